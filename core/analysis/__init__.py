@@ -1,0 +1,1 @@
+"""Tables: statistics over stored scores."""

@@ -1,0 +1,1 @@
+"""Runs: plan, run, store; nothing here knows how a page looks."""

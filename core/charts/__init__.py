@@ -1,0 +1,1 @@
+"""Figures: pure functions from a table to a plotly figure."""

@@ -1,0 +1,1 @@
+"""Items: the schema, one loader a file, curation, taxonomy."""

@@ -1,0 +1,65 @@
+"""Corpora by name: ``@corpus_loader(...)`` marks a function, :func:`catalogue` finds it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput
+from core.registry import Catalogue, discover
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusLoader:
+    """How one kind of corpus is read.
+
+    Args:
+        needs_root: whether the user must point to a folder.
+        options: keyword options of ``load`` beside ``root``, name -> what it means.
+    """
+
+    name: str
+    summary: str
+    load_function: Callable[..., Corpus]
+    needs_root: bool
+    options: dict[str, str]
+
+    def load(self, root: Path | None = None, **options: Any) -> Corpus:
+        """Read the corpus.
+
+        Raises:
+            InvalidInput: if the folder is missing or an option is unknown.
+            BadCorpus: if the folder does not have the shape that the loader reads.
+        """
+        if self.needs_root and root is None:
+            raise InvalidInput(f"corpus {self.name!r} needs a folder: give --root path/to/{self.name}")
+        if root is not None and not Path(root).is_dir():
+            raise InvalidInput(f"no folder {root} for corpus {self.name!r}; give the path of an existing folder")
+        unknown = sorted(set(options) - set(self.options))
+        if unknown:
+            raise InvalidInput(f"corpus {self.name!r} has no option {unknown[0]!r}; it has {sorted(self.options)}")
+        return self.load_function(Path(root) if root is not None else None, **options)
+
+
+def corpus_loader(
+    *, name: str, summary: str, needs_root: bool = True, options: dict[str, str] | None = None
+) -> Callable[[Callable[..., Corpus]], CorpusLoader]:
+    """Mark ``def load(root: Path | None, **options) -> Corpus`` as the loader of a corpus."""
+
+    def mark(function: Callable[..., Corpus]) -> CorpusLoader:
+        return CorpusLoader(name, summary, function, needs_root, dict(options or {}))
+
+    return mark
+
+
+@cache
+def catalogue() -> Catalogue[CorpusLoader]:
+    """Every corpus loader of this machine."""
+    return discover(
+        "corpus",
+        package="core.corpora",
+        group="invariscope.corpora",
+        accept=lambda value: [(value.name, value)] if isinstance(value, CorpusLoader) else [],
+    )

@@ -1,0 +1,263 @@
+"""Items and what they are made of: boxes, masks, captions, categories, coverage."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pycocotools import mask as coco_mask
+
+from core.errors import InvalidInput
+
+CATEGORIES = (
+    "person", "animal", "vehicle", "furniture", "kitchen", "sports", "electronics", "indoor", "outdoor",
+)  # fmt: skip
+"""The harmonised taxonomy. Source: paper A, section 3.1."""
+
+EXTRA_CATEGORIES = ("appliance", "accessory", "food")
+"""Kept apart, as paper A's Table 6 does for two of them."""
+
+ANIMATE_CATEGORIES = ("person", "animal")
+
+COVERAGE_EDGES = (0.0, 0.10, 0.20, 0.35, 0.50, 0.70, 0.90, 1.0)
+"""Edges of the seven coverage bins, as shares of the image area. Source: paper A, section 3.1."""
+
+COVERAGE_BINS = ("0-10", "10-20", "20-35", "35-50", "50-70", "70-90", "90-100")
+
+
+def coverage_bin(coverage: float) -> str:
+    """Return the bin of a coverage, e.g. ``coverage_bin(0.12) == "10-20"``.
+
+    Bins are half open, ``[low, high)``; the last one includes 1.
+
+    Raises:
+        InvalidInput: if coverage is not in (0, 1].
+    """
+    if not 0 < coverage <= 1:
+        raise InvalidInput(f"coverage must lie in (0, 1], got {coverage!r}: box area / image area")
+    index = int(np.searchsorted(COVERAGE_EDGES, coverage, side="right")) - 1
+    return COVERAGE_BINS[min(index, len(COVERAGE_BINS) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An axis-aligned box in pixels: left, top, width, height; the origin is the top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def __post_init__(self) -> None:
+        values = (self.x, self.y, self.width, self.height)
+        if not all(math.isfinite(value) for value in values) or self.width <= 0 or self.height <= 0:
+            raise InvalidInput(f"a box needs finite x, y and positive width, height in pixels, got {values}")
+
+    @classmethod
+    def from_corners(cls, left: float, top: float, right: float, bottom: float) -> "Box":
+        """Build a box from its corners in pixels."""
+        return cls(left, top, right - left, bottom - top)
+
+    @property
+    def right(self) -> float:
+        """First column to the right of the box, in pixels."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """First row below the box, in pixels."""
+        return self.y + self.height
+
+    @property
+    def area(self) -> float:
+        """Width × height, in square pixels."""
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """(x, y) of the centre in pixels."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def intersection(self, other: "Box") -> float:
+        """Area shared with another box, in square pixels."""
+        across = min(self.right, other.right) - max(self.x, other.x)
+        down = min(self.bottom, other.bottom) - max(self.y, other.y)
+        return max(across, 0.0) * max(down, 0.0)
+
+    def iou(self, other: "Box") -> float:
+        """Intersection over union with another box, in [0, 1]."""
+        shared = self.intersection(other)
+        return shared / (self.area + other.area - shared)
+
+    def inside(self, width: int, height: int) -> "Box | None":
+        """Return the part of the box inside an image of that size, or None where there is none."""
+        left, top = max(self.x, 0.0), max(self.y, 0.0)
+        right, bottom = min(self.right, float(width)), min(self.bottom, float(height))
+        return Box.from_corners(left, top, right, bottom) if right > left and bottom > top else None
+
+    def coverage(self, width: int, height: int) -> float:
+        """Box area over image area, in (0, 1] for a box inside the image."""
+        return self.area / (width * height)
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A binary mask as COCO's compressed run-length encoding: small, comparable, hashable."""
+
+    height: int
+    width: int
+    counts: bytes
+
+    @classmethod
+    def from_array(cls, array: np.ndarray) -> "Mask":
+        """Encode a boolean (or 0/1) array of shape [H, W]."""
+        if array.ndim != 2:
+            raise InvalidInput(f"a mask must have shape [H, W], got {array.shape}")
+        encoded = coco_mask.encode(np.asfortranarray(array.astype(np.uint8)))
+        return cls(array.shape[0], array.shape[1], bytes(encoded["counts"]))
+
+    @classmethod
+    def from_coco(cls, segmentation: Any, height: int, width: int) -> "Mask":
+        """Encode a COCO ``segmentation``: polygons, an uncompressed or a compressed RLE.
+
+        Raises:
+            InvalidInput: if it is empty or malformed.
+        """
+        try:
+            if isinstance(segmentation, list):
+                if not segmentation:
+                    raise ValueError("it is an empty list")
+                encoded = coco_mask.merge(coco_mask.frPyObjects(segmentation, height, width))
+            elif isinstance(segmentation["counts"], list):
+                encoded = coco_mask.frPyObjects(segmentation, height, width)
+            else:
+                counts = segmentation["counts"]
+                counts = counts.encode() if isinstance(counts, str) else counts
+                encoded = {"size": segmentation["size"], "counts": counts}
+        except Exception as error:  # pycocotools raises bare Exception
+            raise InvalidInput(f"a segmentation must be COCO polygons or RLE: {error}") from error
+        mask = cls(height, width, bytes(encoded["counts"]))
+        if list(encoded["size"]) != [height, width]:
+            raise InvalidInput(f"a segmentation of size {encoded['size']} does not fit [{height}, {width}]")
+        return mask
+
+    def to_array(self) -> np.ndarray:
+        """Decode to a boolean array [H, W]."""
+        return coco_mask.decode(self._rle()).astype(bool)
+
+    @property
+    def area(self) -> int:
+        """Number of pixels inside the mask."""
+        return int(coco_mask.area(self._rle()))
+
+    @property
+    def box(self) -> Box | None:
+        """Tight box around the mask, or None where the mask is empty."""
+        x, y, width, height = (float(value) for value in coco_mask.toBbox(self._rle()))
+        return Box(x, y, width, height) if width > 0 and height > 0 else None
+
+    def _rle(self) -> dict[str, Any]:
+        return {"size": [self.height, self.width], "counts": self.counts}
+
+
+@dataclass(frozen=True, slots=True)
+class SceneObject:
+    """Another annotated instance of the image; repositioning must not cover it."""
+
+    label: str
+    box: Box
+    mask: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One image with its captions, label, category, box, mask and coverage.
+
+    ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
+    :func:`core.corpora.images.read_item`; nothing here touches the disk.
+
+    Args:
+        captions: captions by ISO 639-1 language, in the order of the source, e.g. ``{"en": ("A badger.",)}``.
+        label: singular English noun of the dominant object, as the source names it (``dining table``).
+        category: one of CATEGORIES or EXTRA_CATEGORIES.
+        box: tight box of the dominant object, inside the image.
+        others: the other annotated instances.
+        bytes_sha256: hash of the file; None until it has been read.
+        pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
+    """
+
+    id: str
+    corpus: str
+    image_path: Path | None
+    width: int
+    height: int
+    captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    label: str | None = None
+    category: str | None = None
+    box: Box | None = None
+    mask: Mask | None = None
+    others: tuple[SceneObject, ...] = ()
+    licence: str = "unknown"
+    source: str = "unknown"
+    bytes_sha256: str | None = None
+    pixels_sha256: str | None = None
+
+    @property
+    def coverage(self) -> float | None:
+        """Box area over image area, or None without a box."""
+        return None if self.box is None else min(self.box.coverage(self.width, self.height), 1.0)
+
+    @property
+    def coverage_bin(self) -> str | None:
+        """One of COVERAGE_BINS, or None without a box."""
+        return None if self.coverage is None else coverage_bin(self.coverage)
+
+    @property
+    def animate(self) -> bool:
+        """Whether gender and emotion modifiers make sense for the object."""
+        return self.category in ANIMATE_CATEGORIES
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Something left out, and why: ``code`` is for counting, ``detail`` for reading."""
+
+    subject: str
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A named, ordered set of items, with what was left out of it."""
+
+    name: str
+    items: tuple[Item, ...]
+    rejected: tuple[Rejection, ...] = ()
+    description: str = ""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def get(self, item_id: str) -> Item:
+        """Return one item by id.
+
+        Raises:
+            InvalidInput: if the corpus has no such item.
+        """
+        for item in self.items:
+            if item.id == item_id:
+                return item
+        raise InvalidInput(f"corpus {self.name!r} has no item {item_id!r}; it has {len(self.items)} items")
+
+    def rejection_counts(self) -> dict[str, int]:
+        """Number of rejections by code, most frequent first."""
+        codes = [rejection.code for rejection in self.rejected]
+        return dict(sorted(((code, codes.count(code)) for code in set(codes)), key=lambda pair: (-pair[1], pair[0])))
+
+
+def languages(items: Sequence[Item]) -> tuple[str, ...]:
+    """Languages in which at least one item has a caption, sorted."""
+    return tuple(sorted({language for item in items for language in item.captions}))

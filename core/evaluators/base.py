@@ -1,0 +1,209 @@
+"""What an evaluator is: anything that scores (image, caption) pairs."""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:  # listing evaluators must not import torch
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorSpec:
+    """What is known of an evaluator without loading it.
+
+    Args:
+        score_range: native range, (low, high); high is None where there is no upper bound.
+        memory_mb: resident size when loaded, for the pool's budget.
+        offline: whether ``pip install`` brings the weights.
+    """
+
+    name: str
+    title: str
+    summary: str
+    family: str
+    score_range: tuple[float, float | None]
+    memory_mb: int
+    offline: bool
+    source: str
+    licence: str
+    higher_is_better: bool = True
+    takes_references: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether an evaluator can be loaded here; if not, why, and the one command that gets it."""
+
+    ready: bool
+    reason: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Everything that a score depends on beside the pair itself; keys every cache."""
+
+    name: str
+    weights: str
+    preprocessing: str
+    precision: str
+    versions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready dictionary, for manifests."""
+        return {**{name: getattr(self, name) for name in ("name", "weights", "preprocessing", "precision")},
+                "versions": dict(self.versions), "settings": dict(self.settings)}  # fmt: skip
+
+    @property
+    def key(self) -> str:
+        """Short hexadecimal digest, stable across processes."""
+        text = json.dumps(self.as_dict(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the metric saw of one pair.
+
+    Args:
+        views: what enters the network, (title, uint8 RGB [h, w, 3]) pairs.
+        crop: the part of the image that reaches the network, in its pixels; None: all of it.
+        prompt: the text that enters the text tower, prefix included.
+        truncated: the words that were cut off, empty where none were.
+        tokens: number of tokens of the whole prompt, or None where there is no tokenizer.
+        object_inside: share of the object's area inside the crop, in [0, 1]; None without an object.
+        evidence: (label, value) pairs that explain the score, best first.
+        notes: sentences for the reader.
+    """
+
+    views: tuple[tuple[str, np.ndarray], ...]
+    crop: Box | None
+    prompt: str
+    truncated: str = ""
+    tokens: int | None = None
+    object_inside: float | None = None
+    evidence: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Evaluator(ABC):
+    """Scores pairs: S(x, c). Judges and generative scorers derive from it directly."""
+
+    spec: ClassVar[EvaluatorSpec]
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Say whether :meth:`load` can work here. Cheap: no weights are read."""
+        return Availability(True)
+
+    @classmethod
+    @abstractmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load the weights.
+
+        Raises:
+            NotAvailable: with the command that gets what is missing.
+        """
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on."""
+
+    @abstractmethod
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score n pairs.
+
+        Args:
+            images: n arrays, uint8 RGB [H, W, 3], of any sizes.
+            captions: n captions.
+
+        Returns:
+            float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others.
+        """
+
+    def crop(self, width: int, height: int) -> Box:
+        """Part of an image of that size that reaches the network, in its pixels."""
+        return Box(0, 0, width, height)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Explain one pair. The default says only which part of the image counts."""
+        return Sight(
+            views=(("image", image),),
+            crop=self.crop(image.shape[1], image.shape[0]),
+            prompt=caption,
+            tokens=self.count_tokens(caption),
+            object_inside=self.object_inside(object_mask),
+        )
+
+    def object_inside(self, object_mask: Mask | None) -> float | None:
+        """Share of the object's pixels inside :meth:`crop`, in [0, 1]; None without an object."""
+        if object_mask is None or object_mask.area == 0:
+            return None
+        box = self.crop(object_mask.width, object_mask.height)
+        array = object_mask.to_array()
+        rows = slice(round(box.y), round(box.bottom))
+        columns = slice(round(box.x), round(box.right))
+        return float(array[rows, columns].sum() / array.sum())
+
+    def count_tokens(self, caption: str) -> int | None:
+        """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""
+        return None
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the text tower cuts this caption."""
+        return False
+
+
+class DualEncoder(Evaluator):
+    """CLIP-like: the audit encodes every unique image and every unique caption once."""
+
+    @abstractmethod
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Encode n uint8 RGB images; returns float32 [n, d] on the CPU, L2-normalised."""
+
+    @abstractmethod
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Encode m captions; returns float32 [m, d] on the CPU, L2-normalised."""
+
+    @abstractmethod
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Score row by row: two [n, d] tensors give float64 [n]."""
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score n pairs, each image and each caption encoded once per occurrence."""
+        if len(images) != len(captions):
+            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        if not images:
+            return np.empty(0, dtype=np.float64)
+        return self.combine(self.encode_images(images), self.encode_captions(captions))
+
+
+E = TypeVar("E", bound=type[Evaluator])
+
+
+def evaluator(**spec: Any) -> Callable[[E], E]:
+    """Mark a class as an evaluator: ``@evaluator(name=..., title=..., ...)`` with EvaluatorSpec's fields."""
+    described = EvaluatorSpec(**spec)
+
+    def mark(cls: E) -> E:
+        cls.spec = described
+        return cls
+
+    return mark
+
+
+def describe(spec: EvaluatorSpec) -> dict[str, Any]:
+    """Spec as a plain dictionary, for manifests and tables."""
+    return asdict(spec)

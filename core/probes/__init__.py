@@ -1,0 +1,1 @@
+"""Variants: one controlled edit of an item each."""

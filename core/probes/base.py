@@ -1,0 +1,135 @@
+"""What a probe is: one controlled edit of an item, with the claim it puts to the test."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.probes.scene import Scene
+
+IDENTITY = "identity"
+"""Name of the unedited image with the subject caption: the baseline of every image edit."""
+
+BASE_CAPTION = "base"
+"""Name of the template ``There is a [object].``: the bare caption beside every modified one."""
+
+LENGTH_MATCHED = "length-matched"
+"""Baseline of a modified caption: the family's neutral control closest in length (section 1, Societal)."""
+
+
+class Axis(StrEnum):
+    """The axes of the audit. ``null`` holds edits that nobody can see: the noise floor."""
+
+    SPATIAL = "spatial"
+    OBJECT = "object"
+    SOCIETAL = "societal"
+    LEXICAL = "lexical"
+    SEMANTIC = "semantic"
+    NULL = "null"
+
+
+class Expectation(StrEnum):
+    """``invariant``: the score must not move; ``directional``: it must drop (or prefer one side)."""
+
+    INVARIANT = "invariant"
+    DIRECTIONAL = "directional"
+
+
+class Edits(StrEnum):
+    """Which half of the pair a probe changes."""
+
+    IMAGE = "image"
+    CAPTION = "caption"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The (image, caption) pair that a probe makes of an item.
+
+    Args:
+        pixels: edited image, uint8 RGB [H, W, 3]; None where the item's own image stands.
+        caption: edited caption; None where the subject caption stands.
+        object_box: where the object is in the variant's image, in pixels.
+        object_mask: likewise as a mask.
+        diagnostics: measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
+        notes: sentences for the reader, e.g. how often a placement was redrawn.
+    """
+
+    probe: str
+    pixels: np.ndarray | None = None
+    caption: str | None = None
+    object_box: Box | None = None
+    object_mask: Mask | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+
+Maker = Callable[[Scene, np.random.Generator], Variant]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One registered probe.
+
+    Args:
+        name: unique, e.g. ``rotate+10``, ``reposition-BR``, ``cultural:African``.
+        family: the set of probes with one meaning, e.g. ``rotation``, ``cultural``.
+        summary: one sentence for a tooltip: what changes and what must not.
+        baseline: IDENTITY, BASE_CAPTION or LENGTH_MATCHED.
+        modifier: the word that a caption edit adds, else None.
+        control: whether the probe is a control of its family (blur, neutral adjectives, null edits).
+        source: paper and section.
+        default: whether the paper's grid includes it.
+    """
+
+    name: str
+    axis: Axis
+    family: str
+    expectation: Expectation
+    edits: Edits
+    summary: str
+    make_function: Maker
+    baseline: str = IDENTITY
+    modifier: str | None = None
+    control: bool = False
+    source: str = ""
+    default: bool = True
+
+    def make(self, scene: Scene, rng: np.random.Generator) -> Variant:
+        """Apply the probe. The scene is never changed; the same stream gives the same variant.
+
+        Args:
+            scene: the item with its pixels.
+            rng: ``core.seeds.stream(run_seed, item.id, probe.name)``.
+
+        Raises:
+            ProbeRejected: with the reason, where the probe cannot be applied to this item.
+        """
+        return self.make_function(scene, rng)
+
+
+def probe(
+    *,
+    name: str,
+    axis: Axis,
+    family: str,
+    edits: Edits,
+    summary: str,
+    expectation: Expectation = Expectation.INVARIANT,
+    baseline: str = IDENTITY,
+    modifier: str | None = None,
+    control: bool = False,
+    source: str = "",
+    default: bool = True,
+) -> Callable[[Maker], Probe]:
+    """Mark ``def make(scene, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
+
+    def mark(function: Maker) -> Probe:
+        return Probe(
+            name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default
+        )
+
+    return mark

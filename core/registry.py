@@ -1,0 +1,144 @@
+"""Finding plugins: one file in a room registers itself, nothing else is edited.
+
+A decorator only *marks* an object; nothing global is mutated when a module is imported. A
+:class:`Catalogue` is built by an explicit call that imports every module of the room, reads the
+entry points of installed packages and collects the marked objects. A plugin that fails to import is
+kept by name with its error, and the rest still load.
+"""
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Generic, TypeVar
+
+from core.errors import InvalidInput, UnknownName
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPlugin:
+    """A plugin that could not be loaded, and why."""
+
+    where: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue(Generic[T]):
+    """An immutable, ordered set of named plugins of one kind."""
+
+    kind: str
+    entries: Mapping[str, T]
+    broken: tuple[BrokenPlugin, ...] = ()
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.entries.values())
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.entries
+
+    def names(self) -> tuple[str, ...]:
+        """Every registered name, in the order of registration."""
+        return tuple(self.entries)
+
+    def get(self, name: str) -> T:
+        """Return the plugin of that name.
+
+        Raises:
+            UnknownName: with the closest registered names.
+        """
+        if name in self.entries:
+            return self.entries[name]
+        close = difflib.get_close_matches(name, self.entries, n=3)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(self.entries)}"
+        raise UnknownName(f"no {self.kind} is named {name!r}; {hint}")
+
+
+def discover(kind: str, *, package: str, group: str, accept: Callable[[object], list[tuple[str, T]]]) -> Catalogue[T]:
+    """Collect every plugin of one kind.
+
+    Args:
+        kind: word for messages, e.g. ``evaluator``.
+        package: dotted name of the room whose modules are imported.
+        group: entry-point group for plugins installed by pip.
+        accept: maps a module's attribute to the (name, plugin) pairs it holds, or to nothing.
+
+    Returns:
+        The catalogue, with the modules and entry points that failed listed in ``broken``.
+
+    Raises:
+        InvalidInput: if two different plugins claim one name.
+    """
+    found: dict[str, T] = {}
+    broken: list[BrokenPlugin] = []
+
+    def add(where: str, value: object) -> None:
+        for name, plugin in accept(value):
+            if found.setdefault(name, plugin) is not plugin:
+                raise InvalidInput(f"two {kind}s are named {name!r}, the second in {where}; rename one")
+
+    for module in _modules(package, broken):
+        for value in list(vars(module).values()):
+            add(module.__name__, value)
+    for point in entry_points(group=group):
+        try:
+            value = point.load()
+        except Exception as error:  # a stranger's plugin may raise anything; name it and go on
+            broken.append(BrokenPlugin(f"{group}:{point.name}", _sentence(error)))
+            continue
+        add(f"{group}:{point.name}", value)
+    return Catalogue(kind, MappingProxyType(found), tuple(broken))
+
+
+def load_object(reference: str) -> object:
+    """Return the object that ``path/to/file.py:Name`` points to.
+
+    Raises:
+        InvalidInput: if the reference has another shape, or the file or the name is missing.
+    """
+    path_text, separator, name = reference.rpartition(":")
+    path = Path(path_text)
+    if not separator or path.suffix != ".py":
+        raise InvalidInput(f"{reference!r} is not of the form path/to/file.py:Name")
+    if not path.is_file():
+        raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file")
+    spec = importlib.util.spec_from_file_location(f"invariscope_plugin_{path.stem}", path)
+    assert spec is not None  # a .py suffix always has a loader
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
+    if not hasattr(module, name):
+        raise InvalidInput(f"{path} has no {name!r}; it defines {', '.join(_public(module)) or 'nothing'}")
+    return getattr(module, name)
+
+
+def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
+    modules = []
+    room = importlib.import_module(package)
+    for info in pkgutil.iter_modules(room.__path__, prefix=f"{package}."):
+        try:
+            modules.append(importlib.import_module(info.name))
+        except Exception as error:  # one broken file must not take the whole room down
+            broken.append(BrokenPlugin(info.name, _sentence(error)))
+    return modules
+
+
+def _public(module: ModuleType) -> list[str]:
+    return [name for name in vars(module) if not name.startswith("_")]
+
+
+def _sentence(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,42 @@
+# Every target sets up what it needs; a second call starts in seconds.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup app test check audit demo bench screenshots clean
+
+help:           ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
+
+setup: ## create the environment and install the pinned packages
+	@$(PYTHON) tools/setup.py --venv $(VENV)
+
+setup-dev:
+	@$(PYTHON) tools/setup.py --venv $(VENV) --dev
+
+app: setup ## open the dashboard on the demo corpus, on localhost only
+	@$(BIN)/streamlit run app.py
+
+test: setup-dev ## run every test, the browser journeys included where Chromium is found
+	@$(BIN)/python -m pytest
+
+check: setup-dev ## ruff and mypy
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+audit: setup ## recompute the shipped results from the demo corpus
+	@$(BIN)/python -m core audit --corpus demo --run-id demo --out data/results --overwrite
+
+demo: setup ## rebuild the demo corpus from Debian's stamps
+	@$(BIN)/python -m core corpora build-demo
+
+bench: setup-dev ## measure what the README's table states, as ratios in one run
+	@$(BIN)/python -m bench
+
+screenshots: setup-dev ## redraw docs/screenshots
+	@$(BIN)/python tools/screenshots.py
+
+clean: ## remove the environment and the caches, never your data
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,13 +30,16 @@ RUN, DEV, LOCK = "requirements.txt", "requirements-dev.txt", "requirements-lock.
 STAMP = ".invariscope.json"
 
 DISK_FULL = r"no space left|disk quota exceeded|os error 28"
+UNREACHABLE = (
+    r"name resolution|dns error|error sending request|failed to (fetch|download)|connection (refused|reset|error)"
+    r"|newconnectionerror|network is unreachable|timed? ?out|tunnel connection failed"
+)
 CAUSES = (
     (DISK_FULL, "the disk is full: free about 8 GB"),
     (r"read-only file system|permission denied", "a folder cannot be written: choose another with INVARISCOPE_VENV"),
     (r"certificate", "the package index is not trusted: check the clock and the certificates of this machine"),
     (
-        r"name resolution|dns error|error sending request|failed to (fetch|download)|connection (refused|reset|error)"
-        r"|newconnectionerror|network is unreachable|timed? ?out|tunnel connection failed",
+        UNREACHABLE,
         "the package index cannot be reached: check the network or the proxy (PIP_INDEX_URL names a mirror)",
     ),
     (r"hash(es)? (do not|mismatch)|do not match the hashes", "a download arrived damaged: check the network"),
@@ -205,19 +208,22 @@ def install(venv: Path, root: Path, *, dev: bool) -> None:
     arguments = ["-r", str(root / (DEV if dev else RUN)), "-c", str(root / LOCK)]
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     say("installing the packages (about 6.6 GB the first time, mostly PyTorch and its CUDA libraries)")
-    if run_and_watch([*pip, "--quiet", UV])[0] == 0:
+    code, output = run_and_watch([*pip, "--retries", "2", UV], show=False)
+    if code == 0:
         code, output = run_and_watch([python, "-m", "uv", "pip", "install", "--python", python, *arguments])
         if code == 0:
             return
-        if re.search(DISK_FULL, output, re.IGNORECASE):
-            raise SetupFailed(explain(output, "the packages could not be installed"))
-        say("uv could not install them; trying pip")
+    elif re.search(UNREACHABLE, output, re.IGNORECASE):  # pip would meet the same closed door again
+        raise SetupFailed(explain(output, "the packages could not be fetched"))
+    if re.search(DISK_FULL, output, re.IGNORECASE):
+        raise SetupFailed(explain(output, "the packages could not be installed"))
+    say("uv could not install them; trying pip")
     code, output = run_and_watch([*pip, *arguments])
     if code:
         raise SetupFailed(explain(output, "the packages could not be installed"))
 
 
-def run_and_watch(command: list[str]) -> tuple[int, str]:
+def run_and_watch(command: list[str], *, show: bool = True) -> tuple[int, str]:
     """Run a command, show what it prints as it comes, and return its exit code with the text."""
     lines = []
     with subprocess.Popen(
@@ -227,8 +233,8 @@ def run_and_watch(command: list[str]) -> tuple[int, str]:
         try:
             for line in process.stdout:
                 lines.append(line)
-                sys.stdout.write(line)
-                sys.stdout.flush()
+                if show:
+                    say(line.rstrip("\n"))
         except BaseException:  # interrupted: do not leave an installer behind
             process.terminate()
             raise

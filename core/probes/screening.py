@@ -1,0 +1,260 @@
+"""The compatibility screen: which modifier-noun pairs make an acceptable caption, and why others do not.
+
+Three sieves, in this order: what the family and the modifier apply to (animacy), a label that holds a word
+of the family already, and the lines of ``assets/lexicons/compatibility.csv`` (part of speech, plausibility,
+phrases that name a kind). Nothing is dropped in silence: every rejected pair has a code and a sentence.
+Source: paper A, A.3.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Rejection
+from core.probes.grammar import clean_label, head_endings
+from core.probes.lexicons import Family, Modifier, Scope, families, family
+from core.probes.tables import WILDCARD, Row, lexicon_path, read_table
+
+CODES = {
+    "no-label": "the item does not say what its dominant object is",
+    "no-category": "the item has no category, so nobody can say whether the modifier applies",
+    "animacy": "the modifier is not said of this kind of object",
+    "part-of-speech": "modifier and noun make no phrase of English",
+    "implausible": "the phrase is well formed, and no one would say it",
+    "lexicalised": "the phrase names a kind of its own, so the meaning changes",
+    "lexical-gender": "the noun states the gender already",
+    "literal-sense": "a neutral control is not neutral before this noun",
+    "already-modified": "the label holds a word of the family already",
+    "no-modifier": "no modifier of the family is left before this noun, so a control has nothing to be compared with",
+}
+"""Rejection codes of the societal probes, with what each means."""
+
+_RULE_CODES = ("part-of-speech", "animacy", "implausible", "lexicalised", "lexical-gender", "literal-sense")
+_COLUMNS = ("decision", "family", "modifier", "category", "label", "code", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of ``compatibility.csv``; an empty tuple matches anything, but never a control by accident."""
+
+    accepts: bool
+    families: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    categories: tuple[str, ...]
+    labels: tuple[str, ...]
+    code: str
+    reason: str
+
+    def matches(self, modifier: Modifier, category: str | None, endings: frozenset[str]) -> bool:
+        """Whether the line is about this modifier before this noun."""
+        return (
+            (not self.families or modifier.family in self.families)
+            and (modifier.word in self.modifiers or (not self.modifiers and not modifier.control))
+            and (not self.categories or category in self.categories)
+            and (not self.labels or not endings.isdisjoint(self.labels))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedPair:
+    """A modifier-noun pair that the screen keeps out, and how many items it concerns."""
+
+    family: str
+    modifier: str
+    label: str | None
+    category: str | None
+    code: str
+    detail: str
+    items: int
+
+
+def screen(label: str | None, category: str | None, family_name: str, word: str) -> Rejection | None:
+    """Decide on one modifier or control before one noun.
+
+    Args:
+        label: noun of the object, None or blank where the item has none.
+        category: harmonised category, None where it is unknown.
+        family_name: a family of the lexicon, e.g. ``emotion``.
+        word: a modifier or a control of that family, e.g. ``angry``.
+
+    Returns:
+        None where the pair is accepted, else the rejection: pair, code (a key of CODES) and sentence.
+
+    Raises:
+        UnknownName: if the lexicon has no such family or modifier.
+
+    Example:
+        >>> screen("chair", "furniture", "emotion", "angry").code
+        'animacy'
+    """
+    owner = family(family_name)
+    modifier = owner.get(word)
+    if label is None or not label.split():
+        return Rejection(word, "no-label", "the item has no label, so there is no noun to put the modifier before")
+    noun = clean_label(label)
+    found = _sieve(owner, modifier, category, noun)
+    if found is None and modifier.control:
+        found = _nothing_to_control(owner, category, noun)
+    if found is None:
+        return None
+    code, reason = found
+    pair = f"{word} {_shorten(noun)}"
+    return Rejection(pair, code, f"'{pair}' is left out: {reason}")
+
+
+def accepted_controls(label: str, family_name: str) -> tuple[Modifier, ...]:
+    """Neutral controls of a family that are neutral before this noun, in the order of the lexicon."""
+    return tuple(word for word in family(family_name).controls if _ruled_out(word, None, label) is None)
+
+
+def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tuple[RejectedPair, ...]:
+    """List every pair that the screen keeps out of a set of items.
+
+    Args:
+        items: items of a corpus; each distinct (label, category) is screened once.
+        defaults_only: leave out the families that only targeted probes use.
+
+    Returns:
+        In the order of the lexicon, then by label: a table that a page can show as it is.
+    """
+    nouns = Counter((item.label, item.category) for item in items)
+    ordered = sorted(nouns, key=lambda noun: (noun[0] or "", noun[1] or ""))
+    words = [
+        word for each in families().values() if each.default or not defaults_only for word in each.words
+    ]  # fmt: skip
+    found = []
+    for word in words:
+        for label, category in ordered:
+            rejection = screen(label, category, word.family, word.word)
+            if rejection is not None:
+                found.append(
+                    RejectedPair(
+                        word.family,
+                        word.word,
+                        label,
+                        category,
+                        rejection.code,
+                        rejection.detail,
+                        nouns[label, category],
+                    )
+                )
+    return tuple(found)
+
+
+def _sieve(owner: Family, modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
+    return (
+        _animacy(modifier, category)
+        or _already_modified(owner, modifier, noun)
+        or _ruled_out(modifier, category, noun)
+    )  # fmt: skip
+
+
+def _nothing_to_control(owner: Family, category: str | None, noun: str) -> tuple[str, str] | None:
+    if any(_sieve(owner, modifier, category, noun) is None for modifier in owner.modifiers):
+        return None
+    return "no-modifier", f"no modifier of the family {owner.name} can be said of it"
+
+
+def _animacy(modifier: Modifier, category: str | None) -> tuple[str, str] | None:
+    if modifier.scope is Scope.ANYTHING:
+        return None
+    if category is None:
+        return "no-category", f"it is said of {_WHOM[modifier.scope]}, and the item has no category; give it one"
+    if modifier.scope.holds(category):
+        return None
+    return "animacy", f"it is said of {_WHOM[modifier.scope]}, not of the category {category}"
+
+
+_WHOM = {
+    Scope.NON_PERSON: "things and animals that are not persons",
+    Scope.ANIMATE: "persons and animals",
+    Scope.PERSON: "persons",
+}
+
+
+def _already_modified(owner: Family, modifier: Modifier, noun: str) -> tuple[str, str] | None:
+    if modifier.control:
+        return None
+    held = set(noun.casefold().split())
+    for other in owner.modifiers:
+        # boy and girl are nouns as well: "a male boy" is a matter of lexical gender, which the table rules on
+        if other.part_of_speech == "adjective" and other.word.casefold() in held:
+            return "already-modified", f"the label says {other.word!r} already"
+    return None
+
+
+def _ruled_out(modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
+    return _decide(rules(lexicon_path("compatibility.csv")), modifier, category, noun)
+
+
+def _decide(every: tuple[Rule, ...], modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
+    endings = frozenset(head_endings(noun))
+    for rule in every:
+        if rule.matches(modifier, category, endings):
+            return None if rule.accepts else (rule.code, rule.reason)
+    return None
+
+
+@cache
+def rules(path: Path) -> tuple[Rule, ...]:
+    """Read and check ``compatibility.csv``.
+
+    Raises:
+        InvalidInput: with the file, the line and the remedy.
+    """
+    rows = read_table(path, _COLUMNS)
+    found = tuple(_rule(row, families()) for row in rows)
+    controls = [word for each in families().values() for word in each.controls]
+    for row, rule in zip(rows, found, strict=True):
+        if not rule.accepts and any(word.word in rule.modifiers for word in controls):
+            _leave_a_control(row, rule, found)
+    return found
+
+
+def _rule(row: Row, known: Mapping[str, Family]) -> Rule:
+    accepts = row.one_of("decision", ("accept", "reject")) == "accept"
+    code = "" if accepts else row.one_of("code", _RULE_CODES)
+    labels = tuple(label.casefold() for label in row.alternatives("label"))
+    rule = Rule(
+        accepts,
+        row.alternatives("family"),
+        row.alternatives("modifier"),
+        row.alternatives("category"),
+        labels,
+        code,
+        row.required("reason"),
+    )
+    _known_words(row, "family", rule.families, known)
+    named = [known[name] for name in rule.families] or list(known.values())
+    _known_words(row, "modifier", rule.modifiers, dict.fromkeys(word.word for each in named for word in each.words))
+    _known_words(row, "category", rule.categories, CATEGORIES + EXTRA_CATEGORIES)
+    for label in labels:
+        if label not in head_endings(label):
+            row.fail(f"the label {label!r} can match nothing; write the last one to four words of a noun")
+    return rule
+
+
+def _known_words(row: Row, column: str, words: Iterable[str], known: Iterable[str]) -> None:
+    allowed = tuple(known)
+    for word in words:
+        if word not in allowed:
+            row.fail(f"{column} {word!r} is not known; write {WILDCARD}, or some of {', '.join(allowed)} split by '|'")
+
+
+def _leave_a_control(row: Row, rule: Rule, every: tuple[Rule, ...]) -> None:
+    """Check that a modified caption always finds a length-matched baseline.
+
+    Labels are matched by nested endings, so it is enough to look at the labels that the table names.
+    """
+    if rule.categories or not rule.labels:
+        row.fail("it is about a control, so the category must be * and the labels must be named")
+    for label in rule.labels:
+        for each in families().values():
+            if all(_decide(every, word, None, label) is not None for word in each.controls):
+                row.fail(f"no control of {each.name} is left before {label!r}; leave one to it")
+
+
+def _shorten(noun: str, limit: int = 60) -> str:
+    return noun if len(noun) <= limit else f"{noun[:limit]}…"

@@ -1,0 +1,97 @@
+"""Reading the editable tables of ``assets/lexicons``: one clear sentence for every slip of the pen."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from core.errors import InvalidInput
+from core.settings import assets_dir
+
+WILDCARD = "*"
+SEPARATOR = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table: where it stands, and its cells by column, without surrounding blanks."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells[column]
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise InvalidInput naming the file and the line."""
+        raise InvalidInput(f"{self.path}, line {self.line}: {problem}")
+
+    def required(self, column: str) -> str:
+        """Return a cell that may not be empty."""
+        return self[column] or self.fail(f"{column} is empty; fill it in or remove the line")
+
+    def one_of(self, column: str, allowed: Iterable[str]) -> str:
+        """Return a cell that must hold one of some words."""
+        known = list(allowed)
+        if self[column] not in known:
+            self.fail(f"{column} is {self[column]!r}; write one of {', '.join(known)}")
+        return self[column]
+
+    def alternatives(self, column: str) -> tuple[str, ...]:
+        """Return the words of a cell, split at ``|``; ``()`` where the cell is ``*``: any."""
+        cell = self.required(column)
+        if cell == WILDCARD:
+            return ()
+        words = tuple(" ".join(word.split()) for word in cell.split(SEPARATOR))
+        return words if all(words) else self.fail(f"{column} holds an empty alternative; write words between the '|'")
+
+
+def lexicon_path(name: str) -> Path:
+    """Path of a table that comes with Invariscope, e.g. ``lexicon_path("societal.csv")``."""
+    return assets_dir() / "lexicons" / name
+
+
+def read_table(path: Path, columns: Sequence[str]) -> tuple[Row, ...]:
+    """Read a UTF-8 CSV table; lines that start with ``#`` and empty lines are for the reader only.
+
+    Args:
+        path: the file.
+        columns: exactly the columns that the header must name, in any order.
+
+    Raises:
+        InvalidInput: naming the file, the line, what is wrong and what to write instead.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}); restore it from the repository") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
+    numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    if not numbered:
+        raise InvalidInput(f"{path} is empty; its first line must be {','.join(columns)}")
+    header = _cells(path, *numbered[0])
+    if sorted(header) != sorted(columns):
+        raise InvalidInput(f"{path}, line {numbered[0][0]}: the columns are {header}; they must be {list(columns)}")
+    return tuple(_row(path, number, line, header) for number, line in numbered[1:])
+
+
+def _row(path: Path, number: int, line: str, header: list[str]) -> Row:
+    cells = _cells(path, number, line)
+    if len(cells) != len(header):
+        raise InvalidInput(
+            f"{path}, line {number}: {len(cells)} cells under {len(header)} columns; put a text that holds a comma "
+            "between double quotes"
+        )
+    return Row(path, number, dict(zip(header, cells, strict=True)))
+
+
+def _cells(path: Path, number: int, line: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], strict=True))]
+    except csv.Error as error:
+        raise InvalidInput(f"{path}, line {number}: {error}; close every double quote on its own line") from error

@@ -1,0 +1,240 @@
+"""What ``doctor`` looks at: one function a subject, each returns what it found and what to do about it."""
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from types import MappingProxyType
+
+from core import settings
+from core.errors import InvariscopeError, UnknownName
+
+OLDEST, NEWEST = (3, 11), (3, 14)
+LOW_DISK_GB, NO_DISK_GB = 2.0, 0.2
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+class Status(StrEnum):
+    """``ok``; ``warn``: something optional is missing; ``fail``: Invariscope will not work as it should."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    status: Status
+    detail: str
+    remedy: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """Plain dictionary, for JSON."""
+        return {**asdict(self), "status": self.status.value}
+
+
+def examine(only: Iterable[str] = ()) -> list[Finding]:
+    """Run the checks, in the order of CHECKS.
+
+    Raises:
+        UnknownName: for a check that does not exist.
+    """
+    wanted = tuple(only) or tuple(CHECKS)
+    for name in wanted:
+        if name not in CHECKS:
+            raise UnknownName(f"no check is named {name!r}; there are {', '.join(CHECKS)}")
+    return [finding for name in CHECKS if name in wanted for finding in CHECKS[name]()]
+
+
+def check_python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Finding]:
+    """Is this a Python that Invariscope is tested with."""
+    dotted = ".".join(map(str, version))
+    if OLDEST <= version[:2] <= NEWEST:
+        return [Finding("python", Status.OK, dotted)]
+    return [Finding("python", Status.FAIL, f"{dotted} is not 3.11 to 3.14", "run tools/setup.py with another Python")]
+
+
+def check_packages(requirements: Path | None = None) -> list[Finding]:
+    """Are the pinned packages there, in the pinned versions."""
+    path = requirements or settings.ROOT / "requirements.txt"
+    again = "run python3 tools/setup.py --force"
+    if not path.is_file():
+        return [Finding("packages", Status.WARN, f"{path} is missing, versions are not checked", "use a full checkout")]
+    pins = dict(re.findall(r"^([A-Za-z0-9_.\-]+)==([^\s;#]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    findings = []
+    for package, pinned in pins.items():
+        have = _installed(package)
+        if have is None:
+            findings.append(Finding("packages", Status.FAIL, f"{package} is missing", again))
+        elif have != pinned:
+            findings.append(Finding("packages", Status.WARN, f"{package} is {have}, tested with {pinned}", again))
+    return findings or [Finding("packages", Status.OK, f"{len(pins)} packages, all as pinned")]
+
+
+def check_torch() -> list[Finding]:
+    """Do torch and torchvision come from the same build, and is there a GPU."""
+    try:
+        import torch
+        from torchvision.ops import nms
+
+        nms(torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5)  # the operator that a wrong pair lacks
+    except Exception as error:  # a broken pair raises many kinds
+        remedy = "install the pinned pair together: python3 tools/setup.py --force"
+        return [Finding("torch", Status.FAIL, f"torch and torchvision do not work together ({error})", remedy)]
+    pair = f"torch {_installed('torch')} with torchvision {_installed('torchvision')}"
+    device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no GPU, the CPU is used"
+    return [Finding("torch", Status.OK, pair), Finding("gpu", Status.OK, device)]
+
+
+def check_evaluators() -> list[Finding]:
+    """Can the offline evaluators be loaded with the weights they name; how many of the others are ready."""
+    from core.evaluators.registry import catalogue
+
+    known = catalogue()
+    findings = [
+        Finding("evaluators", Status.FAIL, f"{each.where} could not be loaded ({each.error})", "repair or remove it")
+        for each in known.broken
+    ]
+    others = [each for each in known if not each.spec.offline]
+    for evaluator in known:
+        if evaluator.spec.offline:
+            findings.append(_loaded(evaluator))
+    if others:
+        ready = sum(each.availability().ready for each in others)
+        detail = f"{ready} of {len(others)} published evaluators are ready; 'evaluators' says how to get the others"
+        findings.append(Finding("evaluators", Status.OK, detail))
+    return findings or [Finding("evaluators", Status.FAIL, "none is registered", "use a full checkout")]
+
+
+def check_demo() -> list[Finding]:
+    """Is every image of the demo corpus the one that was shipped."""
+    from core.corpora.registry import catalogue
+
+    rebuild = "restore data/demo from the checkout, or run 'python -m core corpora build-demo'"
+    try:
+        corpus = catalogue().get("demo").load()
+    except InvariscopeError as error:
+        return [Finding("demo", Status.FAIL, str(error), rebuild)]
+    findings = []
+    for item in corpus.items:
+        if item.image_path is None or not item.image_path.is_file():
+            findings.append(Finding("demo", Status.FAIL, f"the image of {item.id} is missing", rebuild))
+        elif item.bytes_sha256 is None:
+            findings.append(Finding("demo", Status.FAIL, f"{item.id} has no hash to check against", rebuild))
+        elif hashlib.sha256(item.image_path.read_bytes()).hexdigest() != item.bytes_sha256:
+            findings.append(
+                Finding("demo", Status.FAIL, f"{item.image_path.name} is not the file that was shipped", rebuild)
+            )
+    return findings or [Finding("demo", Status.OK, f"{len(corpus)} items, every hash right")]
+
+
+def check_results() -> list[Finding]:
+    """Can every run that is on this machine be read."""
+    from core.commands._runs import read_runs
+
+    found = read_runs()
+    findings = [
+        Finding("runs", Status.FAIL, each.problem, "move it away, or compute it again")
+        for each in found
+        if each.problem
+    ]
+    return findings or [Finding("runs", Status.OK, f"{len(found)} can be read")]
+
+
+def check_folders() -> list[Finding]:
+    """Can runs and caches be written."""
+    folders = {"INVARISCOPE_DATA": settings.runs_dir(), "INVARISCOPE_CACHE": settings.cache_dir()}
+    return [_writable(folder, variable) for variable, folder in folders.items()]
+
+
+def check_disk() -> list[Finding]:
+    """Is there room for runs and caches."""
+    findings = []
+    for folder in (settings.data_dir(), settings.cache_dir()):
+        free = shutil.disk_usage(_existing(folder)).free / 1e9
+        status = Status.FAIL if free < NO_DISK_GB else Status.WARN if free < LOW_DISK_GB else Status.OK
+        remedy = "" if status is Status.OK else f"free at least {LOW_DISK_GB:g} GB"
+        findings.append(Finding("disk", status, f"{free:.1f} GB free for {folder}", remedy))
+    return findings
+
+
+def check_browser() -> list[Finding]:
+    """Is there a Chromium for the browser tests (nothing else needs one)."""
+    path = find_browser()
+    if path:
+        return [Finding("browser", Status.OK, path)]
+    remedy = "for the browser tests: apt-get install chromium, or python -m playwright install chromium"
+    return [Finding("browser", Status.WARN, "no Chromium; the browser tests will be skipped", remedy)]
+
+
+def find_browser() -> str | None:
+    """Path of a Chromium or Chrome: ``INVARISCOPE_BROWSER``, the PATH, then what playwright installed."""
+    named = os.environ.get("INVARISCOPE_BROWSER")
+    if named:
+        return shutil.which(named)
+    on_path = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if on_path:
+        return on_path
+    cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
+    return next((str(path) for path in sorted(cache.glob("chromium-*/chrome-linux*/chrome"), reverse=True)), None)
+
+
+CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
+    {
+        "python": check_python,
+        "packages": check_packages,
+        "torch": check_torch,
+        "evaluators": check_evaluators,
+        "demo": check_demo,
+        "runs": check_results,
+        "folders": check_folders,
+        "disk": check_disk,
+        "browser": check_browser,
+    }
+)
+"""Every check by the name that ``--only`` takes."""
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _loaded(evaluator: type) -> Finding:
+    """Load an offline evaluator: that reads its weights and compares their hashes."""
+    spec, available = evaluator.spec, evaluator.availability()  # type: ignore[attr-defined]
+    if not available.ready:
+        return Finding("evaluators", Status.FAIL, f"{spec.name}: {available.reason}", available.command)
+    try:
+        fingerprint = evaluator.load().fingerprint  # type: ignore[attr-defined]
+    except Exception as error:  # whatever a damaged file of weights raises
+        remedy = available.command or "run python3 tools/setup.py --force"
+        return Finding("evaluators", Status.FAIL, f"{spec.name} cannot be loaded ({error})", remedy)
+    return Finding("evaluators", Status.OK, f"{spec.name} loads; weights {fingerprint.weights[:12]}")
+
+
+def _writable(folder: Path, variable: str) -> Finding:
+    place = _existing(folder)
+    try:
+        with tempfile.TemporaryFile(dir=place) as probe:
+            probe.write(b"invariscope")
+    except OSError as error:
+        remedy = f"set {variable} to a folder of your own"
+        return Finding("folders", Status.FAIL, f"{folder} cannot be written ({error.strerror or error})", remedy)
+    return Finding("folders", Status.OK, f"{folder} can be written")
+
+
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.is_dir())

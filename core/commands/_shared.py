@@ -1,0 +1,167 @@
+"""What every command shares: exit codes, errors as one sentence, tables, lists typed on one line."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from core.errors import InvalidInput, InvariscopeError, NotAvailable
+
+
+class Code(IntEnum):
+    """Exit codes that a script can rely on."""
+
+    OK = 0
+    FAILURES = 1
+    BAD_INPUT = 2
+    NOT_AVAILABLE = 3
+    BUG = 70
+    INTERRUPTED = 130
+
+
+def exit_codes(*, ok: str = "done", failures: str = "") -> str:
+    """Return the line about exit codes that closes a command's help.
+
+    Args:
+        ok: what 0 means for this command.
+        failures: what 1 means, empty where the command never ends with 1.
+    """
+    parts = [f"0 {ok}", *([f"1 {failures}"] if failures else [])]
+    parts += ["2 the command line, an input or an output cannot be used", "3 something is not on this machine"]
+    return f"Exit codes: {', '.join(parts)}, 130 interrupted."
+
+
+class Commands(TyperGroup):
+    """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; ``INVARISCOPE_DEBUG=1`` lets every error through with its traceback."""
+        if os.environ.get("INVARISCOPE_DEBUG"):
+            return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except InvariscopeError as error:
+            complain(str(error))
+            ctx.exit(Code.NOT_AVAILABLE if isinstance(error, NotAvailable) else Code.BAD_INPUT)
+        except BrokenPipeError:  # the reader of a pipe left (`… | head`): nothing is wrong
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(Code.OK)
+        except OSError as error:
+            complain(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}")
+            ctx.exit(Code.BAD_INPUT)
+        except KeyboardInterrupt:
+            complain("interrupted")
+            ctx.exit(Code.INTERRUPTED)
+
+
+def complain(sentence: str) -> None:
+    """Write one sentence to stderr."""
+    typer.echo(f"error: {printable(sentence)}", err=True)
+
+
+def note(sentence: str) -> None:
+    """Write a remark to stderr, where it does not disturb a script that reads stdout."""
+    typer.echo(printable(sentence), err=True)
+
+
+def printable(text: str) -> str:
+    """Replace control characters, so that a caption or a file name cannot steer the terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def listed(values: Iterable[str] | None) -> tuple[str, ...]:
+    """Split ``a,b c`` and repeated options into names, each once, in order."""
+    words = [word for value in values or () for word in value.replace(",", " ").split()]
+    return tuple(dict.fromkeys(words))
+
+
+def references(values: Iterable[str] | None) -> tuple[str, ...]:
+    """Split evaluators on commas only: a path may hold spaces."""
+    words = [word.strip() for value in values or () for word in value.split(",")]
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def key_values(pairs: Iterable[str] | None) -> dict[str, str]:
+    """Read ``key=value`` options.
+
+    Raises:
+        InvalidInput: for a pair without ``=``, an empty key, or a key given twice.
+    """
+    options: dict[str, str] = {}
+    for pair in pairs or ():
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise InvalidInput(f"--option takes key=value, got {pair!r}; e.g. --option split=val2017")
+        if key in options:
+            raise InvalidInput(f"--option {key} is given twice ({options[key]!r} and {value!r}); give it once")
+        options[key] = value
+    return options
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
+    """Print a table: ruled on a terminal, plain aligned lines in a pipe (nothing is cut off)."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = sys.stdout.isatty()
+    grid = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD if terminal else None)
+    for column in columns:
+        grid.add_column(Text(column), overflow="fold", no_wrap=not terminal)
+    for row in rows:
+        grid.add_row(*(Text(printable(_cell(value))) for value in row))
+    console = Console(width=None if terminal else 1000, highlight=False)
+    if terminal:
+        console.print(grid)
+        return
+    with console.capture() as capture:
+        console.print(grid)
+    typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON, NaN as null."""
+    typer.echo(json_text(value))
+
+
+def json_text(value: object, *, indent: int | None = 2, sort_keys: bool = False) -> str:
+    """Return a value as strict JSON: what is not a number becomes null."""
+    import json
+
+    return json.dumps(
+        _strict(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False, default=str
+    )
+
+
+def write_text(path: Any, text: str) -> None:
+    """Write a whole file or nothing: a full disk or a kill leaves what was there before."""
+    from pathlib import Path
+
+    target = Path(path)
+    temporary = target.with_name(target.name + ".tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InvalidInput(f"{target} cannot be written: {error.strerror or error}; choose another place") from error
+
+
+def _strict(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _strict(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(each) for each in value]
+    return None if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))) else value
+
+
+def _cell(value: object) -> str:
+    return (
+        "" if value is None else f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    )

@@ -1,0 +1,105 @@
+"""``corpora``: which ones can be read, what a folder yields, and the demo corpus's own build."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from core.commands._shared import exit_codes, key_values, note, print_json, table
+
+if TYPE_CHECKING:
+    from core.corpora.schema import Corpus
+
+app = typer.Typer(
+    help="List the corpora that can be read, count what a folder yields, build the demo corpus.",
+    invoke_without_command=True,
+    epilog=exit_codes(),
+)
+
+
+@app.callback()
+def list_all(
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+) -> None:
+    """List the corpora that can be read."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from core.corpora.registry import catalogue
+
+    known = catalogue()
+    if as_json:
+        fields = ("name", "summary", "needs_root", "options")
+        print_json([{field: getattr(each, field) for field in fields} for each in known])
+    else:
+        rows = [(each.name, "yes" if each.needs_root else "no", _options(each.options), each.summary) for each in known]
+        table(("corpus", "needs --root", "--option", "what it is"), rows)
+    for broken in known.broken:
+        note(f"{broken.where} could not be loaded: {broken.error}")
+
+
+@app.command(epilog=exit_codes(ok="read"))
+def show(
+    name: Annotated[str, typer.Argument(help="A name from the list.")],
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value of the loader, e.g. split=val2017.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+) -> None:
+    """Read a corpus and count what was kept, and what was left out by reason."""
+    from core.corpora.registry import catalogue
+
+    corpus = catalogue().get(name).load(root, **key_values(option))
+    record = summary(corpus)
+    if as_json:
+        print_json(record)
+        return
+    typer.echo(f"{corpus.name}: {record['kept']:,} items kept, {record['rejected']:,} left out")
+    if corpus.rejected:
+        examples = {each.code: each.detail for each in reversed(corpus.rejected)}
+        rows = [(code, count, examples[code]) for code, count in record["reasons"].items()]
+        table(("reason", "items", "for example"), rows, title="Left out")
+    for heading, counts in (
+        ("category", record["categories"]),
+        ("coverage %", record["coverage"]),
+        ("captions", record["captions"]),
+    ):
+        if counts:
+            table((heading, "items"), list(counts.items()))
+
+
+@app.command("build-demo", epilog=exit_codes(ok="built"))
+def build_demo(
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write; default: data/demo.")] = None,
+    stamps: Annotated[Path | None, typer.Option(help="Folder of an unpacked tuxpaint-stamps-default.")] = None,
+    deb: Annotated[Path | None, typer.Option(help="The .deb file of tuxpaint-stamps-default.")] = None,
+) -> None:
+    """Build the demo corpus from Debian's tuxpaint-stamps-default; the same source gives the same bytes."""
+    from core import settings
+    from core.corpora import build_demo as builder
+
+    target = output or settings.data_dir() / "demo"
+    builder.build_demo(target, stamps=stamps, deb=deb, progress=note)
+    typer.echo(f"built in {target}")
+
+
+def summary(corpus: "Corpus") -> dict[str, Any]:
+    """Count a corpus: kept, left out by reason, by category, by coverage bin, by caption language."""
+    from collections import Counter
+
+    from core.corpora.schema import COVERAGE_BINS
+
+    bins = Counter(item.coverage_bin or "no box" for item in corpus.items)
+    return {
+        "corpus": corpus.name,
+        "kept": len(corpus.items),
+        "rejected": len(corpus.rejected),
+        "reasons": corpus.rejection_counts(),
+        "categories": dict(Counter(item.category or "none" for item in corpus.items).most_common()),
+        "coverage": {name: bins[name] for name in (*COVERAGE_BINS, "no box") if bins[name]},
+        "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),
+        "with_mask": sum(item.mask is not None for item in corpus.items),
+    }
+
+
+def _options(options: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {meaning}" for name, meaning in options.items())

@@ -1,0 +1,72 @@
+"""What every figure shares: colours that hold on a light and on a dark page, and a quiet layout."""
+
+import math
+from collections.abc import Iterable
+from zlib import crc32
+
+import plotly.graph_objects as go
+
+PALETTE = ("#0079BD", "#C47A00", "#00936B", "#C0609A", "#D55E00", "#3D93C8", "#8A8200", "#7A7F87")
+"""Okabe and Ito's colours, each moved in lightness until its contrast is at least 3:1 on both backgrounds.
+
+Source: Okabe and Ito (2008), Color Universal Design; WCAG 2.2, 1.4.11.
+"""
+
+NEUTRAL = "#7A7F87"
+BAND = "rgba(122,127,135,0.22)"
+GRID = "rgba(122,127,135,0.25)"
+
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
+"""Plotly's own options, the same on every page."""
+
+
+def colours(names: Iterable[str]) -> dict[str, str]:
+    """Give each name a colour that depends on the name first, and differs from the others' while colours last.
+
+    Example:
+        >>> colours(["conse-lite0"]) == {"conse-lite0": colours(["conse-lite0", "judge"])["conse-lite0"]}
+        True
+    """
+    given: dict[str, str] = {}
+    for name in sorted(set(names)):
+        start = crc32(name.encode()) % len(PALETTE)
+        order = [PALETTE[(start + step) % len(PALETTE)] for step in range(len(PALETTE))]
+        free = [colour for colour in order if colour not in given.values()]
+        given[name] = (free or order)[0]
+    return given
+
+
+def faded(colour: str, alpha: float) -> str:
+    """Return ``#rrggbb`` as an rgba colour; alpha in [0, 1]."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def quiet(figure: go.Figure, *, height: int) -> go.Figure:
+    """Apply the shared layout: no background, thin grid, room for long labels; height in px."""
+    figure.update_layout(
+        height=height, margin={"l": 8, "r": 8, "t": 8, "b": 36}, showlegend=False, bargap=0.35, dragmode=False,
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hoverlabel={"align": "left"},
+    )  # fmt: skip
+    figure.update_xaxes(gridcolor=GRID, zeroline=True, zerolinecolor=NEUTRAL, zerolinewidth=1, fixedrange=True)
+    figure.update_yaxes(showgrid=False, zeroline=False, automargin=True, fixedrange=True, ticksuffix="  ")
+    return figure
+
+
+def signed(value: float | None, *, digits: int = 1, unit: str = " %") -> str:
+    """Write a change with its sign, or a dash where there is none.
+
+    Example:
+        >>> signed(-2.34), signed(None), signed(0.0)
+        ('−2.3 %', '—', '0.0 %')
+    """
+    if value is None or math.isnan(value):
+        return "—"
+    text = f"{abs(value):.{digits}f}"
+    sign = "" if float(text) == 0 else "+" if value > 0 else "−"
+    return f"{sign}{text}{unit}"
+
+
+def plain(text: str) -> str:
+    """Escape what plotly would read as markup in labels and hovers."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

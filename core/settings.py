@@ -5,6 +5,8 @@ from pathlib import Path
 
 import platformdirs
 
+from core.errors import InvalidInput
+
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout: holds ``assets/`` and ``data/``."""
 
@@ -32,3 +34,21 @@ def results_dir() -> Path:
 def cache_dir() -> Path:
     """Folder of everything that may be deleted at any time; ``INVARISCOPE_CACHE`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))
+
+
+def pool_budget_mb() -> float:
+    """Memory that loaded evaluators may take together, in MB; ``INVARISCOPE_POOL_MB`` overrides half the machine's.
+
+    Raises:
+        InvalidInput: if the variable is not a positive number.
+    """
+    given = os.environ.get("INVARISCOPE_POOL_MB")
+    if not given:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / 2**20
+    try:
+        budget = float(given)
+    except ValueError:
+        budget = 0.0
+    if not 0 < budget < float("inf"):
+        raise InvalidInput(f"INVARISCOPE_POOL_MB must be a positive number of MB, got {given!r}; correct or unset it")
+    return budget

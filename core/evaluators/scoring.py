@@ -1,0 +1,261 @@
+"""Scores of many pairs: every unique image and every unique caption is encoded once."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
+
+ImageSource = np.ndarray | Callable[[], np.ndarray]
+"""Pixels, uint8 RGB [H, W, 3], or a call that makes them when they are needed."""
+
+Progress = Callable[[int, int], None]
+"""Called with (units done, units in all): images and captions of a dual encoder, pairs of any other."""
+
+BATCH_SIZE = 32
+_COMBINE_ROWS = 4096
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """What :func:`score_pairs_with_errors` found.
+
+    Args:
+        scores: float64 [n]; NaN where a pair could not be scored.
+        errors: n texts; None where the pair was scored.
+        images_encoded: unique images that entered the evaluator (for a pairwise evaluator: pairs).
+        captions_encoded: unique captions that entered a dual encoder's text tower.
+        calls: calls of the evaluator.
+    """
+
+    scores: np.ndarray
+    errors: tuple[str | None, ...]
+    images_encoded: int = 0
+    captions_encoded: int = 0
+    calls: int = 0
+
+
+def score_pairs(
+    evaluator: Evaluator,
+    images: Mapping[str, ImageSource],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    cache: EmbeddingCache | None = None,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Score pairs; see :func:`score_pairs_with_errors`.
+
+    Returns:
+        float64 [n]; NaN where a pair could not be scored.
+    """
+    return score_pairs_with_errors(
+        evaluator, images, pairs, cache=cache, batch_size=batch_size, progress=progress
+    ).scores
+
+
+def score_pairs_with_errors(
+    evaluator: Evaluator,
+    images: Mapping[str, ImageSource],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    cache: EmbeddingCache | None = None,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress | None = None,
+) -> PairScores:
+    """Score pairs, with the reason beside every pair that could not be scored.
+
+    A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every
+    unique pair once; the pairs of one image come one after the other and, within a batch, as the same array
+    object. When a call raises, its batch is halved until the culprit stands alone; the others are scored.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        images: pixels by content hash (``core.corpora.images.pixel_hash``); calls are made batch by batch.
+        pairs: n (image hash, caption) pairs, in any order, repeats welcome.
+        cache: embeddings and scores of earlier calls, read and filled.
+        batch_size: most images, captions or pairs in one call.
+        progress: called after every batch.
+
+    Raises:
+        InvalidInput: if a pair names an image that is not in ``images``.
+    """
+    if batch_size < 1:
+        raise InvalidInput(f"batch_size must be at least 1, got {batch_size}")
+    strangers = [key for key, _ in pairs if key not in images]
+    if strangers:
+        raise InvalidInput(f"a pair names image {strangers[0]!r}, which is not among the {len(images)} images given")
+    work = _Work(evaluator, batch_size, EmbeddingCache() if cache is None else cache, progress)
+    score = work.dual if isinstance(evaluator, DualEncoder) else work.pairwise
+    scores, errors = score(images, pairs)
+    return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls)
+
+
+class _Work:
+    """The counters and limits of one scoring."""
+
+    def __init__(self, evaluator: Evaluator, batch_size: int, cache: EmbeddingCache, progress: Progress | None) -> None:
+        self.evaluator = evaluator
+        self.batch_size = batch_size
+        self.cache = cache
+        self.fingerprint = evaluator.fingerprint.key
+        self.progress = progress
+        self.images_encoded = self.captions_encoded = self.calls = 0
+        self.done = self.total = 0
+
+    def dual(
+        self, images: Mapping[str, ImageSource], pairs: Sequence[tuple[str, str]]
+    ) -> tuple[np.ndarray, tuple[str | None, ...]]:
+        assert isinstance(self.evaluator, DualEncoder)
+        image_keys = list(dict.fromkeys(key for key, _ in pairs))
+        texts = {caption: caption_hash(caption) for caption in dict.fromkeys(caption for _, caption in pairs)}
+        by_image = self.cache.get_many(self.fingerprint, IMAGE, image_keys)
+        by_hash = self.cache.get_many(self.fingerprint, CAPTION, list(texts.values()))
+        new_images = [key for key in image_keys if key not in by_image]
+        new_texts = sorted(
+            (text for text, key in texts.items() if key not in by_hash), key=lambda text: (len(text), text)
+        )
+        self.total = len(new_images) + len(new_texts)
+        failed: dict[str, str] = {}
+        encoded = self._encode(new_images, lambda key: _pixels(images[key]), self.evaluator.encode_images, failed)
+        by_image.update(encoded)
+        self.images_encoded = len(new_images)
+        self.cache.put_many(self.fingerprint, IMAGE, encoded)
+        failed_texts: dict[str, str] = {}
+        encoded = self._encode(new_texts, str, self.evaluator.encode_captions, failed_texts)
+        self.captions_encoded = len(new_texts)
+        encoded = {texts[text]: value for text, value in encoded.items()}
+        by_hash.update(encoded)
+        self.cache.put_many(self.fingerprint, CAPTION, encoded)
+        errors = [failed.get(key) or failed_texts.get(caption) for key, caption in pairs]
+        rows = [index for index, error in enumerate(errors) if error is None]
+        scores = np.full(len(pairs), np.nan)
+        for part in _batches(rows, _COMBINE_ROWS):
+            left = np.stack([by_image[pairs[row][0]] for row in part])
+            right = np.stack([by_hash[texts[pairs[row][1]]] for row in part])
+            self._combine(left, right, part, scores, errors)
+        return scores, tuple(errors)
+
+    def pairwise(
+        self, images: Mapping[str, ImageSource], pairs: Sequence[tuple[str, str]]
+    ) -> tuple[np.ndarray, tuple[str | None, ...]]:
+        names = {pair: pair_key(*pair) for pair in dict.fromkeys(pairs)}
+        known = self.cache.get_many(self.fingerprint, PAIR, list(names.values()))
+        order = {key: rank for rank, key in enumerate(dict.fromkeys(key for key, _ in pairs))}
+        new = sorted((pair for pair, name in names.items() if name not in known), key=lambda pair: order[pair[0]])
+        self.total = self.images_encoded = len(new)
+        failed: dict[tuple[str, str], str] = {}
+        last: dict[str, np.ndarray] = {}
+
+        def fetch(pair: tuple[str, str]) -> tuple[np.ndarray, str]:
+            if pair[0] not in last:
+                pixels = _pixels(images[pair[0]])
+                last.clear()  # pairs come image by image: one at a time is enough
+                last[pair[0]] = pixels
+            return last[pair[0]], pair[1]
+
+        def call(batch: list[tuple[np.ndarray, str]]) -> np.ndarray:
+            return self.evaluator.score([image for image, _ in batch], [caption for _, caption in batch])
+
+        scored = self._encode(new, fetch, call, failed)
+        known.update({names[pair]: value for pair, value in scored.items()})
+        self.cache.put_many(self.fingerprint, PAIR, {names[pair]: value for pair, value in scored.items()})
+        errors = tuple(failed.get(pair) for pair in pairs)
+        scores = [np.nan if pair in failed else float(known[names[pair]]) for pair in pairs]
+        return np.array(scores, dtype=np.float64), errors
+
+    def _encode(
+        self, keys: Sequence[T], fetch: Callable[[T], object], call: Callable[[list], object], failed: dict[T, str]
+    ) -> dict[T, np.ndarray]:
+        """Run ``call`` over batches; returns one row a key, and notes in ``failed`` why a key has none."""
+        rows: dict[T, np.ndarray] = {}
+        for part in _batches(keys, self.batch_size):
+            inputs: dict[T, object] = {}
+            for key in part:
+                try:
+                    inputs[key] = fetch(key)
+                except Exception as error:  # a lazy image may fail in any way; the rest goes on
+                    failed[key] = _sentence(error)
+            self._halve(list(inputs), inputs, call, rows, failed)
+            self.done += len(part)
+            if self.progress is not None:
+                self.progress(self.done, self.total)
+        return rows
+
+    def _halve(
+        self,
+        keys: list[T],
+        inputs: Mapping[T, object],
+        call: Callable[[list], object],
+        rows: dict[T, np.ndarray],
+        failed: dict[T, str],
+    ) -> None:
+        if not keys:
+            return
+        try:
+            self.calls += 1
+            values = _as_rows(call([inputs[key] for key in keys]), len(keys))
+        except Exception as error:  # an evaluator may raise anything; find the item that it cannot take
+            if len(keys) == 1:
+                failed[keys[0]] = _sentence(error)
+                return
+            middle = len(keys) // 2
+            self._halve(keys[:middle], inputs, call, rows, failed)
+            self._halve(keys[middle:], inputs, call, rows, failed)
+            return
+        for key, value in zip(keys, values, strict=True):
+            if np.isfinite(value).all():
+                rows[key] = value
+            else:
+                failed[key] = "the evaluator gave no finite value"
+
+    def _combine(
+        self, left: np.ndarray, right: np.ndarray, part: Sequence[int], scores: np.ndarray, errors: list[str | None]
+    ) -> None:
+        import torch
+
+        assert isinstance(self.evaluator, DualEncoder)
+        try:
+            values = _as_rows(self.evaluator.combine(torch.from_numpy(left), torch.from_numpy(right)), len(part))
+        except Exception as error:
+            if len(part) == 1:
+                errors[part[0]] = _sentence(error)
+                return
+            middle = len(part) // 2
+            self._combine(left[:middle], right[:middle], part[:middle], scores, errors)
+            self._combine(left[middle:], right[middle:], part[middle:], scores, errors)
+            return
+        for row, value in zip(part, values, strict=True):
+            if np.isfinite(value):
+                scores[row] = value
+            else:
+                errors[row] = "the evaluator gave no finite score"
+
+
+def _batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def _pixels(source: ImageSource) -> np.ndarray:
+    return source() if callable(source) else source
+
+
+def _as_rows(values: object, count: int) -> np.ndarray:
+    """One float row an input, as numpy, whatever tensor or array the evaluator gave."""
+    detach = getattr(values, "detach", None)
+    array = np.asarray(values if detach is None else detach().cpu())
+    if len(array) != count:
+        raise InvalidInput(f"the evaluator gave {len(array)} rows for {count} inputs")
+    return array.astype(np.float64 if array.dtype != np.float32 else np.float32, copy=False)
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

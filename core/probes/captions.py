@@ -11,7 +11,7 @@ import numpy as np
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.base import BASE_CAPTION, IDENTITY, Axis, Edits, Variant, probe
-from core.probes.grammar import noun_group
+from core.probes.grammar import Number, noun_group, number_of
 from core.probes.scene import Scene
 from core.probes.screening import accepted_controls
 
@@ -85,6 +85,28 @@ def _token_distance(caption: str, control: str, count_tokens: Callable[[str], in
         return 0
     first, second = count_tokens(caption), count_tokens(control)
     return 0 if first is None or second is None else abs(first - second)
+
+
+def subject_caption(item: Item) -> str:
+    """Return the base caption of an item, with a descriptor where it is needed to say which object is meant.
+
+    Needed is one where the image holds other instances of the same label. Words of place (*on the left*)
+    are never used: a flip or a move would make them false. What every image edit leaves true is the size
+    of the object beside the others, so that is the descriptor; where the object is not the largest,
+    or the label is no count noun, the base caption stands, which stays true of the image as it is.
+
+    Raises:
+        ProbeRejected: ``no-label`` where the item has none.
+
+    Example:
+        An item labelled dog with a smaller second dog: 'There is a dog, the larger of two.'
+    """
+    label = item_label(item)
+    rivals = [other.box.area for other in item.others if other.label.casefold() == label.casefold()]
+    if not rivals or item.box is None or item.box.area <= max(rivals) or number_of(label) is not Number.SINGULAR:
+        return base_caption(label)
+    descriptor = "the larger of two" if len(rivals) == 1 else "the largest of several"
+    return f"{base_caption(label).removesuffix('.')}, {descriptor}."
 
 
 def item_label(item: Item) -> str:

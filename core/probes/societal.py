@@ -12,9 +12,11 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Maker, Probe, Variant
 from core.probes.captions import attribute_caption, item_label
+from core.probes.compatibility import rules
 from core.probes.lexicons import Family, Modifier, families
 from core.probes.scene import Scene
 from core.probes.screening import screen
+from core.probes.tables import lexicon_path
 
 
 def make_probe(owner: Family, word: Modifier) -> Probe:
@@ -58,5 +60,10 @@ def _maker(word: Modifier) -> Maker:
     return make
 
 
-SOCIETAL = tuple(make_probe(owner, word) for owner in families().values() for word in owner.words)
+def _every_probe() -> tuple[Probe, ...]:
+    rules(lexicon_path("compatibility.csv"))  # a slip in the table is told when probes are listed, not item by item
+    return tuple(make_probe(owner, word) for owner in families().values() for word in owner.words)
+
+
+SOCIETAL = _every_probe()
 """Every societal probe, in the order of the lexicon."""

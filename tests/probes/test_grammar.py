@@ -1,0 +1,76 @@
+"""Articles, plurals and mass nouns against English that a person checked."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvalidInput
+from core.probes.grammar import Number, article, articles, head_endings, noun_group, number_of, numbers
+from tests.probes.hand_checked import ARTICLES
+
+
+@pytest.mark.parametrize(("word", "expected"), [(word, a) for a, words in ARTICLES.items() for word in words.split()])
+def test_the_article_follows_the_sound(word: str, expected: str) -> None:
+    assert article(word) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("scissors", Number.PLURAL),
+        ("Scissors", Number.PLURAL),
+        ("reading glasses", Number.PLURAL),
+        ("pair of scissors", Number.SINGULAR),
+        ("broccoli", Number.MASS),
+        ("slice of bread", Number.SINGULAR),
+        ("white bread", Number.MASS),
+        ("bread knife", Number.SINGULAR),
+        ("camp fire", Number.SINGULAR),
+        ("fire", Number.MASS),
+        ("wine glass", Number.SINGULAR),
+        ("bus", Number.SINGULAR),
+        ("dog in pants", Number.SINGULAR),
+    ],
+)
+def test_the_head_of_a_label_says_its_number(label: str, expected: Number) -> None:
+    assert number_of(label) is expected
+
+
+def test_a_label_is_put_on_one_line_and_otherwise_kept() -> None:
+    assert noun_group("  Café\n  table ") == "is a Café table"
+
+
+@pytest.mark.parametrize("label", ["", "   ", "\n\t"])
+def test_an_empty_label_is_refused_with_a_remedy(label: str) -> None:
+    with pytest.raises(InvalidInput, match="give the object a name"):
+        noun_group(label)
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_an_article_and_a_number(text: str) -> None:
+    assert article(text) in ("a", "an")
+    assert number_of(text) in set(Number)
+
+
+@given(st.text(min_size=1, max_size=80))
+def test_endings_of_a_label_are_nested_and_few(text: str) -> None:
+    endings = list(head_endings(text))
+    assert len(endings) <= 4
+    assert all(longer.endswith(shorter) for longer, shorter in pairwise(endings))
+
+
+def test_a_noun_that_stands_twice_is_named_with_its_line(tmp_path: Path) -> None:
+    table = tmp_path / "nouns.csv"
+    table.write_text("noun,number\nskis,plural\nSkis,mass\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"nouns\.csv, line 3: the noun 'skis' stands twice"):
+        numbers(table)
+
+
+def test_an_unknown_article_is_named_with_what_to_write(tmp_path: Path) -> None:
+    table = tmp_path / "articles.csv"
+    table.write_text("word,article\nSUV,ann\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="line 2: article is 'ann'; write one of a, an"):
+        articles(table)

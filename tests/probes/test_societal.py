@@ -1,0 +1,95 @@
+"""The societal probes as the audit sees them."""
+
+import numpy as np
+import pytest
+
+from core.corpora.schema import Item
+from core.errors import ProbeRejected
+from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Probe
+from core.probes.captions import length_matched
+from core.probes.lexicons import families
+from core.probes.registry import catalogue, select
+from core.probes.scene import Scene
+from core.probes.societal import SOCIETAL
+from core.seeds import stream
+
+
+def scene(label: str | None = "dog", category: str | None = "animal") -> Scene:
+    pixels = np.arange(300, dtype=np.uint8).reshape(10, 10, 3)
+    return Scene(Item("one", "test", None, 10, 10, label=label, category=category), pixels)
+
+
+def named(name: str) -> Probe:
+    return catalogue().get(name)
+
+
+def test_every_word_of_the_lexicon_is_a_registered_probe() -> None:
+    words = {f"{each.name}:{word.word}" for each in families().values() for word in each.words}
+    assert words == {probe.name for probe in catalogue() if probe.axis is Axis.SOCIETAL and ":" in probe.name}
+    assert len(words) == 39
+
+
+@pytest.mark.parametrize("probe", SOCIETAL, ids=lambda probe: probe.name)
+def test_a_societal_probe_describes_itself(probe: Probe) -> None:
+    assert probe.edits is Edits.CAPTION
+    assert probe.expectation is Expectation.INVARIANT
+    assert probe.name == f"{probe.family}:{probe.modifier}"
+    assert probe.baseline == (BASE_CAPTION if probe.control else LENGTH_MATCHED)
+    assert probe.default == (probe.family != "occupational")
+    assert probe.source
+    assert probe.summary.endswith(".")
+
+
+def test_a_modifier_changes_the_caption_and_nothing_else() -> None:
+    variant = named("cultural:African").make(scene("bed", "furniture"), stream(2025, "one", "cultural:African"))
+    assert variant.caption == "There is an African bed."
+    assert variant.pixels is None
+    assert variant.object_box is None
+
+
+def test_the_stream_does_not_matter() -> None:
+    made = {named("emotion:sad").make(scene(), stream(seed, "one")).caption for seed in range(5)}
+    assert made == {"There is a sad dog."}
+
+
+def test_a_rejected_pair_says_why() -> None:
+    with pytest.raises(ProbeRejected) as caught:
+        named("emotion:angry").make(scene("chair", "furniture"), stream(1))
+    assert caught.value.code == "animacy"
+    assert "angry chair" in caught.value.detail
+
+
+@pytest.mark.parametrize("probe", SOCIETAL, ids=lambda probe: probe.name)
+def test_an_item_without_a_label_is_rejected_by_every_probe(probe: Probe) -> None:
+    with pytest.raises(ProbeRejected) as caught:
+        probe.make(scene(None), stream(1))
+    assert caught.value.code == "no-label"
+
+
+@pytest.mark.parametrize(
+    ("label", "category"), [("person", "person"), ("dog", "animal"), ("donut", "food"), ("skis", "sports")]
+)
+def test_a_modified_caption_always_finds_its_baseline_among_the_captions_made(label: str, category: str) -> None:
+    captions = {}
+    for probe in SOCIETAL:
+        try:
+            captions[probe.name] = probe.make(scene(label, category), stream(1)).caption
+        except ProbeRejected:
+            continue
+    modified = [probe for probe in SOCIETAL if probe.name in captions and not probe.control]
+    assert modified
+    for probe in modified:
+        assert length_matched(probe.family, captions[probe.name] or "", label) in captions
+
+
+@pytest.mark.parametrize("family", ["economic", "gender", "emotion"])
+def test_controls_apply_only_where_the_family_does(family: str) -> None:
+    outside = scene("person", "person") if family == "economic" else scene("chair", "furniture")
+    for control in families()[family].controls:
+        with pytest.raises(ProbeRejected):
+            named(control.probe).make(outside, stream(1))
+
+
+def test_a_family_and_the_axis_select_their_probes() -> None:
+    assert len(select(["cultural"])) == 10
+    assert {probe.family for probe in select(["societal"])} == {"base", *families()}

@@ -272,9 +272,10 @@ def main(arguments: list[str] | None = None, *, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(description="Set Invariscope up in its own virtual environment.")
     parser.add_argument("--dev", action="store_true", help="also what the tests and checks need")
     parser.add_argument("--check-browser", action="store_true", help="also say whether Chromium is there")
+    parser.add_argument("--venv", help="folder of the environment; default: INVARISCOPE_VENV, else .venv")
     parser.add_argument("--force", action="store_true", help="install again although nothing changed")
     chosen = parser.parse_args(arguments)
-    venv = Path(os.environ.get("INVARISCOPE_VENV") or root / ".venv").absolute()
+    venv = Path(chosen.venv or os.environ.get("INVARISCOPE_VENV") or root / ".venv").absolute()
     try:
         if chosen.force:
             (venv / STAMP).unlink(missing_ok=True)

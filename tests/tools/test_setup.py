@@ -173,6 +173,7 @@ def test_the_folder_of_the_environment_can_be_chosen(
     monkeypatch.setenv("INVARISCOPE_VENV", str(elsewhere))
     finished(setup, checkout, elsewhere, dev=False)
     assert setup.main([], root=checkout) == 0
+    assert setup.main(["--venv", str(elsewhere)], root=checkout) == 0
     assert not (checkout / ".venv").exists()
 
 

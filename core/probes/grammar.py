@@ -104,6 +104,11 @@ def noun_group(label: str, *, adjective: str | None = None) -> str:
     return f"is {phrase}" if number is Number.MASS else f"is {article(phrase)} {phrase}"
 
 
+def plural(noun: str) -> str:
+    """Return the plural of a singular count noun, e.g. ``plural("wine glass") == "wine glasses"``."""
+    return str(_engine().plural_noun(noun))
+
+
 @cache
 def numbers(path: Path) -> dict[str, Number]:
     """Read ``nouns.csv``: noun in lower case -> number."""

@@ -27,7 +27,8 @@ MODIFIERS = {
 ARTICLES = {
     "an": (
         "hour honest heir hourglass honor umbrella uncle urn urchin African X-ray MRI SUV LED ATM RV NBA HDTV "
-        "8 11 18 80 11111111111 11-seater 8-ball 800 18000 8000000 FBI M&M elephant igloo onion oboe apple egg ox élan Åland 'old' (open)"
+        "8 11 18 80 11111111111 11-seater 8-ball 800 18000 8000000 FBI M&M elephant igloo onion oboe apple egg ox "
+        "élan Åland 'old' (open)"
     ),
     "a": (
         "European unicorn university uniform unique union ukulele user utensil urinal unicycle one-way once-famous "

@@ -1,5 +1,10 @@
 """The societal probes as the audit sees them."""
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +17,7 @@ from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
 from core.probes.societal import SOCIETAL
 from core.seeds import stream
+from core.settings import assets_dir
 
 
 def scene(label: str | None = "dog", category: str | None = "animal") -> Scene:
@@ -25,7 +31,7 @@ def named(name: str) -> Probe:
 
 def test_every_word_of_the_lexicon_is_a_registered_probe() -> None:
     words = {f"{each.name}:{word.word}" for each in families().values() for word in each.words}
-    assert words == {probe.name for probe in catalogue() if probe.axis is Axis.SOCIETAL and ":" in probe.name}
+    assert words == {probe.name for probe in SOCIETAL} <= set(catalogue().names())
     assert len(words) == 39
 
 
@@ -92,4 +98,27 @@ def test_controls_apply_only_where_the_family_does(family: str) -> None:
 
 def test_a_family_and_the_axis_select_their_probes() -> None:
     assert len(select(["cultural"])) == 10
-    assert {probe.family for probe in select(["societal"])} == {"base", *families()}
+    assert {BASE_CAPTION, *families()} <= {probe.family for probe in select(["societal"])}
+    assert {probe.axis for probe in select(["societal"])} == {Axis.SOCIETAL}
+
+
+BROKEN = """
+import sys, pathlib
+from core.probes import tables
+tables.assets_dir = lambda: pathlib.Path(sys.argv[1])
+from core.probes.registry import catalogue
+found = catalogue()
+print(sorted(each.where for each in found.broken), *(each.error for each in found.broken))
+print("base" in found)
+"""
+
+
+def test_a_broken_lexicon_is_told_by_name_and_takes_nothing_else_down(tmp_path: Path) -> None:
+    lexicons = shutil.copytree(assets_dir() / "lexicons", tmp_path / "lexicons")
+    with (lexicons / "compatibility.csv").open("a", encoding="utf-8") as table:
+        table.write("reject,emotion,jolly,*,dog,implausible,why\n")
+    done = subprocess.run([sys.executable, "-c", BROKEN, str(tmp_path)], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("['core.probes.societal']")
+    assert "modifier 'jolly' is not known" in first
+    assert second == "True"

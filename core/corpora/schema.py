@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pycocotools import mask as coco_mask
 
+from core.corpora.segmentation import check_segmentation
 from core.errors import InvalidInput
 
 CATEGORIES = (
@@ -126,22 +127,17 @@ class Mask:
             InvalidInput: if it is empty or malformed.
         """
         try:
+            check_segmentation(segmentation, height, width)
             if isinstance(segmentation, list):
-                if not segmentation:
-                    raise ValueError("it is an empty list")
                 encoded = coco_mask.merge(coco_mask.frPyObjects(segmentation, height, width))
             elif isinstance(segmentation["counts"], list):
                 encoded = coco_mask.frPyObjects(segmentation, height, width)
             else:
                 counts = segmentation["counts"]
-                counts = counts.encode() if isinstance(counts, str) else counts
-                encoded = {"size": segmentation["size"], "counts": counts}
+                encoded = {"counts": counts.encode() if isinstance(counts, str) else counts}
         except Exception as error:  # pycocotools raises bare Exception
             raise InvalidInput(f"a segmentation must be COCO polygons or RLE: {error}") from error
-        mask = cls(height, width, bytes(encoded["counts"]))
-        if list(encoded["size"]) != [height, width]:
-            raise InvalidInput(f"a segmentation of size {encoded['size']} does not fit [{height}, {width}]")
-        return mask
+        return cls(height, width, bytes(encoded["counts"]))
 
     def to_array(self) -> np.ndarray:
         """Decode to a boolean array [H, W]."""

@@ -1,0 +1,119 @@
+"""The single-object slice: which instance an image is about, or why it is about no single one.
+
+Source: paper A, sections 3.1 and A.2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.corpora.schema import Box, Mask, Rejection
+from core.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """What counts as a single object. Every value is written into the description of the corpus.
+
+    An image is kept when its *dominant* instance, the one with the largest box, is:
+
+    - alone in its size: its box is at least ``dominance`` times the next largest box, crowds included;
+    - one thing: not a region that the source calls a crowd;
+    - clear of the others: box IoU with each of them below ``max_iou``;
+    - whole: at most ``max_touching_sides`` sides of its box lie within ``border`` px of the image's border;
+    - large enough to see: the shorter side of its box has at least ``min_box_side`` px.
+
+    Args:
+        dominance: least ratio of the largest to the second largest box area, at least 1.
+        max_iou: exclusive upper bound, in (0, 1]. Source: paper A, section 3.1 (0.1).
+        border: in px; an annotator's box of a cut-off object ends within about a pixel of the border.
+        max_touching_sides: 0 is "no truncation"; 4 switches the rule off.
+        min_box_side: in px.
+    """
+
+    dominance: float = 2.0
+    max_iou: float = 0.1
+    border: float = 1.0
+    max_touching_sides: int = 0
+    min_box_side: float = 16.0
+
+    def __post_init__(self) -> None:
+        rules = (
+            (self.dominance >= 1, "dominance must be at least 1", self.dominance),
+            (0 < self.max_iou <= 1, "max_iou must lie in (0, 1]", self.max_iou),
+            (self.border >= 0, "border must be at least 0 px", self.border),
+            (0 <= self.max_touching_sides <= 4, "max_touching_sides must lie in 0..4", self.max_touching_sides),
+            (self.min_box_side >= 1, "min_box_side must be at least 1 px", self.min_box_side),
+        )
+        for holds, rule, value in rules:
+            if not holds:
+                raise InvalidInput(f"{rule}, got {value}")
+
+    def sentence(self) -> str:
+        """The settings in words."""
+        return (
+            f"single object: box at least {self.dominance:g} × the next largest, IoU below {self.max_iou:g}, "
+            f"at most {self.max_touching_sides} sides within {self.border:g} px of the border, "
+            f"shorter side at least {self.min_box_side:g} px"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One annotated instance of an image; a crowd is a region that holds several."""
+
+    label: str
+    box: Box
+    mask: Mask | None = None
+    crowd: bool = False
+
+
+def largest(instances: Sequence[Instance]) -> Instance | None:
+    """Return the instance with the largest box that is no crowd (the first of equals), or None."""
+    single = [instance for instance in instances if not instance.crowd]
+    return max(single, key=lambda instance: instance.box.area, default=None)
+
+
+def touching_sides(box: Box, width: int, height: int, *, border: float) -> tuple[str, ...]:
+    """Return the sides of the image (left, top, right, bottom) within ``border`` px of the box."""
+    gaps = {"left": box.x, "top": box.y, "right": width - box.right, "bottom": height - box.bottom}
+    return tuple(side for side, gap in gaps.items() if gap <= border)
+
+
+def single_object(
+    instances: Sequence[Instance], *, subject: str, width: int, height: int, curation: Curation
+) -> Instance | Rejection:
+    """Return the one instance that the image is about, or the first rule that says it is about none.
+
+    Args:
+        instances: every annotated instance of the image, boxes inside the image.
+        subject: what a rejection calls the image.
+        width: of the image, in pixels.
+        height: of the image, in pixels.
+
+    Returns:
+        The dominant instance; or a rejection with code ``no-object``, ``crowd``, ``not-dominant``, ``overlap``,
+        ``truncated`` or ``small-object``, tested in that order.
+    """
+    if not instances:
+        return Rejection(subject, "no-object", "no instance is annotated")
+    ranked = sorted(instances, key=lambda instance: -instance.box.area)
+    dominant, others = ranked[0], ranked[1:]
+    if dominant.crowd:
+        return Rejection(subject, "crowd", f"the largest box is a crowd of {dominant.label!r}, not one object")
+    if others and dominant.box.area < curation.dominance * others[0].box.area:
+        ratio = dominant.box.area / others[0].box.area
+        return Rejection(subject, "not-dominant", f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
+                         f"({others[0].label}); {curation.dominance:g} × is asked for")  # fmt: skip
+    nearest = max(others, key=lambda other: dominant.box.iou(other.box), default=None)
+    if nearest is not None and dominant.box.iou(nearest.box) >= curation.max_iou:
+        return Rejection(subject, "overlap", f"{dominant.label} overlaps {nearest.label} with IoU "
+                         f"{dominant.box.iou(nearest.box):.2f}; below {curation.max_iou:g} is asked for")  # fmt: skip
+    touching = touching_sides(dominant.box, width, height, border=curation.border)
+    if len(touching) > curation.max_touching_sides:
+        return Rejection(subject, "truncated", f"{dominant.label} reaches the {', '.join(touching)} border "
+                         f"and may be cut off there")  # fmt: skip
+    side = min(dominant.box.width, dominant.box.height)
+    if side < curation.min_box_side:
+        return Rejection(subject, "small-object", f"the box of {dominant.label} is only {side:.0f} px in its shorter "
+                         f"side; {curation.min_box_side:g} px are asked for")  # fmt: skip
+    return dominant

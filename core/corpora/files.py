@@ -1,0 +1,86 @@
+"""Reading what a stranger wrote: JSON with its position in every complaint, paths that stay inside."""
+
+import json
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from core.errors import BadCorpus, InvalidInput
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 text file, with or without a byte order mark.
+
+    Raises:
+        BadCorpus: if it is missing, unreadable or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        BadCorpus: if it is missing, unreadable or malformed; names the line and column.
+    """
+    return parse_json(read_text(path), where=str(path))
+
+
+def parse_json(text: str, *, where: str, first_line: int = 1) -> Any:
+    """Parse JSON text; ``where`` and ``first_line`` say in messages where the text stands.
+
+    Raises:
+        BadCorpus: if it is malformed; names the line and column.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise BadCorpus(f"{where} is not valid JSON at line {line}, column {error.colno}: {error.msg}; "
+                        "restore or mend the file") from error  # fmt: skip
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
+        raise BadCorpus(f"{where} cannot be read as JSON ({error}); restore or mend the file") from error
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Join a path from a file to a folder, and refuse one that leaves it.
+
+    Args:
+        folder: an existing folder.
+        name: a relative path as a file states it, e.g. ``000000000139.jpg``.
+
+    Raises:
+        InvalidInput: if the path is absolute, climbs with ``..``, or leads outside through a symbolic link.
+    """
+    parts = PureWindowsPath(name).parts  # splits at / and at \
+    if not name.strip() or "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor:
+        raise InvalidInput(f"{name!r} is no relative path; state it relative to {folder}")
+    if ".." in parts:
+        raise InvalidInput(f"{name!r} climbs out of {folder}; state a path inside it")
+    path = folder / name
+    try:
+        stays = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:
+        raise InvalidInput(f"{name!r} in {folder} cannot be followed ({error}); correct the path") from error
+    if not stays:
+        raise InvalidInput(f"{name!r} is a link that leaves {folder}; put the file itself there")
+    return path
+
+
+def whole_number(value: Any, *, name: str, least: int = 1) -> int:
+    """Return an option that counts, given as an int or as the text of one.
+
+    Raises:
+        InvalidInput: if it is not a whole number of at least ``least``.
+    """
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = least - 1
+    if number < least or isinstance(value, bool | float):
+        raise InvalidInput(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return number

@@ -1,6 +1,7 @@
 """Reading the editable tables of ``assets/lexicons``: one clear sentence for every slip of the pen."""
 
 import csv
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,18 @@ class Row:
 def lexicon_path(name: str) -> Path:
     """Path of a table that comes with Invariscope, e.g. ``lexicon_path("societal.csv")``."""
     return assets_dir() / "lexicons" / name
+
+
+def lexicons_fingerprint(folder: Path | None = None) -> str:
+    """Return a short digest of every table in ``assets/lexicons``: captions depend on them, so a run notes it.
+
+    Args:
+        folder: another folder of tables.
+    """
+    digest = hashlib.sha256()
+    for path in sorted((folder or assets_dir() / "lexicons").glob("*.csv")):
+        digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
+    return digest.hexdigest()[:16]
 
 
 def read_table(path: Path, columns: Sequence[str]) -> tuple[Row, ...]:

@@ -1,6 +1,7 @@
 """The societal lexicon holds what the paper lists, and every slip in its tables is told with its line."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
 from core.errors import InvalidInput, UnknownName
 from core.probes.lexicons import Scope, families, family, read_families
+from core.probes.tables import lexicons_fingerprint
+from core.settings import assets_dir
 
 PAPER = {
     "cultural": {"American", "European", "Asian", "Arab", "African", "Russian", "Oceanian"},
@@ -119,3 +122,13 @@ def test_a_missing_table_and_one_in_another_encoding_are_named(tmp_path: Path) -
         read_families(tmp_path / "families.csv", tmp_path / "societal.csv")
     with pytest.raises(InvalidInput, match=re.escape(f"{tmp_path / 'no.csv'} cannot be read")):
         read_families(tmp_path / "no.csv", tmp_path / "societal.csv")
+
+
+def test_the_fingerprint_follows_every_edit_of_a_table_and_nothing_else(tmp_path: Path) -> None:
+    copy = shutil.copytree(assets_dir() / "lexicons", tmp_path / "lexicons")
+    assert lexicons_fingerprint(copy) == lexicons_fingerprint()
+    (copy / "README.md").write_text("other words", encoding="utf-8")
+    assert lexicons_fingerprint(copy) == lexicons_fingerprint()
+    with (copy / "nouns.csv").open("a", encoding="utf-8") as table:
+        table.write("alms,plural\n")
+    assert lexicons_fingerprint(copy) != lexicons_fingerprint()

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from core.commands import corpora, doctor, evaluators, probes
-from core.commands._shared import Commands, exit_codes
+from core.commands import audit, corpora, doctor, evaluators, probes, runs, score
+from core.commands._shared import Code, Commands, exit_codes
 
 app = typer.Typer(
     name="invariscope",
@@ -18,9 +18,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("audit", epilog=audit.EPILOG)(audit.audit)
+app.command("score", epilog=score.EPILOG)(score.score)
 app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(probes.app, name="probes")
+app.command("runs", epilog=runs.EPILOG)(runs.runs)
 app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
 
 
@@ -42,8 +45,15 @@ def options(
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="python -m core")
+    """Run the command line; a bug ends with its traceback and a code of its own."""
+    try:
+        app(prog_name="python -m core")
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        typer.echo("error: this is a bug in Invariscope; please report it with the lines above", err=True)
+        raise SystemExit(Code.BUG) from None
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from core import settings
+from core.commands._shared import existing
 from core.errors import InvariscopeError, UnknownName
 
 OLDEST, NEWEST = (3, 11), (3, 14)
@@ -138,17 +139,18 @@ def check_demo() -> list[Finding]:
     return findings or [Finding("demo", Status.OK, f"{len(corpus)} items, every hash right")]
 
 
-def check_results() -> list[Finding]:
+def check_runs() -> list[Finding]:
     """Can every run that is on this machine be read."""
-    from core.commands._runs import read_runs
+    from core.audit.manifest import read_run, run_folders
 
-    found = read_runs()
-    findings = [
-        Finding("runs", Status.FAIL, each.problem, "move it away, or compute it again")
-        for each in found
-        if each.problem
-    ]
-    return findings or [Finding("runs", Status.OK, f"{len(found)} can be read")]
+    folders = [path for root in (settings.results_dir(), settings.runs_dir()) for path in run_folders(root)]
+    findings = []
+    for folder in folders:
+        try:
+            read_run(folder)
+        except InvariscopeError as error:
+            findings.append(Finding("runs", Status.FAIL, str(error)))
+    return findings or [Finding("runs", Status.OK, f"{len(folders)} can be read")]
 
 
 def check_folders() -> list[Finding]:
@@ -161,7 +163,7 @@ def check_disk() -> list[Finding]:
     """Is there room for runs and caches."""
     findings = []
     for folder in (settings.data_dir(), settings.cache_dir()):
-        free = shutil.disk_usage(_existing(folder)).free / 1e9
+        free = shutil.disk_usage(existing(folder)).free / 1e9
         status = Status.FAIL if free < NO_DISK_GB else Status.WARN if free < LOW_DISK_GB else Status.OK
         remedy = "" if status is Status.OK else f"free at least {LOW_DISK_GB:g} GB"
         findings.append(Finding("disk", status, f"{free:.1f} GB free for {folder}", remedy))
@@ -196,7 +198,7 @@ CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
         "torch": check_torch,
         "evaluators": check_evaluators,
         "demo": check_demo,
-        "runs": check_results,
+        "runs": check_runs,
         "folders": check_folders,
         "disk": check_disk,
         "browser": check_browser,
@@ -226,7 +228,7 @@ def _loaded(evaluator: type) -> Finding:
 
 
 def _writable(folder: Path, variable: str) -> Finding:
-    place = _existing(folder)
+    place = existing(folder)
     try:
         with tempfile.TemporaryFile(dir=place) as probe:
             probe.write(b"invariscope")
@@ -234,7 +236,3 @@ def _writable(folder: Path, variable: str) -> Finding:
         remedy = f"set {variable} to a folder of your own"
         return Finding("folders", Status.FAIL, f"{folder} cannot be written ({error.strerror or error})", remedy)
     return Finding("folders", Status.OK, f"{folder} can be written")
-
-
-def _existing(folder: Path) -> Path:
-    return next(path for path in (folder, *folder.parents) if path.is_dir())

@@ -1,9 +1,11 @@
 """What every command shares: exit codes, errors as one sentence, tables, lists typed on one line."""
 
 import os
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -102,6 +104,31 @@ def key_values(pairs: Iterable[str] | None) -> dict[str, str]:
     return options
 
 
+def command_line(ctx: typer.Context, values: Mapping[str, Any]) -> str:
+    """Return the shell command that calls the current command with these values; defaults are left out."""
+    words = ["python", "-m", "core", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        value = values.get(str(parameter.name))
+        if value is None or value is False or value == parameter.default or value == []:
+            continue
+        if parameter.param_type_name == "option":
+            name = max(parameter.opts, key=len)
+            each = (
+                [[name]]
+                if value is True
+                else [[name, str(one)] for one in (value if isinstance(value, list) else [value])]
+            )
+            words += [word for pair in each for word in pair]
+        else:
+            words += [str(one) for one in (value if isinstance(value, list) else [value])]
+    return shlex.join(words)
+
+
+def existing(folder: Path) -> Path:
+    """The folder itself or the closest one above it that exists."""
+    return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
     """Print a table: ruled on a terminal, plain aligned lines in a pipe (nothing is cut off)."""
     from rich.box import SIMPLE_HEAD
@@ -136,21 +163,6 @@ def json_text(value: object, *, indent: int | None = 2, sort_keys: bool = False)
     return json.dumps(
         _strict(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False, default=str
     )
-
-
-def write_text(path: Any, text: str) -> None:
-    """Write a whole file or nothing: a full disk or a kill leaves what was there before."""
-    from pathlib import Path
-
-    target = Path(path)
-    temporary = target.with_name(target.name + ".tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InvalidInput(f"{target} cannot be written: {error.strerror or error}; choose another place") from error
 
 
 def _strict(value: object) -> object:

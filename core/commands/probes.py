@@ -1,10 +1,11 @@
 """``probes``: every controlled edit, what it claims, and what the compatibility screen leaves out."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.commands._shared import exit_codes, listed, note, print_json, table
+from core.commands._shared import exit_codes, key_values, listed, note, print_json, table
 
 if TYPE_CHECKING:
     from core.probes.base import Probe
@@ -66,6 +67,31 @@ def list_all(
         )
     for broken in known.broken:
         note(f"{broken.where} could not be loaded: {broken.error}")
+
+
+@app.command(epilog=exit_codes(ok="listed"))
+def rejected(
+    corpus: Annotated[str, typer.Option(help="Corpus whose labels are screened; 'corpora' lists them.")] = "demo",
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value of the loader, e.g. split=val2017.")] = None,
+    family: Annotated[list[str] | None, typer.Option(help="Only these families, comma-separated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+) -> None:
+    """List the modifier-noun pairs that the compatibility screen leaves out, each with its reason."""
+    from dataclasses import asdict
+
+    from core.corpora.registry import catalogue
+    from core.probes.screening import rejected_pairs
+
+    wanted = listed(family)
+    items = catalogue().get(corpus).load(root, **key_values(option)).items
+    pairs = [pair for pair in rejected_pairs(items) if not wanted or pair.family in wanted]
+    if as_json:
+        print_json([asdict(pair) for pair in pairs])
+        return
+    rows = [(each.family, each.modifier, each.label, each.code, each.items, each.detail) for each in pairs]
+    table(("family", "modifier", "noun", "reason", "items", "why"), rows)
+    typer.echo(f"{len(pairs):,} pairs are left out over {len(items):,} items")
 
 
 def _expects(probe: "Probe") -> str:

@@ -1,0 +1,118 @@
+"""Scoring a captioner's output: one caption an image, as clipscore and CaptionEvalKit do it."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from core.corpora.images import read_image
+from core.errors import BadImage, InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.scoring import BATCH_SIZE, score_pairs_with_errors
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedImage:
+    """One line of a captioner's output.
+
+    Args:
+        references: captions by people, empty where there are none.
+    """
+
+    id: str
+    caption: str
+    image: Path
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionScore:
+    """The score of one line, or why there is none.
+
+    Args:
+        score: S(image, caption) on the evaluator's own scale; None where it cannot be had.
+        with_references: harmonic mean of ``score`` and the closest reference; None without references.
+        error: one sentence where ``score`` is None.
+    """
+
+    id: str
+    score: float | None
+    with_references: float | None = None
+    error: str = ""
+
+
+def score_captions(
+    evaluator: Evaluator,
+    lines: Sequence[CaptionedImage],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    batch_size: int = BATCH_SIZE,
+) -> tuple[CaptionScore, ...]:
+    """Score every line; an unreadable image or an unscorable caption costs that line alone.
+
+    Images are decoded batch by batch, so that a folder of any size fits into memory.
+
+    Args:
+        evaluator: a loaded evaluator; the caller holds its lease.
+        lines: in any order; the result has the same one.
+        progress: called with (done, total) after every batch.
+
+    Raises:
+        InvalidInput: if references are given and the evaluator cannot compare two captions.
+    """
+    if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder):
+        raise InvalidInput(f"{evaluator.spec.name} compares no captions with references; leave the references out")
+    images = {str(line.image): partial(_pixels, line.image) for line in lines}
+    pairs = [(str(line.image), line.caption) for line in lines]
+    found = score_pairs_with_errors(evaluator, images, pairs, batch_size=batch_size, progress=progress)
+    scores = [
+        CaptionScore(line.id, float(score)) if error is None else CaptionScore(line.id, None, error=_sentence(error))
+        for line, score, error in zip(lines, found.scores, found.errors, strict=True)
+    ]
+    return tuple(_with_references(evaluator, lines, scores) if isinstance(evaluator, DualEncoder) else scores)
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """Mean of the values that there are; None where there is none."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def harmonic_mean(score: float, likeness: float) -> float:
+    """2ab / (a + b) of two non-negative numbers; 0 where both are 0.
+
+    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore).
+    """
+    both = score + likeness
+    return 2 * score * likeness / both if both > 0 else 0.0
+
+
+def _with_references(
+    evaluator: DualEncoder, lines: Sequence[CaptionedImage], scores: Sequence[CaptionScore]
+) -> list[CaptionScore]:
+    """Add the harmonic mean with max over references of max(cos(caption, reference), 0)."""
+    texts = sorted({text for line in lines if line.references for text in (line.caption, *line.references)})
+    vectors: dict[str, np.ndarray] = {}
+    for start in range(0, len(texts), BATCH_SIZE):
+        part = texts[start : start + BATCH_SIZE]
+        vectors |= zip(part, np.asarray(evaluator.encode_captions(part), dtype=np.float64), strict=True)
+    return [_add(line, score, vectors) for line, score in zip(lines, scores, strict=True)]
+
+
+def _add(line: CaptionedImage, score: CaptionScore, vectors: dict[str, np.ndarray]) -> CaptionScore:
+    if score.score is None or not line.references:
+        return score
+    likeness = [float(vectors[line.caption] @ vectors[each]) for each in line.references]
+    comparable = [max(value, 0.0) for value in likeness if math.isfinite(value)]
+    return replace(score, with_references=harmonic_mean(score.score, max(comparable))) if comparable else score
+
+
+def _pixels(path: Path) -> np.ndarray:
+    return read_image(path).pixels
+
+
+def _sentence(error: str) -> str:
+    return error.removeprefix(f"{BadImage.__name__}: ")

@@ -1,0 +1,164 @@
+"""What ``score`` reads and writes: a captioner's output paired with its images, and the two shapes of a result."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.audit.caption_scores import CaptionedImage, CaptionScore, mean
+from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
+from core.corpora.image_header import SUFFIXES
+from core.errors import InvalidInput
+
+SHOWN = 3
+"""Ids that a remark names; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be scored.
+
+    Args:
+        lines: captions whose image is there, in the order of the file.
+        missing: ids of captions without an image.
+        left_over: images without a caption.
+        as_jsonl: whether the captions came as CaptionEvalKit's JSON lines.
+    """
+
+    lines: tuple[CaptionedImage, ...]
+    missing: tuple[str, ...]
+    left_over: tuple[str, ...]
+    as_jsonl: bool
+
+    def remarks(self) -> list[str]:
+        """Sentences about what does not fit together."""
+        found = []
+        if self.missing:
+            found.append(f"{_count(self.missing, 'caption')} without an image: {_some(self.missing)}")
+        if self.left_over:
+            found.append(f"{_count(self.left_over, 'image')} without a caption: {_some(self.left_over)}")
+        return found
+
+
+def read_job(candidates: Path | None, images: Path | None, references: Path | None) -> Job:
+    """Pair captions with images.
+
+    Args:
+        candidates: clipscore's ``{id: caption}`` JSON, or CaptionEvalKit's JSON lines (by its suffix).
+        images: folder of the images; None only where every line names its own.
+        references: captions by people, in either shape.
+
+    Raises:
+        InvalidInput: if a file or folder cannot be used, nothing fits together, or a reference is missing.
+    """
+    if candidates is None:
+        raise InvalidInput("score needs the captions: python -m core score candidates.json images/")
+    if images is not None and not images.is_dir():
+        raise InvalidInput(f"no folder {images}; give the folder that holds the images")
+    as_jsonl = candidates.suffix.lower() in LINES
+    captions, named = _captions(candidates, as_jsonl=as_jsonl)
+    people = read_references(references) if references is not None else {}
+    lacking = [each for each in captions if references is not None and not people.get(each)]
+    if lacking:
+        raise InvalidInput(f"{references} has no reference for {_some(lacking)}; add them or leave --references out")
+    if images is None and len(named) < len(captions):
+        first = next(each for each in captions if each not in named)
+        raise InvalidInput(f"line {first!r} names no image; give the folder of the images as second argument")
+    folder = _Folder(images)
+    found = {each: folder.find(each, named.get(each)) for each in captions}
+    lines = tuple(
+        CaptionedImage(each, captions[each], path, people.get(each, ()))
+        for each, path in found.items()
+        if path is not None
+    )
+    if not lines:
+        raise InvalidInput(
+            f"none of the {len(captions)} captions of {candidates} has an image in {images or 'its place'}"
+        )
+    missing = tuple(each for each, path in found.items() if path is None)
+    return Job(lines, missing, folder.left_over(path for path in found.values() if path is not None), as_jsonl)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Scores by id under the names that they are published with; None where there is no score.
+
+    Args:
+        means: over the captions that have a score; None where none has.
+        per_item: every caption of the file, missing images included.
+        errors: sentence by id, for captions whose image is there.
+    """
+
+    means: Mapping[str, float | None]
+    per_item: Mapping[str, Mapping[str, float | None]]
+    errors: Mapping[str, str]
+
+    @property
+    def scored(self) -> int:
+        """How many captions have a score."""
+        return sum(all(value is not None for value in scores.values()) for scores in self.per_item.values())
+
+    def as_capevalkit(self) -> dict[str, object]:
+        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``."""
+        return {**self.means, "per_item": self.per_item}
+
+
+def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str) -> Report:
+    """Put scores under the names that clipscore would print: ``name`` and ``Ref`` + ``name``."""
+    by_id = {score.id: score for score in scores}
+    with_references = any(line.references for line in job.lines)
+    prefix = "Ref" if name[:1].isupper() else "ref"
+    per_item = {}
+    for each in [*by_id, *job.missing]:
+        score = by_id.get(each, CaptionScore(each, None))
+        per_item[each] = {name: score.score, **({prefix + name: score.with_references} if with_references else {})}
+    metrics = [name, *([prefix + name] if with_references else [])]
+    means = {metric: mean([values[metric] for values in per_item.values()]) for metric in metrics}
+    return Report(means, per_item, {score.id: score.error for score in by_id.values() if score.error})
+
+
+def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Captions by id, and the images that their lines name."""
+    if not as_jsonl:
+        return read_candidates(path), {}
+    predictions = read_predictions_jsonl(path)
+    captions = {each.id: each.caption for each in predictions}
+    return captions, {each.id: each.image for each in predictions if each.image is not None}
+
+
+class _Folder:
+    """Images by id: the file's name, with or without its suffix."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES) if folder else []
+        self.by_name = {path.name: path for path in files}
+        self.by_stem: dict[str, list[Path]] = {}
+        for path in files:
+            self.by_stem.setdefault(path.stem, []).append(path)
+
+    def find(self, item: str, named: str | None) -> Path | None:
+        """Image of an id, or the one that its line names; None where there is none."""
+        if named is not None:
+            places = [Path(named), *([self.folder / named] if self.folder else [])]
+            return next((path for path in places if path.is_file()), None)
+        if item in self.by_name:
+            return self.by_name[item]
+        paths = self.by_stem.get(item, [])
+        if len(paths) > 1:
+            raise InvalidInput(f"{item!r} may be {' or '.join(path.name for path in paths)}; keep one in {self.folder}")
+        return paths[0] if paths else None
+
+    def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:
+        """Names of the images that no caption asked for."""
+        asked = {path.resolve() for path in used}
+        return tuple(name for name, path in self.by_name.items() if path.resolve() not in asked)
+
+
+def _count(values: tuple[str, ...], noun: str) -> str:
+    return f"{len(values):,} {noun}{'' if len(values) == 1 else 's'}"
+
+
+def _some(values: Iterable[str]) -> str:
+    names = list(values)
+    rest = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(repr(name) for name in names[:SHOWN]) + rest

@@ -1,0 +1,195 @@
+"""``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.commands._shared import (
+    Code,
+    command_line,
+    complain,
+    existing,
+    exit_codes,
+    key_values,
+    listed,
+    references,
+    table,
+)
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.audit.manifest import Run
+    from core.audit.plan import Plan
+
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
+"""Evaluators of a run that names none: they need no download beyond pip install."""
+
+BYTES_A_ROW = 40
+"""Disk that a row of scores takes; measured later."""
+
+SUBJECTS = {"template": ("template",), "human": ("human",), "both": ("template", "human")}
+
+EPILOG = exit_codes(
+    ok="every pair has a score", failures="finished, but some scores are null (the run says which and why)"
+)
+
+
+def audit(
+    ctx: typer.Context,
+    corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "demo",
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
+    probes: Annotated[
+        list[str] | None, typer.Option(help="Names, families, axes, 'default' or 'all', comma-separated.")
+    ] = None,
+    evaluators: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."),
+    ] = None,
+    subject: Annotated[
+        Literal["template", "human", "both"],
+        typer.Option(help="Caption that is held while the image is edited: 'There is a …', or the first human one."),
+    ] = "template",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of that --run-id.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the run of that --run-id over.")] = False,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
+    ] = False,
+) -> None:
+    """Score every item of a corpus under every probe with every evaluator, and store the run.
+
+    A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
+    """
+    from core import settings
+    from core.audit.plan import make_plan
+    from core.audit.run import RunStopped, run_audit
+    from core.commands._progress import progress
+    from core.corpora.registry import catalogue
+    from core.evaluators.pool import Pool
+    from core.seeds import RUN_SEED
+
+    if resume and overwrite:
+        raise InvalidInput("--resume and --overwrite exclude each other; choose one")
+    target = out or settings.runs_dir()
+    if resume and run_id is None:
+        raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+    plan = make_plan(
+        catalogue().get(corpus).load(root, **key_values(option)),
+        evaluators=references(evaluators) or OFFLINE,
+        probes=listed(probes) or ("default",),
+        subjects=SUBJECTS[subject],
+        root=root,
+        seed=RUN_SEED if seed is None else seed,
+        limit=limit,
+    )
+    if dry_run:
+        _tell_plan(plan)
+        return
+    name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    again = command_line(ctx, {**ctx.params, "run_id": name, "resume": True, "overwrite": False})
+    try:
+        with progress("audit", unit="images") as update:
+            run = run_audit(
+                plan,
+                target,
+                run_id=name,
+                existing="resume" if resume else "replace" if overwrite else "refuse",
+                pool=Pool(device=device),
+                progress=lambda at: update(at.done, at.total, at.eta_s),
+                command=command_line(ctx, ctx.params),
+            )
+    except (RunStopped, KeyboardInterrupt):
+        complain(f"interrupted; resume with: {again}")
+        raise typer.Exit(Code.INTERRUPTED) from None
+    _sum_up(run)
+    if run.manifest["counts"]["scores_null"]:
+        raise typer.Exit(Code.FAILURES)
+
+
+def _unfinished(folder: Path) -> str:
+    from core.audit.manifest import COMPLETE, list_runs
+
+    return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
+
+
+def _tell_plan(plan: "Plan") -> None:
+    """Print what a run would do and cost, before any image is read."""
+    from core.evaluators.base import DualEncoder
+    from core.evaluators.registry import find
+    from core.settings import runs_dir
+
+    cost = plan.cost()
+    typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
+    for code, count in plan.corpus.rejection_counts().items():
+        typer.echo(f"  {count:,} {code}")
+    rows: list[tuple[object, ...]] = [
+        (
+            "probes",
+            len(plan.probes),
+            f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption",
+        ),
+        ("unique images", cost.images, "at most: rejected variants make it less"),
+        ("unique captions", cost.captions, "at most"),
+        ("rows of scores", cost.rows, f"{cost.pairs:,} pairs for each evaluator, at most"),
+        (
+            "disk",
+            f"{max(cost.rows * BYTES_A_ROW / 1e6, 0.1):.1f} MB",
+            f"{shutil.disk_usage(existing(runs_dir())).free / 1e9:.1f} GB free",
+        ),
+    ]
+    table(("", "number", ""), rows)
+    calls = []
+    for reference in plan.evaluators:
+        kind = find(reference)
+        dual = issubclass(kind, DualEncoder)
+        available = kind.availability()
+        inputs = cost.images + cost.captions if dual else cost.pairs
+        what = "every unique image and caption once" if dual else "every pair"
+        calls.append(
+            (
+                kind.spec.name,
+                inputs,
+                what,
+                _speed(kind.spec.name, cost.images),
+                "" if available.ready else available.command,
+            )
+        )
+    table(("evaluator", "inputs", "which", "time, from an earlier run here", "get it with"), calls)
+
+
+def _speed(evaluator: str, images: int) -> str:
+    """Duration by the speed that the last run of this machine measured; empty where there was none."""
+    from core.audit.machine import describe_machine
+    from core.audit.manifest import list_runs
+    from core.commands._progress import duration
+
+    here = describe_machine("")["processor"]
+    for run in reversed(list_runs()):
+        spent = run.manifest.get("speed", {}).get(evaluator, {})
+        if spent.get("images") and run.manifest.get("machine", {}).get("processor") == here:
+            return f"about {duration(spent['seconds'] / spent['images'] * images)}"
+    return ""
+
+
+def _sum_up(run: "Run") -> None:
+    """Say what was kept, what was left out and why, what was scored, and where it lies."""
+    from core.commands._progress import duration
+
+    counts = run.manifest["counts"]
+    seconds = duration(run.manifest["elapsed_seconds"])
+    typer.echo(f"run {run.id}: {counts['items_kept']:,} items kept, {counts['items_rejected']:,} left out, {seconds}")
+    for heading, kind in (("Items left out", "items"), ("Variants left out", "variants")):
+        reasons = counts[f"{kind}_rejected_by_code"]
+        if reasons:
+            table(("reason", kind), list(reasons.items()), title=heading)
+    null = counts["scores_null"]
+    typer.echo(f"{counts['rows']:,} scores, {null:,} null{' (column error says why)' if null else ''}")
+    typer.echo(f"in {run.path}")

@@ -1,0 +1,49 @@
+"""``runs``: the audits on this machine and how far each came."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands._shared import exit_codes, note, print_json, table
+
+if TYPE_CHECKING:
+    from core.audit.manifest import Run
+
+EPILOG = exit_codes()
+
+
+def runs(
+    folder: Annotated[
+        list[Path] | None, typer.Argument(help="Folders to look in; default: your own runs and the shipped results.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifests as JSON for a script.")] = False,
+) -> None:
+    """List the runs on this machine, your own and those that ship, with their state."""
+    from core import settings
+    from core.audit.manifest import read_run, run_folders
+    from core.errors import StoreError
+
+    found = []
+    for place in folder or (settings.results_dir(), settings.runs_dir()):
+        for path in run_folders(place):
+            try:
+                found.append(read_run(path))
+            except StoreError as error:
+                note(str(error))
+    if as_json:
+        print_json([{"folder": str(each.path), **each.manifest} for each in found])
+        return
+    table(("run", "state", "corpus", "items", "scores", "null", "evaluators", "folder"), [_row(each) for each in found])
+    if not found:
+        note("no run yet; start one with: python -m core audit")
+
+
+def _row(run: "Run") -> tuple[object, ...]:
+    counts = run.manifest["counts"]
+    names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
+    items = counts.get("items_kept", counts.get("items"))
+    return (
+        run.id, run.status, run.manifest["corpus"].get("name"), items, counts.get("rows"), counts.get("scores_null"),
+        names, run.path,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core import __version__
+from core.commands._shared import Code, exit_codes, json_text, note
+
+if TYPE_CHECKING:
+    from core.commands._score_files import Job, Report
+
+ERRORS_SHOWN = 5
+EPILOG = exit_codes(
+    ok="every caption has a score",
+    failures="some images were missing or unreadable, or some captions could not be scored",
+)
+
+
+def score(
+    candidates: Annotated[
+        Path | None,
+        typer.Argument(
+            help="candidates.json, {image id: caption}; or predictions.jsonl, a line {id, caption, image} each."
+        ),
+    ] = None,
+    images: Annotated[
+        Path | None, typer.Argument(help="Folder of the images; their names without suffix are the ids.")
+    ] = None,
+    candidates_option: Annotated[
+        Path | None, typer.Option("--candidates_json", "--predictions", help="The same, as an option.")
+    ] = None,
+    images_option: Annotated[
+        Path | None, typer.Option("--image_dir", "--image-dir", help="The same, as an option.")
+    ] = None,
+    references: Annotated[
+        Path | None,
+        typer.Option(
+            "--references",
+            "--references_json",
+            help="{image id: [captions by people]} or a line {id, references} each; adds the score with references.",
+        ),
+    ] = None,
+    evaluator: Annotated[
+        str, typer.Option("--evaluator", "--metric", help="A name from 'evaluators', or path/to/file.py:Name.")
+    ] = "conse-lite2",
+    called: Annotated[
+        str | None,
+        typer.Option("--called", help="Name of the metric in the output, e.g. CLIPScore; default: the evaluator's."),
+    ] = None,
+    per_instance: Annotated[
+        Path | None, typer.Option("--save_per_instance", help="Write {id: {metric: score}} here, as clipscore does.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write {metric: mean, per_item: …} here, as CaptionEvalKit does."),
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
+) -> None:
+    """Score a captioner's captions; stands in for clipscore's script and for CaptionEvalKit's score command.
+
+    Prints "NAME: mean" over the captions that have a score. Everything else that is worth knowing goes to stderr:
+    how many were scored, which images were missing or left over, which captions could not be scored.
+    """
+    from core.audit.caption_scores import score_captions
+    from core.commands._progress import progress
+    from core.commands._score_files import read_job, report_of
+    from core.evaluators.pool import Pool
+
+    job = read_job(candidates_option or candidates, images_option or images, references)
+    for remark in job.remarks():
+        note(remark)
+    with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="inputs") as update:
+        scores = score_captions(loaded, job.lines, progress=update)
+        name, signature = called or loaded.spec.name, f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
+    report = report_of(job, scores, name=name)
+    _explain(report, signature)
+    _write(job, report, per_instance=per_instance, output=output)
+    if report.scored < len(report.per_item):
+        raise typer.Exit(Code.FAILURES)
+
+
+def _explain(report: "Report", signature: str) -> None:
+    """Say what the mean is of, and which captions have no score and why."""
+    for item, error in list(report.errors.items())[:ERRORS_SHOWN]:
+        note(f"no score for {item!r}: {error}")
+    if len(report.errors) > ERRORS_SHOWN:
+        note(f"no score for {len(report.errors) - ERRORS_SHOWN:,} more")
+    note(f"{report.scored:,} of {len(report.per_item):,} captions scored by {signature}, invariscope {__version__}")
+
+
+def _write(job: "Job", report: "Report", *, per_instance: Path | None, output: Path | None) -> None:
+    """Print the means and write the files; JSON lines without --output go to stdout in their own shape."""
+    from core.audit.files import write_whole
+
+    if per_instance is not None:
+        text = json_text(report.per_item, indent=None)
+        write_whole(per_instance, lambda path: _fill(path, text))
+    whole = json_text(report.as_capevalkit(), sort_keys=True)
+    if output is not None:
+        write_whole(output, lambda path: _fill(path, whole))
+    if job.as_jsonl and output is None:
+        typer.echo(whole)
+        return
+    for metric, value in report.means.items():
+        typer.echo(f"{metric}: {'nan' if value is None else format(value, '.4f')}")
+
+
+def _fill(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,136 @@
+"""Files that captioners and their metrics exchange: clipscore's JSON, CaptionEvalKit's JSON lines."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadCorpus
+
+LINES = (".jsonl", ".ndjson")
+"""Endings of files that hold one JSON object a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One line of CaptionEvalKit's ``predictions.jsonl``.
+
+    Args:
+        image: path of the image as the line names it, None where it names none.
+    """
+
+    id: str
+    caption: str
+    image: str | None = None
+
+
+def read_candidates(path: Path) -> dict[str, str]:
+    """Read clipscore's ``{image id: caption}``, in the order of the file.
+
+    Raises:
+        BadCorpus: if the file is no such object; the sentence names the first entry that is wrong.
+    """
+    candidates = {}
+    for key, value in _object(path).items():
+        if not isinstance(value, str):
+            raise BadCorpus(f"{path}: the caption of {key!r} must be a text, got {_shown(value)}")
+        candidates[key] = value
+    return candidates
+
+
+def read_references(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read captions by people, as clipscore (``{image id: [captions]}``) or CaptionEvalKit (a line each) keeps them.
+
+    Raises:
+        BadCorpus: if the file has neither shape; the sentence names the first entry that is wrong.
+    """
+    if path.suffix.lower() not in LINES:
+        return {key: _texts(path, key, value) for key, value in _object(path).items()}
+    references: dict[str, tuple[str, ...]] = {}
+    for number, record in _records(path):
+        key = _identity(path, number, record, references)
+        references[key] = _texts(path, key, record.get("references", record.get("captions")))
+    return references
+
+
+def read_predictions_jsonl(path: Path) -> tuple[Prediction, ...]:
+    """Read CaptionEvalKit's lines ``{"id", "caption" or "prediction", "image" or "image_path"}``.
+
+    Raises:
+        BadCorpus: naming the first line that is wrong.
+    """
+    predictions: dict[str, Prediction] = {}
+    for number, record in _records(path):
+        key = _identity(path, number, record, predictions)
+        caption = record.get("caption", record.get("prediction"))
+        image = record.get("image", record.get("image_path"))
+        if not isinstance(caption, str):
+            raise BadCorpus(f"{path}, line {number}: caption or prediction must be a text, got {_shown(caption)}")
+        if image is not None and not isinstance(image, str):
+            raise BadCorpus(f"{path}, line {number}: image must be a path, got {_shown(image)}")
+        predictions[key] = Prediction(key, caption, image)
+    return tuple(predictions.values())
+
+
+def _object(path: Path) -> dict[str, Any]:
+    value = _parse(_text(path), f"{path}", unique_keys=True)
+    if not isinstance(value, dict):
+        raise BadCorpus(f"{path} must hold one JSON object {{image id: …}}, got {_shown(value)}")
+    return value
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if line.strip():
+            record = _parse(line, f"{path}, line {number}")
+            if not isinstance(record, dict):
+                raise BadCorpus(f"{path}, line {number} must be a JSON object, got {_shown(record)}")
+            yield number, record
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadCorpus(
+            f"{path} cannot be read: {error.strerror or error}; give the path of an existing file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
+
+
+def _parse(text: str, where: str, *, unique_keys: bool = False) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if unique_keys and key in found:
+                raise BadCorpus(f"{where} holds {key!r} twice; keep one")
+            found[key] = value
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadCorpus(f"{where} is not JSON: {error}") from error
+
+
+def _identity(path: Path, number: int, record: dict[str, Any], known: object) -> str:
+    identity = record.get("id")
+    if isinstance(identity, bool) or not isinstance(identity, str | int):
+        raise BadCorpus(f"{path}, line {number}: id must be a text or a whole number, got {_shown(identity)}")
+    if str(identity) in known:  # type: ignore[operator]
+        raise BadCorpus(f"{path}, line {number}: id {identity!r} was there before; keep one")
+    return str(identity)
+
+
+def _texts(path: Path, key: str, value: object) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise BadCorpus(f"{path}: the references of {key!r} must be a list of texts, got {_shown(value)}")
+    return tuple(texts)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"

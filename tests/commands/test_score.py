@@ -1,0 +1,185 @@
+"""``score`` stands in for clipscore's script and for CaptionEvalKit's score command."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from core.commands._shared import Code
+from tests.commands.calling import Invoke, Shell
+
+COLOURS = {"red": (200, 0, 0), "green": (0, 90, 0), "blue": (0, 0, 255)}
+CANDIDATES = {"red": "a red door", "green": "a red and green door", "blue": "a red door"}
+SCORES = {"red": 2.5, "green": 2.5 / math.sqrt(2), "blue": 0.0}
+MEAN = sum(SCORES.values()) / 3
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for name, colour in COLOURS.items():
+        Image.fromarray(np.full((6, 7, 3), colour, dtype=np.uint8)).save(folder / f"{name}.png")
+    return folder
+
+
+@pytest.fixture
+def candidates(tmp_path: Path) -> Path:
+    path = tmp_path / "candidates.json"
+    path.write_text(json.dumps(CANDIDATES))
+    return path
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    path = tmp_path / "predictions.jsonl"
+    rows = [{"id": name, "caption": text, "image": f"{name}.png"} for name, text in CANDIDATES.items()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_clipscores_command_line_gives_clipscores_output(
+    shell: Shell, candidates: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    saved = tmp_path / "out.json"
+    done = shell("score", candidates, photos, "--evaluator", colour_words, "--save_per_instance", saved)
+    assert (done.returncode, done.stdout) == (Code.OK, f"colour-words: {MEAN:.4f}\n"), done.stderr
+    per_instance = json.loads(saved.read_text())
+    assert {name: scores["colour-words"] for name, scores in per_instance.items()} == pytest.approx(SCORES, abs=1e-6)
+    assert "3 of 3 captions scored by colour-words, fingerprint" in done.stderr
+
+
+def test_references_add_a_second_line(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    people = tmp_path / "references.json"
+    people.write_text(
+        json.dumps({"red": ["a red gate", "a blue gate"], "green": "a green gate", "blue": ["a blue gate"]})
+    )
+    done = invoke(
+        "score", candidates, photos, "--references_json", people, "--evaluator", colour_words, "--called", "ColourS"
+    )
+    likeness = {"red": 1.0, "green": 1 / math.sqrt(2), "blue": 0.0}
+    with_references = [
+        2 * SCORES[k] * likeness[k] / (SCORES[k] + likeness[k]) if likeness[k] else 0.0 for k in likeness
+    ]
+    assert done.stdout == f"ColourS: {MEAN:.4f}\nRefColourS: {sum(with_references) / 3:.4f}\n"
+
+
+def test_capevalkits_command_line_gives_capevalkits_output(
+    invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    output = tmp_path / "new" / "scores.json"
+    people = tmp_path / "references.jsonl"
+    people.write_text("".join(json.dumps({"id": name, "references": ["a red gate"]}) + "\n" for name in CANDIDATES))
+    done = invoke(
+        "score", "--metric", colour_words, "--predictions", predictions, "--references", people,
+        "--image-dir", photos, "--output", output,
+    )  # fmt: skip
+    assert done.exit_code == Code.OK, done.stderr
+    result = json.loads(output.read_text())
+    assert set(result) == {"colour-words", "refcolour-words", "per_item"}
+    assert result["colour-words"] == pytest.approx(MEAN, abs=1e-6)
+    assert {name: each["colour-words"] for name, each in result["per_item"].items()} == pytest.approx(SCORES, abs=1e-6)
+    assert list(result["per_item"]) == sorted(CANDIDATES)
+
+
+def test_json_lines_without_an_output_file_are_answered_in_their_own_shape(
+    invoke: Invoke, predictions: Path, photos: Path, colour_words: str
+) -> None:
+    result = json.loads(invoke("score", predictions, photos, "--evaluator", colour_words).stdout)
+    assert result["colour-words"] == pytest.approx(MEAN, abs=1e-6)
+
+
+def test_both_formats_give_the_same_numbers(
+    invoke: Invoke, candidates: Path, predictions: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    for name, source in (("a.json", candidates), ("b.json", predictions)):
+        invoke("score", source, photos, "--evaluator", colour_words, "--output", tmp_path / name)
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+
+
+def test_what_is_missing_or_left_over_is_counted_and_null(
+    invoke: Invoke, photos: Path, candidates: Path, tmp_path: Path, colour_words: str
+) -> None:
+    candidates.write_text(json.dumps({**CANDIDATES, "gone": "a red door", "green": "no colour at all"}))
+    Image.new("RGB", (5, 5)).save(photos / "extra.png")
+    (photos / "notes.txt").write_text("no image")
+    (photos / "red.png").write_bytes(b"torn")
+    saved = tmp_path / "out.json"
+    done = invoke("score", candidates, photos, "--evaluator", colour_words, "--save_per_instance", saved)
+    assert done.exit_code == Code.FAILURES
+    assert done.stdout == "colour-words: 0.0000\n"
+    per_instance = json.loads(saved.read_text())
+    assert {name: scores["colour-words"] for name, scores in per_instance.items()} == {
+        "red": None, "green": None, "blue": 0.0, "gone": None,
+    }  # fmt: skip
+    assert "1 caption without an image: 'gone'" in done.stderr
+    assert "1 image without a caption: 'extra.png'" in done.stderr
+    assert "no score for 'red': " in done.stderr
+    assert "no score for 'green': " in done.stderr
+    assert "1 of 4 captions scored" in done.stderr
+
+
+def test_a_folder_where_nothing_can_be_scored_has_no_mean(
+    invoke: Invoke, photos: Path, candidates: Path, colour_words: str
+) -> None:
+    candidates.write_text(json.dumps({"red": "no colour"}))
+    done = invoke("score", candidates, photos, "--evaluator", colour_words)
+    assert (done.exit_code, done.stdout) == (Code.FAILURES, "colour-words: nan\n")
+
+
+def test_an_id_may_carry_its_suffix(invoke: Invoke, photos: Path, candidates: Path, colour_words: str) -> None:
+    candidates.write_text(json.dumps({"red.png": "a red door"}))
+    assert invoke("score", candidates, photos, "--evaluator", colour_words).stdout == "colour-words: 2.5000\n"
+
+
+def test_two_images_of_one_name_are_refused(invoke: Invoke, photos: Path, candidates: Path, colour_words: str) -> None:
+    Image.new("RGB", (5, 5)).save(photos / "red.jpg")
+    done = invoke("score", candidates, photos, "--evaluator", colour_words)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "may be red.jpg or red.png" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "score needs the captions"),
+        (["absent.json", "{photos}"], "absent.json cannot be read"),
+        (["{candidates}", "absent"], "no folder absent"),
+        (["{candidates}"], "names no image"),
+        (["{candidates}", "{photos}", "--evaluator", "clipscor"], "no evaluator is named 'clipscor'"),
+        (["{candidates}", "{photos}", "--references", "{partial}"], "has no reference for 'green', 'blue'"),
+        (["{candidates}", "{empty}"], "none of the 3 captions"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "partial.json").write_text('{"red": "a red gate"}')
+    (tmp_path / "empty").mkdir()
+    known = {
+        "candidates": candidates,
+        "photos": photos,
+        "partial": tmp_path / "partial.json",
+        "empty": tmp_path / "empty",
+    }
+    done = invoke("score", *(argument.format(**known) for argument in arguments))
+    assert done.exit_code == Code.BAD_INPUT
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_a_result_that_cannot_be_written_says_so(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = invoke(
+        "score", candidates, photos, "--evaluator", colour_words, "--save_per_instance", tmp_path / "file" / "x.json"
+    )
+    assert done.exit_code == Code.BAD_INPUT
+    assert "cannot be written" in done.stderr

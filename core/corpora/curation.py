@@ -3,10 +3,12 @@
 Source: paper A, sections 3.1 and A.2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from core.corpora.schema import Box, Mask, Rejection
+from core.corpora.files import LeftOut
+from core.corpora.schema import Box
 from core.errors import InvalidInput
 
 
@@ -48,6 +50,22 @@ class Curation:
             if not holds:
                 raise InvalidInput(f"{rule}, got {value}")
 
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> "Curation":
+        """Build the settings from options given as numbers or as their text.
+
+        Raises:
+            InvalidInput: if one is no number, or breaks its rule.
+        """
+        values: dict[str, Any] = {}
+        for name, value in options.items():
+            kind = int if name == "max_touching_sides" else float
+            try:
+                values[name] = kind(value)
+            except (TypeError, ValueError) as error:
+                raise InvalidInput(f"{name} must be a number, got {value!r}") from error
+        return cls(**values)
+
     def sentence(self) -> str:
         """The settings in words."""
         return (
@@ -57,13 +75,22 @@ class Curation:
         )
 
 
+CURATION_OPTIONS = {
+    "dominance": "least ratio of the largest to the next largest box (2)",
+    "max_iou": "box IoU with every other instance stays below it (0.1)",
+    "border": "px within which a box counts as touching the image's border (1)",
+    "max_touching_sides": "how many sides may touch; 0 is no truncation (0)",
+    "min_box_side": "px of the box's shorter side (16)",
+}
+"""The settings of :class:`Curation` as options of a loader, with their defaults."""
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One annotated instance of an image; a crowd is a region that holds several."""
 
     label: str
     box: Box
-    mask: Mask | None = None
     crowd: bool = False
 
 
@@ -79,41 +106,44 @@ def touching_sides(box: Box, width: int, height: int, *, border: float) -> tuple
     return tuple(side for side, gap in gaps.items() if gap <= border)
 
 
-def single_object(
-    instances: Sequence[Instance], *, subject: str, width: int, height: int, curation: Curation
-) -> Instance | Rejection:
-    """Return the one instance that the image is about, or the first rule that says it is about none.
+def single_object(instances: Sequence[Instance], *, width: int, height: int, curation: Curation) -> Instance:
+    """Return the one instance that the image is about.
 
     Args:
         instances: every annotated instance of the image, boxes inside the image.
-        subject: what a rejection calls the image.
         width: of the image, in pixels.
         height: of the image, in pixels.
 
-    Returns:
-        The dominant instance; or a rejection with code ``no-object``, ``crowd``, ``not-dominant``, ``overlap``,
-        ``truncated`` or ``small-object``, tested in that order.
+    Raises:
+        LeftOut: with the first rule that the image breaks; its code is ``no-object``, ``crowd``, ``not-dominant``,
+            ``overlap``, ``truncated`` or ``small-object``, tested in that order.
     """
     if not instances:
-        return Rejection(subject, "no-object", "no instance is annotated")
+        raise LeftOut("no-object", "no instance is annotated")
     ranked = sorted(instances, key=lambda instance: -instance.box.area)
     dominant, others = ranked[0], ranked[1:]
     if dominant.crowd:
-        return Rejection(subject, "crowd", f"the largest box is a crowd of {dominant.label!r}, not one object")
-    if others and dominant.box.area < curation.dominance * others[0].box.area:
-        ratio = dominant.box.area / others[0].box.area
-        return Rejection(subject, "not-dominant", f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
-                         f"({others[0].label}); {curation.dominance:g} × is asked for")  # fmt: skip
-    nearest = max(others, key=lambda other: dominant.box.iou(other.box), default=None)
-    if nearest is not None and dominant.box.iou(nearest.box) >= curation.max_iou:
-        return Rejection(subject, "overlap", f"{dominant.label} overlaps {nearest.label} with IoU "
-                         f"{dominant.box.iou(nearest.box):.2f}; below {curation.max_iou:g} is asked for")  # fmt: skip
+        raise LeftOut("crowd", f"the largest box is a crowd of {dominant.label!r}, not one object")
+    _require_alone(dominant, others, curation)
     touching = touching_sides(dominant.box, width, height, border=curation.border)
     if len(touching) > curation.max_touching_sides:
-        return Rejection(subject, "truncated", f"{dominant.label} reaches the {', '.join(touching)} border "
-                         f"and may be cut off there")  # fmt: skip
+        raise LeftOut("truncated", f"{dominant.label} reaches the {', '.join(touching)} border and may be cut off")
     side = min(dominant.box.width, dominant.box.height)
     if side < curation.min_box_side:
-        return Rejection(subject, "small-object", f"the box of {dominant.label} is only {side:.0f} px in its shorter "
-                         f"side; {curation.min_box_side:g} px are asked for")  # fmt: skip
+        raise LeftOut("small-object", f"the box of {dominant.label} is only {side:.0f} px in its shorter side; "
+                      f"{curation.min_box_side:g} px are asked for")  # fmt: skip
     return dominant
+
+
+def _require_alone(dominant: Instance, others: Sequence[Instance], curation: Curation) -> None:
+    if not others:
+        return
+    ratio = dominant.box.area / others[0].box.area
+    if ratio < curation.dominance:
+        raise LeftOut("not-dominant", f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
+                      f"({others[0].label}); {curation.dominance:g} × is asked for")  # fmt: skip
+    nearest = max(others, key=lambda other: dominant.box.iou(other.box))
+    overlap = dominant.box.iou(nearest.box)
+    if overlap >= curation.max_iou:
+        raise LeftOut("overlap", f"{dominant.label} overlaps {nearest.label} with IoU {overlap:.2f}; "
+                      f"below {curation.max_iou:g} is asked for")  # fmt: skip

@@ -4,7 +4,26 @@ import json
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from core.corpora.schema import Rejection
 from core.errors import BadCorpus, InvalidInput
+
+
+class LeftOut(Exception):
+    """One entry that cannot be used; its reader catches it and keeps a rejection.
+
+    Args:
+        code: short stable word for counting.
+        detail: one sentence for a reader.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+    def rejection(self, subject: str) -> Rejection:
+        """The record of it."""
+        return Rejection(subject, self.code, self.detail)
 
 
 def read_text(path: Path) -> str:

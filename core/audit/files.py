@@ -1,0 +1,67 @@
+"""Writing a whole file or nothing: a kill, a full disk or a second reader never meets half of one."""
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import StoreError
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a temporary file, sync it, and give it its name in one step.
+
+    Args:
+        path: final name; its folder is made when needed.
+        write: called with the temporary path.
+
+    Raises:
+        StoreError: if the file cannot be written; what stood under that name before still stands.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(temporary)
+        _sync(temporary)
+        temporary.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        _remove(temporary)
+        raise StoreError(cannot_write(path, error)) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write strict JSON (no NaN), indented, as a whole file or nothing."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_whole(path, lambda temporary: _write_text(temporary, text))
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """One sentence: which file, why, what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{path} cannot be written: the disk is full; free some space and start the same run again, it goes on"
+    return f"{path} cannot be written: {error.strerror or error}; check the folder and start the same run again"
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:  # the disk that refused the file may refuse this too; the name says that it is temporary
+        return

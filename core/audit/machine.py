@@ -1,0 +1,76 @@
+"""What a manifest says of the machine and the packages that a run was made with."""
+
+import inspect
+import os
+import platform
+from collections.abc import Iterable
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import core
+from core.corpora.schema import COVERAGE_EDGES
+from core.probes.base import Probe
+
+PACKAGES = (
+    "torch", "torchvision", "timm", "transformers", "open_clip_torch", "numpy", "opencv-python-headless", "pillow",
+    "pyarrow", "duckdb", "pycocotools", "scipy",
+)  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Versions of Invariscope, Python and the packages that a score may depend on."""
+    found = {"invariscope": core.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def describe_machine(device: str) -> dict[str, Any]:
+    """Processor, cores, system and the device that the evaluators ran on."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "device": device,
+    }
+
+
+def constants(probes: Iterable[Probe]) -> dict[str, dict[str, Any]]:
+    """Module-level constants of the modules that made the probes, by module, and the coverage bins."""
+    found: dict[str, dict[str, Any]] = {"core.corpora.schema": {"COVERAGE_EDGES": list(COVERAGE_EDGES)}}
+    for probe in probes:
+        function: Any = probe.make_function
+        while isinstance(function, partial):
+            function = function.func
+        module = inspect.getmodule(function)
+        if module is None or module.__name__ in found:
+            continue
+        values = {name: plain for name, value in vars(module).items() if _constant(name) for plain in _plain(value)}
+        if values:
+            found[module.__name__] = values
+    return dict(sorted(found.items()))
+
+
+def _constant(name: str) -> bool:
+    return name.isupper() and not name.startswith("_")
+
+
+def _plain(value: object) -> list[Any]:
+    """A number, or several, as JSON knows them, in a list; an empty list for anything else."""
+    if isinstance(value, int | float):
+        return [value]
+    if isinstance(value, tuple) and value and all(isinstance(each, int | float | str) for each in value):
+        return [list(value)]
+    return []
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,0 +1,155 @@
+"""What a run says of itself: the manifest before its results, and the counts read back from them."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import core
+from core.audit.machine import constants, describe_machine, versions
+from core.audit.manifest import RUNNING
+from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
+from core.audit.schema import SCHEMA_VERSION, SHIFT_FLOOR
+from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.errors import InvalidInput
+from core.evaluators.base import Evaluator, describe
+from core.probes.tables import lexicons_fingerprint
+from core.settings import ROOT
+
+LISTED_REJECTIONS = 200
+"""Most rejected items that a manifest lists; all of them stand in ``rejections``."""
+
+
+def first_manifest(
+    plan: Plan, *, run_id: str, key: str, evaluators: Sequence[dict[str, Any]], device: str, command: str | None
+) -> dict[str, Any]:
+    """What is known before the first score.
+
+    Args:
+        key: digest of the plan and the evaluators' fingerprints.
+        evaluators: as :func:`describe_evaluator` tells them.
+        device: where the evaluators run.
+        command: the command line, or None.
+    """
+    rejected = [{"item": each.subject, "code": each.code, "detail": each.detail} for each in plan.corpus.rejected]
+    return {
+        "run": run_id,
+        "status": RUNNING,
+        "schema_version": SCHEMA_VERSION,
+        "invariscope": core.__version__,
+        "created": now(),
+        "finished": None,
+        "elapsed_seconds": 0.0,
+        "key": key,
+        "command": None if command is None else command.replace(f"{ROOT}/", ""),
+        "corpus": {
+            "name": plan.corpus.name,
+            "description": plan.corpus.description,
+            "root": None if plan.root is None else told_path(plan.root),
+            "items": len(plan.corpus.items),
+            "limit": plan.limit,
+            "fingerprint": corpus_fingerprint(plan.corpus),
+        },
+        "subjects": list(plan.subjects),
+        "seed": plan.seed,
+        "shard_items": plan.shard_items,
+        "batch_size": plan.batch_size,
+        "counts": {"items": len(plan.corpus.items), "rejected_by_loader": len(rejected)},
+        "rejected_items": rejected[:LISTED_REJECTIONS],
+        "evaluators": list(evaluators),
+        "probes": [describe_probe(probe) for probe in plan.probes],
+        "lexicons": lexicons_fingerprint(),
+        "constants": {"SHIFT_FLOOR": SHIFT_FLOOR, **constants(plan.probes)},
+        "versions": versions(),
+        "machine": describe_machine(device),
+        "speed": {},
+    }
+
+
+def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
+    """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint."""
+    path, separator, name = reference.rpartition(":")
+    fingerprint = evaluator.fingerprint
+    return {
+        "name": evaluator.spec.name,
+        "reference": f"{told_path(Path(path))}:{name}" if separator else reference,
+        "spec": describe(evaluator.spec),
+        "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
+    }
+
+
+def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Path) -> None:
+    """Refuse to go on with a run that was begun differently.
+
+    Raises:
+        InvalidInput: naming what differs.
+    """
+    if earlier.get("key") == manifest["key"]:
+        return
+    compared = ("corpus", "probes", "lexicons", "evaluators", "subjects", "seed", "shard_items", "batch_size")
+    differs = [name for name in compared if _comparable(earlier.get(name)) != _comparable(manifest[name])]
+    what = f"other {differs[0]}" if differs else "another version of its tables"
+    raise InvalidInput(
+        f"run {path.name} in {path.parent} was begun with {what}; choose another run id, or replace the run"
+    )
+
+
+def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any]:
+    """Counts and rejections of a complete run, read back from its own tables."""
+    names = range(len(plan.shards))
+    items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
+    scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=["score"]) for name in names)
+    rejections = [
+        row
+        for name in (CORPUS_REJECTIONS, *names)
+        for row in pq.read_table(folder.shard("rejections", name)).to_pylist()
+    ]
+    whole = [row for row in rejections if row["probe"] is None]
+    variants = [row for row in rejections if row["probe"] is not None]
+    return {
+        "counts": {
+            "items": len(plan.corpus.items),
+            "rejected_by_loader": len(plan.corpus.rejected),
+            "items_kept": items.num_rows,
+            "items_rejected": len(whole),
+            "items_rejected_by_code": _by_code(whole),
+            "variants_rejected": len(variants),
+            "variants_rejected_by_code": _by_code(variants),
+            "rows": scores.num_rows,
+            "pairs": scores.num_rows // len(plan.evaluators),
+            "scores_null": scores["score"].null_count,
+            **counts.as_dict(),
+        },
+        "content_sha256": _content(items),
+        "rejected_items": [{name: row[name] for name in ("item", "code", "detail")} for row in whole][
+            :LISTED_REJECTIONS
+        ],
+    }
+
+
+def now() -> str:
+    """Time in UTC, e.g. ``2026-01-31T12:00:00Z``."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _content(items: pa.Table) -> str:
+    digest = hashlib.sha256()
+    for row in items.select(["item", "bytes_sha256", "pixels_sha256"]).to_pylist():
+        digest.update(json.dumps(list(row.values())).encode())
+    return digest.hexdigest()
+
+
+def _by_code(found: list[dict[str, Any]]) -> dict[str, int]:
+    return dict(sorted(Counter(row["code"] for row in found).items(), key=lambda each: (-each[1], each[0])))
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.get("fingerprint", value)
+    return [_comparable(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,155 @@
+"""From scored drafts to the rows of the stored tables."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.audit.plan import Plan, told_path
+from core.audit.render import Draft, LeftOut
+from core.audit.schema import ITEMS, REJECTIONS, SCORES
+from core.corpora.images import DecodedImage
+from core.corpora.schema import Item, Mask
+from core.errors import InvariscopeError
+from core.evaluators.base import Evaluator
+from core.evaluators.scoring import PairScores
+from core.probes.base import IDENTITY, LENGTH_MATCHED
+from core.probes.captions import length_matched
+
+Row = dict[str, Any]
+
+
+class RowMaker:
+    """Makes the rows of one evaluator; what depends on a caption or a mask alone is asked once.
+
+    Args:
+        evaluator: loaded; asked for tokens, truncation and crop only while its lease is held.
+    """
+
+    def __init__(self, run: str, plan: Plan, name: str) -> None:
+        self._fixed = {"run": run, "corpus": plan.corpus.name, "evaluator": name}
+        self._truncated: dict[str, bool] = {}
+        self._tokens: dict[str, int | None] = {}
+        self._baselines: dict[tuple[str, str, str], str] = {}
+
+    def rows(
+        self, evaluator: Evaluator, drafts: Sequence[Draft], scores: PairScores
+    ) -> tuple[list[Row], list[LeftOut]]:
+        """Return one row a draft, and the variants that have no baseline to stand beside."""
+        rows, left_out = [], []
+        inside = _ObjectInside(evaluator)
+        for draft, score, error in zip(drafts, scores.scores, scores.errors, strict=True):
+            baseline: str | None = None
+            try:
+                baseline = self._baseline(evaluator, draft)
+            except InvariscopeError as failure:
+                assert draft.probe is not None
+                left_out.append(LeftOut(draft.item.id, draft.probe.name, "no-baseline", str(failure)))
+            row = {**self._fixed, **_item_columns(draft.item), **_probe_columns(draft)}
+            row["baseline"] = baseline
+            row["score"] = None if np.isnan(score) else float(score)
+            row["error"] = error
+            row["object_inside"] = inside(draft.mask)
+            row["truncated"] = self._truncates(evaluator, draft.caption)
+            rows.append(row)
+        return rows, left_out
+
+    def _baseline(self, evaluator: Evaluator, draft: Draft) -> str | None:
+        if draft.probe is None or draft.probe.baseline != LENGTH_MATCHED:
+            return None if draft.probe is None else draft.probe.baseline
+        key = (draft.probe.family, draft.caption, draft.item.label or "")
+        if key not in self._baselines:
+            self._baselines[key] = length_matched(*key, count_tokens=lambda text: self._count(evaluator, text))
+        return self._baselines[key]
+
+    def _count(self, evaluator: Evaluator, text: str) -> int | None:
+        if text not in self._tokens:
+            self._tokens[text] = evaluator.count_tokens(text)
+        return self._tokens[text]
+
+    def _truncates(self, evaluator: Evaluator, caption: str) -> bool:
+        if caption not in self._truncated:
+            self._truncated[caption] = bool(evaluator.truncates(caption))
+        return self._truncated[caption]
+
+
+class _ObjectInside:
+    """Share of the object inside the crop, worked out once for each mask."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._share = lru_cache(maxsize=256)(evaluator.object_inside)
+
+    def __call__(self, mask: Mask | None) -> float | None:
+        return None if mask is None else self._share(mask)
+
+
+def scores_table(rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> pa.Table:
+    """Rows as a table of schema SCORES."""
+    return pa.Table.from_pylist(list(rows), schema=SCORES.with_metadata(dict(metadata)))
+
+
+def items_table(run: str, plan: Plan, items: Iterable[tuple[Item, DecodedImage]]) -> pa.Table:
+    """Items whose image was read as a table of schema ITEMS."""
+    rows = [
+        {
+            "run": run,
+            "corpus": plan.corpus.name,
+            **_item_columns(item),
+            "image": _image_name(plan.root, item.image_path),
+            "width": item.width,
+            "height": item.height,
+            "bytes_sha256": image.bytes_sha256,
+            "pixels_sha256": image.pixels_sha256,
+            "licence": item.licence,
+            "source": item.source,
+        }
+        for item, image in items
+    ]
+    return pa.Table.from_pylist(rows, schema=ITEMS)
+
+
+def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.Table:
+    """What was left out, each once, as a table of schema REJECTIONS."""
+    rows = [
+        {"run": run, "corpus": corpus, "item": each.item, "probe": each.probe, "code": each.code, "detail": each.detail}
+        for each in dict.fromkeys(left_out)
+    ]
+    return pa.Table.from_pylist(rows, schema=REJECTIONS)
+
+
+def _item_columns(item: Item) -> Row:
+    return {
+        "item": item.id,
+        "label": item.label,
+        "category": item.category,
+        "coverage": item.coverage,
+        "coverage_bin": item.coverage_bin,
+    }
+
+
+def _probe_columns(draft: Draft) -> Row:
+    probe = draft.probe
+    row: Row = {"subject": draft.subject, "caption": draft.caption, **draft.diagnostics}
+    if probe is None:
+        return {**row, "family": IDENTITY, "probe": IDENTITY, "control": False}
+    return {
+        **row,
+        "axis": probe.axis.value,
+        "family": probe.family,
+        "probe": probe.name,
+        "modifier": probe.modifier,
+        "control": probe.control,
+        "expectation": probe.expectation.value,
+    }
+
+
+def _image_name(root: Path | None, path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if root is not None and (absolute := path.absolute()).is_relative_to(root.absolute()):
+        return Path(os.path.relpath(absolute, root.absolute())).as_posix()
+    return told_path(path)

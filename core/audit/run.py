@@ -1,0 +1,308 @@
+"""Running an audit on this machine: streaming, shard by shard, resumable after any kind of end."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import filelock
+
+from core.audit import rows
+from core.audit.files import cannot_write, write_json
+from core.audit.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
+from core.audit.plan import Plan
+from core.audit.prefetch import prefetch
+from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
+from core.audit.render import Group, LeftOut, render
+from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
+from core.errors import InvalidInput, InvariscopeError, StoreError
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.pool import Pool, shared_pool
+from core.evaluators.scoring import score_pairs_with_errors
+
+Existing = Literal["resume", "refuse", "replace"]
+
+
+class RunStopped(InvariscopeError):
+    """A run that was told to stop before its end; the same call goes on where it stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Args:
+        phase: ``loading``, ``scoring`` or ``complete``.
+        done: images dealt with, rejected ones included.
+        total: images in all.
+        elapsed_s: seconds since this call began.
+        eta_s: estimated seconds to the end; None until something was measured.
+        shard: shards finished.
+        shards: shards in all.
+    """
+
+    phase: str
+    done: int
+    total: int
+    elapsed_s: float
+    eta_s: float | None
+    shard: int
+    shards: int
+
+
+def run_audit(
+    plan: Plan,
+    out: Path,
+    *,
+    run_id: str | None = None,
+    existing: Existing = "resume",
+    pool: Pool | None = None,
+    cache: EmbeddingCache | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    command: str | None = None,
+) -> Run:
+    """Run a plan, or go on with a run that was ended.
+
+    Args:
+        plan: what to do, from :func:`core.audit.plan.make_plan`.
+        out: folder of runs; the run is its subfolder ``run_id``.
+        run_id: name of the run; None: corpus, time and digest.
+        existing: what to do if the run is there already: go on with it (a complete one is only checked),
+            refuse, or start it over.
+        pool: where models are loaded; None: the one of this process.
+        cache: embeddings of other runs. Without one, two runs of one plan give the same tables to the bit.
+        progress: called after every group of images.
+        stop: asked after every group; True ends the run like Ctrl-C.
+        command: the command line, for the manifest.
+
+    Returns:
+        The complete run.
+
+    Raises:
+        InvalidInput: if the existing run was made of another plan or other evaluators.
+        NotAvailable: if an evaluator cannot be loaded.
+        StoreError: if something cannot be written, or another process works on this run.
+        RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
+    """
+    pool = shared_pool() if pool is None else pool
+    fingerprint = plan.fingerprint()
+    run_id = check_run_id(run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{fingerprint[:6]}")
+    path = Path(out) / run_id
+    begun = time.monotonic()
+    with ExitStack() as stack:
+        stack.enter_context(_only_one(path))
+        _refuse_or_clear(path, existing)
+        if progress is not None:
+            progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
+        evaluators = []
+        for reference in plan.evaluators:
+            stack.enter_context(pool.hold(reference))
+            with pool.lease(reference) as evaluator:
+                evaluators.append(describe_evaluator(reference, evaluator))
+        keys = [each["fingerprint"]["key"] for each in evaluators]
+        folder = RunFolder(path, hashlib.sha256(json.dumps([fingerprint, *keys]).encode()).hexdigest()[:16])
+        manifest = first_manifest(
+            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command
+        )
+        job = _Job(plan, folder, manifest, pool, RunCache(cache), progress, stop, begun)
+        job.open()
+        return job.run()
+
+
+class _Job:
+    """One call of :func:`run_audit`, once everything is loaded and the folder is ours."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        manifest: dict[str, Any],
+        pool: Pool,
+        cache: RunCache,
+        progress: Callable[[Progress], None] | None,
+        stop: Callable[[], bool] | None,
+        begun: float,
+    ) -> None:
+        self.plan, self.folder, self.manifest, self.pool, self.cache = plan, folder, manifest, pool, cache
+        self.progress, self.stop, self.begun = progress, stop, begun
+        self.before_s = 0.0
+        self.run_id: str = manifest["run"]
+        self.makers = {
+            reference: rows.RowMaker(self.run_id, plan, manifest["evaluators"][index]["name"])
+            for index, reference in enumerate(plan.evaluators)
+        }
+        self.speed: dict[str, dict[str, float]] = manifest["speed"]
+        self.per_item = 1 + len(plan.image_probes)
+        self.finished = 0
+        self.done = self.skipped = 0
+        self.scoring_since = time.monotonic()
+
+    def open(self) -> None:
+        """Write the manifest before any result, or check that the existing one says the same."""
+        path = self.folder.path / MANIFEST
+        if path.exists():
+            earlier = read_run(self.folder.path).manifest
+            check_same(earlier, self.manifest, self.folder.path)
+            for name in ("created", "command"):
+                self.manifest[name] = earlier.get(name, self.manifest[name])
+            self.before_s = float(earlier.get("elapsed_seconds") or 0.0)
+            for name, spent in (earlier.get("speed") or {}).items():
+                self.speed[name] = dict(spent)
+        self._save(RUNNING)
+        left_out = (LeftOut(each.subject, None, each.code, each.detail) for each in self.plan.corpus.rejected)
+        table = rows.rejections_table(self.run_id, self.plan.corpus.name, left_out)
+        self.folder.write_table(self.folder.shard("rejections", CORPUS_REJECTIONS), table)
+
+    def run(self) -> Run:
+        """Make the shards that are missing and close the run."""
+        try:
+            counts = self._shards()
+        except KeyboardInterrupt:
+            self._save(INTERRUPTED)
+            raise RunStopped(
+                f"run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards; "
+                "start the same run again and it goes on"
+            ) from None
+        self.manifest |= outcome(self.folder, self.plan, counts)
+        self._save(COMPLETE)
+        self.folder.clear_work()
+        self._report("complete")
+        return read_run(self.folder.path)
+
+    def _shards(self) -> ShardCounts:
+        counts = ShardCounts()
+        todo = []
+        for index, items in enumerate(self.plan.shards):
+            known = self.folder.finished(index)
+            if known is None:
+                todo.append(index)
+                continue
+            self.cache.recall(self.folder.work(index))
+            counts = counts.plus(known)
+            self.finished += 1
+            self.skipped += len(items) * self.per_item
+        self.done = self.skipped
+        self.scoring_since = time.monotonic()
+        self._report("scoring")
+        # One thread renders ahead over all shards, so that no shard's end leaves the evaluators waiting.
+        source = prefetch(_all_groups(self.plan, todo))
+        try:
+            for index in todo:
+                counts = counts.plus(self._shard(index, source))
+                self.finished += 1
+                self._save(RUNNING)
+        finally:
+            source.close()  # type: ignore[attr-defined]  # it is a generator
+        return counts
+
+    def _shard(self, index: int, source: Iterator[Group | None]) -> ShardCounts:
+        found: list[rows.Row] = []
+        left_out: list[LeftOut] = []
+        items = []
+        counts = ShardCounts()
+        for group in iter(source.__next__, None):
+            assert group is not None
+            counts = counts.plus(self._score(group, found, left_out))
+            left_out += group.left_out
+            items += group.items
+            self.done += group.variants
+            self._report("scoring")
+            if self.stop is not None and self.stop():
+                raise KeyboardInterrupt
+        order = {item.id: rank for rank, item in enumerate(self.plan.shards[index])}
+        found.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
+        left_out.sort(key=lambda each: order[each.item])
+        self.cache.save(self.folder.work(index))
+        tables = {
+            "scores": rows.scores_table(found, self.folder.metadata(counts)),
+            "items": rows.items_table(self.run_id, self.plan, items),
+            "rejections": rows.rejections_table(self.run_id, self.plan.corpus.name, left_out),
+        }
+        self.folder.write(index, tables)
+        return counts
+
+    def _score(self, group: Group, found: list[rows.Row], left_out: list[LeftOut]) -> ShardCounts:
+        pairs = [(draft.image_key, draft.caption) for draft in group.drafts]
+        counts = ShardCounts(
+            unique_images=self.cache.first_seen("seen-image", [key for key, _ in pairs]),
+            unique_captions=self.cache.first_seen("seen-caption", [caption for _, caption in pairs]),
+        )
+        if not pairs:
+            return counts
+        for reference, maker in self.makers.items():
+            with self.pool.lease(reference) as evaluator:
+                started = time.perf_counter()
+                scores = score_pairs_with_errors(
+                    evaluator, group.images, pairs, cache=self.cache, batch_size=self.plan.batch_size
+                )
+                spent = time.perf_counter() - started
+                new, without_baseline = maker.rows(evaluator, group.drafts, scores)
+            found += new
+            left_out += without_baseline
+            counts = counts.plus(ShardCounts(0, 0, scores.images_encoded, scores.captions_encoded, scores.calls))
+            speed = self.speed.setdefault(evaluator.spec.name, {"images": 0, "seconds": 0.0})
+            speed["images"] += len(group.images)
+            speed["seconds"] = round(speed["seconds"] + spent, 3)
+        return counts
+
+    def _report(self, phase: str) -> None:
+        if self.progress is None:
+            return
+        now = time.monotonic()
+        total = len(self.plan.corpus.items) * self.per_item
+        made = self.done - self.skipped
+        eta = (now - self.scoring_since) / made * (total - self.done) if made else None
+        self.progress(Progress(phase, self.done, total, now - self.begun, eta, self.finished, len(self.plan.shards)))
+
+    def _save(self, status: str) -> None:
+        self.manifest["status"] = status
+        self.manifest["finished"] = now() if status == COMPLETE else None
+        self.manifest["elapsed_seconds"] = round(self.before_s + time.monotonic() - self.begun, 3)
+        write_json(self.folder.path / MANIFEST, self.manifest)
+
+
+def _all_groups(plan: Plan, todo: list[int]) -> Iterator[Group | None]:
+    """Groups of the shards one after the other; None closes a shard."""
+    shards = plan.shards
+    for index in todo:
+        yield from render(plan, shards[index])
+        yield None
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Keep every other process out of a run folder; the system drops the lock when its holder dies."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(path / ".lock", timeout=0)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise StoreError(
+            f"another process works on run {path.name} in {path.parent}; wait for it, or choose another run id"
+        ) from error
+    except OSError as error:
+        raise StoreError(cannot_write(path, error)) from error
+    try:
+        yield
+    finally:
+        (path / ".lock").unlink(missing_ok=True)
+        lock.release()
+        with suppress(OSError):  # a run that never began leaves no folder; any other is not empty
+            path.rmdir()
+
+
+def _refuse_or_clear(path: Path, existing: Existing) -> None:
+    manifest = path / MANIFEST
+    if not manifest.exists():
+        return
+    if existing == "refuse":
+        raise InvalidInput(f"run {path.name} exists in {path.parent}; choose another id, go on with it or replace it")
+    if existing == "replace":
+        manifest.unlink()  # first, so that a kill leaves no manifest over half of its tables
+        RunFolder(path, "").clear()

@@ -1,0 +1,105 @@
+"""A small, exact evaluator for the tests: colour histograms against hashed letter pairs."""
+
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import torch
+
+from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
+
+BINS = 64
+POISON = "poison"
+"""A caption with this word makes the evaluator raise, like one that a tokenizer chokes on."""
+
+
+def image_vector(pixels: np.ndarray) -> np.ndarray:
+    codes = (pixels // 64).astype(np.int64) @ np.array([16, 4, 1])
+    counts = np.bincount(codes.ravel(), minlength=BINS) + pixels.mean(axis=(0, 2))[:1]
+    return (counts / np.linalg.norm(counts)).astype(np.float32)
+
+
+def caption_vector(caption: str) -> np.ndarray:
+    if POISON in caption:
+        raise ValueError(f"cannot read {caption!r}")
+    counts = np.ones(BINS)
+    for pair in pairwise(caption):
+        counts[zlib.crc32("".join(pair).encode()) % BINS] += 1
+    return (counts / np.linalg.norm(counts)).astype(np.float32)
+
+
+SPEC = {
+    "summary": "Colours against letters.", "family": "test", "score_range": (0.0, 1.0), "memory_mb": 10,
+    "offline": True, "source": "none", "licence": "Apache-2.0",
+}  # fmt: skip
+
+
+@evaluator(name="histogram", title="Histogram", **SPEC)
+class Histogram(DualEncoder):
+    loads = 0
+
+    def __init__(self) -> None:
+        self.image_calls: list[int] = []
+        self.caption_calls: list[int] = []
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        cls.loads += 1
+        return cls()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("histogram", "none", "4 levels a channel", "float32")
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+        self.image_calls.append(len(images))
+        return torch.from_numpy(np.stack([image_vector(image) for image in images]))
+
+    def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
+        self.caption_calls.append(len(captions))
+        return torch.from_numpy(np.stack([caption_vector(caption) for caption in captions]))
+
+    def combine(self, image_embeddings: torch.Tensor, caption_embeddings: torch.Tensor) -> np.ndarray:
+        return (image_embeddings.double() * caption_embeddings.double()).sum(dim=1).numpy()
+
+    def count_tokens(self, caption: str) -> int:
+        return len(caption.split())
+
+    def truncates(self, caption: str) -> bool:
+        return len(caption.split()) > 77
+
+
+@evaluator(name="paired-histogram", title="Histogram, pair by pair", **SPEC)
+class PairedHistogram(Evaluator):
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        return cls()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("paired-histogram", "none", "4 levels a channel", "float32")
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        self.calls.append(len(images))
+        pairs = zip(images, captions, strict=True)
+        return np.array([float(image_vector(image) @ caption_vector(caption)) for image, caption in pairs])
+
+
+@evaluator(name="slow-histogram", title="Histogram, slowly", **SPEC)
+class SlowHistogram(Histogram):
+    """Takes its time, so that a test can end the process in the middle."""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("slow-histogram", "none", "4 levels a channel", "float32")
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+        import time
+
+        time.sleep(0.02)
+        return super().encode_images(images)

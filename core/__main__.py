@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from core.commands import audit, corpora, doctor, evaluators, probes, runs, score
+from core.commands import app as dashboard
+from core.commands import audit, corpora, doctor, evaluators, probes, publish, runs, score
 from core.commands._shared import Code, Commands, exit_codes
 
 app = typer.Typer(
@@ -24,6 +25,8 @@ app.add_typer(evaluators.app, name="evaluators")
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(probes.app, name="probes")
 app.command("runs", epilog=runs.EPILOG)(runs.runs)
+app.command("publish", epilog=publish.EPILOG)(publish.publish)
+app.command("app", epilog=dashboard.EPILOG)(dashboard.app)
 app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
 
 

@@ -1,6 +1,7 @@
 """What ``doctor`` looks at: one function a subject, each returns what it found and what to do about it."""
 
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -86,9 +87,11 @@ def check_torch() -> list[Finding]:
     """Do torch and torchvision come from the same build, and is there a GPU."""
     try:
         import torch
-        from torchvision.ops import nms
 
-        nms(torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5)  # the operator that a wrong pair lacks
+        operators = importlib.import_module("torchvision.ops")
+        operators.nms(
+            torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5
+        )  # the operator that a wrong pair lacks
     except Exception as error:  # a broken pair raises many kinds
         remedy = "install the pinned pair together: python3 tools/setup.py --force"
         return [Finding("torch", Status.FAIL, f"torch and torchvision do not work together ({error})", remedy)]
@@ -141,16 +144,11 @@ def check_demo() -> list[Finding]:
 
 def check_runs() -> list[Finding]:
     """Can every run that is on this machine be read."""
-    from core.audit.manifest import read_run, run_folders
+    from core.audit.store import Store
 
-    folders = [path for root in (settings.results_dir(), settings.runs_dir()) for path in run_folders(root)]
-    findings = []
-    for folder in folders:
-        try:
-            read_run(folder)
-        except InvariscopeError as error:
-            findings.append(Finding("runs", Status.FAIL, str(error)))
-    return findings or [Finding("runs", Status.OK, f"{len(folders)} can be read")]
+    with Store.open((settings.results_dir(), settings.runs_dir())) as store:
+        findings = [Finding("runs", Status.FAIL, problem) for problem in store.problems]
+        return findings or [Finding("runs", Status.OK, f"{len(store.runs())} can be read")]
 
 
 def check_folders() -> list[Finding]:

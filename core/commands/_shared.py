@@ -126,7 +126,7 @@ def command_line(ctx: typer.Context, values: Mapping[str, Any]) -> str:
 
 def existing(folder: Path) -> Path:
     """The folder itself or the closest one above it that exists."""
-    return next(path for path in (folder, *folder.parents) if path.is_dir())
+    return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:

@@ -32,8 +32,11 @@ def list_all(
         fields = ("name", "summary", "needs_root", "options")
         print_json([{field: getattr(each, field) for field in fields} for each in known])
     else:
-        rows = [(each.name, "yes" if each.needs_root else "no", _options(each.options), each.summary) for each in known]
-        table(("corpus", "needs --root", "--option", "what it is"), rows)
+        rows = [(each.name, "yes" if each.needs_root else "no", each.summary) for each in known]
+        table(("corpus", "needs --root", "what it is"), rows)
+        options = [(each.name, key, meaning) for each in known for key, meaning in each.options.items()]
+        if options:
+            table(("corpus", "--option", "what it means"), options, title="\nOptions, as --option key=value")
     for broken in known.broken:
         note(f"{broken.where} could not be loaded: {broken.error}")
 
@@ -75,11 +78,12 @@ def build_demo(
 ) -> None:
     """Build the demo corpus from Debian's tuxpaint-stamps-default; the same source gives the same bytes."""
     from core import settings
-    from core.corpora import build_demo as builder
+    from core.commands._progress import progress
+    from core.corpora.build_demo import build_demo as build
 
-    target = output or settings.data_dir() / "demo"
-    builder.build_demo(target, stamps=stamps, deb=deb, progress=note)
-    typer.echo(f"built in {target}")
+    with progress("demo", unit="items") as update:
+        folder = build(output or settings.data_dir() / "demo", stamps=stamps, deb=deb, progress=update)
+    typer.echo(f"built in {folder}")
 
 
 def summary(corpus: "Corpus") -> dict[str, Any]:
@@ -99,7 +103,3 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
         "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),
         "with_mask": sum(item.mask is not None for item in corpus.items),
     }
-
-
-def _options(options: dict[str, str]) -> str:
-    return "; ".join(f"{name}: {meaning}" for name, meaning in options.items())

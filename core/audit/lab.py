@@ -12,7 +12,7 @@ from core.errors import InvalidInput, InvariscopeError, ProbeRejected
 from core.evaluators.base import Evaluator, Sight
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.evaluators.scoring import score_pairs
+from core.evaluators.scoring import score_pairs_with_errors
 from core.probes import registry
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Axis, Edits, Probe, Variant
 from core.probes.captions import base_caption, length_matched
@@ -31,6 +31,14 @@ class _Pair:
     baseline: str
     baseline_caption: str
     variant: Variant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    """A pair's score, or why there is none."""
+
+    value: float | None
+    error: str
 
 
 def null_probes() -> tuple[Probe, ...]:
@@ -122,8 +130,11 @@ def _score(
     wanted = dict.fromkeys([(each.image, each.caption) for each in pairs])
     wanted |= dict.fromkeys([(own, each.baseline_caption) for each in pairs])
     images = {own: bench.pixels} | {each.image: bench.image(each.variant)[1] for each in pairs}
-    values = score_pairs(evaluator, images, list(wanted), cache=cache)
-    scores = {pair: None if np.isnan(value) else float(value) for pair, value in zip(wanted, values, strict=True)}
+    found = score_pairs_with_errors(evaluator, images, list(wanted), cache=cache)
+    scores = {
+        pair: _Score(None if np.isnan(value) else float(value), error or "")
+        for pair, value, error in zip(wanted, found.scores, found.errors, strict=True)
+    }
     by_probe = {each.probe.name if each.probe else IDENTITY: each for each in pairs}
     rows = [_row(bench, by_probe[IDENTITY], evaluator, name, scores)]
     for probe in probes:
@@ -176,9 +187,10 @@ def _row(
     pair: _Pair,
     evaluator: Evaluator,
     name: str,
-    scores: Mapping[tuple[str, str], float | None],
+    scores: Mapping[tuple[str, str], _Score],
 ) -> LabRow:
     score = scores[pair.image, pair.caption]
+    baseline = scores[bench.image(None)[0], pair.baseline_caption]
     probe = pair.probe
     variant = pair.variant
     return LabRow(
@@ -189,15 +201,23 @@ def _row(
         caption=pair.caption,
         baseline=pair.baseline,
         baseline_caption=pair.baseline_caption,
-        baseline_score=scores[bench.image(None)[0], pair.baseline_caption],
-        score=score,
+        baseline_score=baseline.value,
+        score=score.value,
         control=bool(probe and probe.control),
         object_inside=evaluator.object_inside(bench.object_mask(variant)),
         truncated=evaluator.truncates(pair.caption),
-        reason="" if score is not None else f"{name} could not score this pair",
+        reason=_reason(name, score, baseline),
         diagnostics=variant.diagnostics if variant else {},
         notes=variant.notes if variant else (),
     )
+
+
+def _reason(name: str, score: _Score, baseline: _Score) -> str:
+    if score.value is None:
+        return f"{name} could not score this pair: {score.error or 'it gave no number'}"
+    if baseline.value is None:
+        return f"{name} could not score the baseline: {baseline.error or 'it gave no number'}"
+    return ""
 
 
 def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:

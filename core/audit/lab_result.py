@@ -127,6 +127,11 @@ class LabResult:
         """One row a (probe, evaluator); the columns are LabRow's, + delta, percent and diagnostics."""
         return pd.DataFrame([_record(row) for row in self.rows])
 
+    def shifts(self, evaluator: str) -> pd.DataFrame:
+        """Rows of :meth:`table` of one evaluator, without the identity and the null probes."""
+        rows = [row for row in self.of(evaluator) if row.axis not in (None, Axis.NULL.value)]
+        return pd.DataFrame([_record(row) for row in rows])
+
     def as_json(self) -> str:
         """The result as JSON, with what is needed to compute it again."""
         bands = {name: {"low": band.low, "high": band.high, "n": band.n} for name, band in self.bands.items() if band.n}
@@ -144,4 +149,5 @@ def _record(row: LabRow) -> dict[str, Any]:
     record = {each.name: getattr(row, each.name) for each in fields(row)}  # asdict cannot copy a mapping proxy
     diagnostics, notes = record.pop("diagnostics"), record.pop("notes")
     derived = {"delta": row.delta, "percent": row.percent, "zero_baseline": row.zero_baseline}
-    return {**record, **derived, **diagnostics, "notes": " ".join(notes)}
+    measured = {name: value if math.isfinite(value) else None for name, value in diagnostics.items()}
+    return {**record, **derived, **measured, "notes": " ".join(notes)}

@@ -44,6 +44,8 @@ class Workbench:
                     made: Variant | ProbeRejected = probe.make(self.scene, stream(self.seed, self.item.id, probe.name))
                 except ProbeRejected as rejection:
                     made = rejection
+                except Exception as error:  # a stranger's probe may raise anything; the others go on
+                    made = ProbeRejected("failed", f"{probe.name} failed: {type(error).__name__}: {error}")
                 self._made[probe.name] = made
             return self._made[probe.name]
 

@@ -25,7 +25,7 @@ def worst_families(card: pd.DataFrame, *, colour: str) -> go.Figure:
     figure = go.Figure(
         go.Scatter(
             x=card["median_abs_percent"],
-            y=[f"{plain(row.family)}<br><sub>{plain(row.axis)}</sub>" for row in card.itertuples()],
+            y=[f"{plain(row['family'])}<br><sub>{plain(row['axis'])}</sub>" for _, row in card.iterrows()],
             mode="markers",
             marker={"color": colour, "size": 10},
             error_x={"array": above, "arrayminus": below, "color": colour, "thickness": 2, "width": 6},

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from zlib import crc32
+from hashlib import sha256
 
 import plotly.graph_objects as go
 
@@ -15,6 +15,9 @@ Source: Okabe and Ito (2008), Color Universal Design; WCAG 2.2, 1.4.11.
 NEUTRAL = "#7A7F87"
 BAND = "rgba(122,127,135,0.22)"
 GRID = "rgba(122,127,135,0.25)"
+
+_SALT = 5302
+"""Chosen so that the evaluators seen together most often lie far apart in the palette."""
 
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 """Plotly's own options, the same on every page."""
@@ -29,7 +32,7 @@ def colours(names: Iterable[str]) -> dict[str, str]:
     """
     given: dict[str, str] = {}
     for name in sorted(set(names)):
-        start = crc32(name.encode()) % len(PALETTE)
+        start = sha256(f"{_SALT}:{name}".encode()).digest()[0] % len(PALETTE)
         order = [PALETTE[(start + step) % len(PALETTE)] for step in range(len(PALETTE))]
         free = [colour for colour in order if colour not in given.values()]
         given[name] = (free or order)[0]

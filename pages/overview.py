@@ -1,0 +1,57 @@
+"""Overview: what is loaded, how far each evaluator moves, and the three worst findings."""
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from pages.parts.entry import enter
+from pages.parts.overview_parts import LAB, draw_card, draw_findings, draw_run_table, draw_runs
+from pages.parts.runs import card, findings, present, store
+from pages.parts.text import safe
+
+
+def draw() -> None:
+    """Draw the page."""
+    st.title("Overview", anchor=False)
+    st.caption("How far each caption metric moves although the meaning did not.")
+    files = present()
+    opened = store(files)
+    _problems(opened.problems)
+    if not opened.runs():
+        _empty()
+        return
+    draw_runs(opened.runs())
+    try:
+        table, worst = card(files), findings(files)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return
+    st.subheader("Worst findings", anchor=False)
+    draw_findings(worst)
+    st.subheader("Fairness card", anchor=False)
+    if table.empty:
+        st.info("No family has a percent change yet.")
+    else:
+        draw_card(table)
+    st.subheader("Runs", anchor=False)
+    draw_run_table(opened.runs())
+
+
+def _problems(problems: tuple[str, ...]) -> None:
+    if not problems:
+        return
+    with st.expander(f"{len(problems)} left out of what is loaded", icon=":material/warning:", expanded=True):
+        for sentence in problems:
+            st.markdown(f"- {safe(sentence, limit=600)}")
+
+
+def _empty() -> None:
+    st.info(
+        "No run is here yet. An audit of the demo corpus takes some minutes on two cores:", icon=":material/insights:"
+    )
+    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
+    st.caption("Its results appear on this page when it ends. Meanwhile, the Probe lab needs no run:")
+    st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
+
+
+enter()
+draw()

@@ -1,0 +1,1 @@
+"""Pieces that several pages share; the pages themselves are the files beside this folder."""

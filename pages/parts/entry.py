@@ -1,0 +1,15 @@
+"""The way into a page."""
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+
+def enter() -> None:
+    """Start the page over under ``app.py``, where Streamlit ran it alone.
+
+    Until ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of
+    multipage app and runs the file that the address names without ``app.py``: without theme and navigation.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()

@@ -1,0 +1,69 @@
+"""The runs that the pages read: one store for all sessions, opened again when a file behind it changes."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.overview import fairness_card, worst_findings
+from core.audit.manifest import Run
+from core.audit.store import Store, default_store, signature
+from core.settings import results_dir, runs_dir
+
+Signature = tuple[tuple[str, int, int], ...]
+
+
+def present() -> Signature:
+    """What the store depends on now; empty where there is no run."""
+    return signature([results_dir(), runs_dir()])
+
+
+@st.cache_resource(max_entries=2, show_spinner="Opening the runs …")
+def store(files: Signature) -> Store:
+    """Return the store over exactly these files."""
+    return default_store()
+
+
+@st.cache_data(max_entries=4, show_spinner="Computing the fairness card …")
+def card(files: Signature) -> pd.DataFrame:
+    """Fairness card of these runs; see ``core.analysis.overview.fairness_card``."""
+    return fairness_card(store(files))
+
+
+@st.cache_data(max_entries=4, show_spinner="Looking for the worst findings …")
+def findings(files: Signature) -> pd.DataFrame:
+    """Worst three findings of these runs; see ``core.analysis.overview.worst_findings``."""
+    return worst_findings(store(files))
+
+
+def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
+    """One row a run, as its manifest tells."""
+    return pd.DataFrame([_row(run) for run in runs])
+
+
+def evaluator_names(runs: tuple[Run, ...]) -> tuple[str, ...]:
+    """Evaluators of all runs, sorted."""
+    return tuple(sorted({name for run in runs for name in _evaluators(run)}))
+
+
+def _evaluators(run: Run) -> list[str]:
+    listed = run.manifest.get("evaluators")
+    entries = listed if isinstance(listed, list) else []
+    return [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
+
+
+def _row(run: Run) -> dict[str, Any]:
+    counts, corpus = run.manifest["counts"], run.manifest["corpus"]
+    probes = run.manifest.get("probes")
+    return {
+        "run": run.id,
+        "status": run.status,
+        "corpus": str(corpus.get("name", "—")),
+        "items": counts.get("items_kept"),
+        "left_out": counts.get("items_rejected"),
+        "evaluators": ", ".join(_evaluators(run)) or "—",
+        "probes": len(probes) if isinstance(probes, list) else None,
+        "pairs": counts.get("pairs"),
+        "unscored": counts.get("scores_null"),
+        "created": str(run.manifest.get("created", "—")),
+    }

@@ -1,0 +1,38 @@
+"""A small memory shared by all sessions of the server: the latest few values, the oldest falls off."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import RLock
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class Shelf(Generic[V]):
+    """At most ``size`` values by key, the least recently used dropped first; safe between threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = RLock()
+
+    def get(self, key: Hashable) -> V | None:
+        """Return a value, or None where it is not (or no longer) there."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: Hashable, value: V) -> V:
+        """Keep a value and return it."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+            return value
+
+    def get_or(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return the value of a key, made now where it is missing; two sessions may make it twice, harmlessly."""
+        found = self.get(key)
+        return self.put(key, make()) if found is None else found

@@ -1,0 +1,40 @@
+"""Text from data, made safe for Streamlit's markdown, and numbers as a reader expects them."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^])")
+
+
+def safe(text: str, *, limit: int = 200) -> str:
+    """Return text that Streamlit's markdown shows as it is: every mark escaped, on one line, at most ``limit`` long.
+
+    Example:
+        >>> safe("**bold** :red[x] <b>")
+        '\\\\*\\\\*bold\\\\*\\\\* \\\\:red\\\\[x\\\\] \\\\<b\\\\>'
+    """
+    line = " ".join(_visible(text).split())
+    shortened = line if len(line) <= limit else line[: limit - 1] + "…"
+    return _MARKUP.sub(r"\\\1", shortened)
+
+
+def number(value: float | None, *, digits: int = 3) -> str:
+    """Write a number, or a dash where there is none."""
+    return "—" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun: ``counted(1, "probe") == "1 probe"``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}".replace(",", " ")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
+
+
+def _visible(text: str) -> str:
+    """Drop control characters and the marks that turn the direction of the text around them."""
+    return "".join(each for each in text if each.isspace() or unicodedata.category(each) not in ("Cc", "Cf", "Cs"))

@@ -1,0 +1,79 @@
+"""Probe lab: one picture, one caption, the chosen probes under every chosen evaluator, now."""
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from pages.parts.entry import enter
+from pages.parts.lab_downloads import draw_downloads
+from pages.parts.lab_results import charts, compute, strip, table
+from pages.parts.lab_setup import choose_caption, choose_evaluators, choose_probes
+from pages.parts.lab_sight import draw_sight
+from pages.parts.lab_source import choose_picture, take_picked
+from pages.parts.lab_state import lab_state
+from pages.parts.text import safe
+from pages.parts.url_state import PageState
+
+
+def draw() -> None:
+    """Draw the page."""
+    state = lab_state()
+    state.restore()
+    take_picked(state)
+    _head(state)
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        bench = choose_picture(state)
+    if bench is None:
+        with right:
+            st.info("Bring a picture to begin: upload one, take one, or pick a corpus item.", icon=":material/image:")
+        state.publish()
+        return
+    with right:
+        caption = choose_caption(state, bench.item)
+        names = choose_evaluators(state)
+        probes = choose_probes(state, bench)
+    state.publish()
+    if probes:
+        st.subheader("Variants")
+        strip(bench, probes)
+    st.subheader("Shifts")
+    if not caption or not names:
+        missing = "a caption" if not caption else "an evaluator"
+        st.info(f"Choose {missing} above to see how far each probe moves the score.", icon=":material/arrow_upward:")
+        return
+    try:
+        result = compute(bench, caption, probes, names)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return
+    charts(result)
+    st.caption(
+        "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "
+        "band is the range of this picture's shifts under edits that nobody can see; a faint bar lies inside it."
+    )
+    seen, rows, files = st.tabs(["What the metric saw", "Table", "Downloads"])
+    with seen:
+        draw_sight(state, bench, result, probes)
+    with rows:
+        table(result)
+    with files:
+        draw_downloads(bench, result, probes)
+    state.publish()
+
+
+def _head(state: PageState) -> None:
+    title, actions = st.columns([3, 2], vertical_alignment="bottom")
+    title.title("Probe lab", anchor=False)
+    title.caption("Edit a picture or its caption so that the meaning stays, and see which metric moves.")
+    with actions.container(horizontal=True, horizontal_alignment="right"):
+        with st.popover("Copy link", icon=":material/link:"):
+            st.caption("This address reproduces the view.")
+            st.code(state.link(), language=None, wrap_lines=True)
+        st.button("Reset all", icon=":material/restart_alt:", on_click=state.reset, key="lab.reset")
+    if state.problems():
+        st.warning("Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
+                   icon=":material/link_off:")  # fmt: skip
+
+
+enter()
+draw()

@@ -1,0 +1,70 @@
+import math
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.charts.style import PALETTE, colours, faded, plain, signed
+
+CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colour", PALETTE)
+def test_every_colour_can_be_told_from_both_backgrounds(theme: str, colour: str) -> None:
+    assert contrast(colour, CONFIG["theme"][theme]["backgroundColor"]) >= 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_and_links_can_be_read_on_both_backgrounds(theme: str) -> None:
+    chosen = CONFIG["theme"][theme]
+    for ground in ("backgroundColor", "secondaryBackgroundColor"):
+        for ink in ("textColor", "linkColor", "grayTextColor"):
+            assert contrast(chosen[ink], chosen[ground]) >= 4.5, (ink, ground)
+
+
+def test_the_theme_and_the_figures_share_one_palette() -> None:
+    assert tuple(CONFIG["theme"]["chartCategoricalColors"]) == PALETTE
+
+
+@given(st.lists(st.text(min_size=1), unique=True, max_size=len(PALETTE)))
+def test_names_get_different_colours_while_colours_last(names: list[str]) -> None:
+    assert len(set(colours(names).values())) == len(names)
+
+
+def test_a_colour_does_not_depend_on_the_order_of_the_names() -> None:
+    names = ["conse-lite0", "conse-lite2", "grounding-judge"]
+    assert colours(names) == colours(reversed(names))
+
+
+def test_more_names_than_colours_still_get_one() -> None:
+    assert set(colours([str(number) for number in range(30)]).values()) == set(PALETTE)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(2.34, "+2.3 %"), (-2.34, "−2.3 %"), (0.0, "0.0 %"), (-0.001, "0.0 %"), (None, "—"), (math.nan, "—")],
+)
+def test_a_change_is_written_with_its_sign(value: float | None, text: str) -> None:
+    assert signed(value) == text
+
+
+def test_a_faded_colour_keeps_its_channels() -> None:
+    assert faded("#0079BD", 0.25) == "rgba(0,121,189,0.25)"
+
+
+def test_markup_in_a_label_is_shown_and_not_obeyed() -> None:
+    assert plain("<b>&") == "&lt;b&gt;&amp;"

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from core.corpora.boxes import SLACK, clipped_sentence, read_box
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, read_json
-from core.corpora.schema import Box, Mask, Rejection
+from core.corpora.schema import Mask, Rejection
 from core.errors import BadCorpus, InvalidInput
-
-SLACK = 1.0
-"""How far, in px, a box may leave its image before the clipping is worth a remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,25 +140,12 @@ def _instance(
         raise LeftOut("annotation-no-image", f"no image has the id {entry['image_id']!r}")
     if label is None:
         raise LeftOut("annotation-no-category", f"no category has the id {entry['category_id']!r}")
-    box, overhang = _box(entry.get("bbox"), label, image)
+    what = f"the box of {label} in {image.file_name}"
+    box, overhang = read_box(entry.get("bbox"), what=what, width=image.width, height=image.height)
     if overhang > SLACK:
-        rejected.append(Rejection(where, "annotation-box-clipped", f"the box of {label} left {image.file_name} by "
-                                  f"{overhang:.0f} px; only the part inside is used"))  # fmt: skip
+        rejected.append(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(where))
     instance = Instance(label, box, crowd=bool(entry.get("iscrowd")))
     return image.key, CocoInstance(where, instance, entry.get("segmentation"))
-
-
-def _box(bbox: Any, label: str, image: CocoImage) -> tuple[Box, float]:
-    """Return the part of a bbox inside its image, and how far in px it left it."""
-    try:
-        box = Box(*(float(value) for value in bbox))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise LeftOut("annotation-bad-box", f"bbox {str(bbox)[:60]} of {label} in {image.file_name} must be four "
-                      "numbers x, y, width, height in px with a positive size") from error  # fmt: skip
-    clipped = box.inside(image.width, image.height)
-    if clipped is None:
-        raise LeftOut("annotation-box-outside", f"bbox {str(bbox)[:60]} of {label} lies outside {image.file_name}")
-    return clipped, max(-box.x, -box.y, box.right - image.width, box.bottom - image.height)
 
 
 def _captions(

@@ -1,6 +1,7 @@
 """Items and what they are made of: boxes, masks, captions, categories, coverage."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -248,10 +249,14 @@ class Corpus:
                 return item
         raise InvalidInput(f"corpus {self.name!r} has no item {item_id!r}; it has {len(self.items)} items")
 
+    def by_id(self) -> dict[str, Item]:
+        """The items by id, for many look-ups."""
+        return {item.id: item for item in self.items}
+
     def rejection_counts(self) -> dict[str, int]:
         """Number of rejections by code, most frequent first."""
-        codes = [rejection.code for rejection in self.rejected]
-        return dict(sorted(((code, codes.count(code)) for code in set(codes)), key=lambda pair: (-pair[1], pair[0])))
+        counts = Counter(rejection.code for rejection in self.rejected)
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def languages(items: Sequence[Item]) -> tuple[str, ...]:

@@ -1,0 +1,195 @@
+"""A folder of images with whatever lies beside them: captions, labels, boxes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.corpora.boxes import SLACK, clipped_sentence, read_box
+from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
+from core.corpora.files import LeftOut, whole_number
+from core.corpora.folder_files import assign, choose_file, find_images
+from core.corpora.folder_tables import (
+    BOX_FILES,
+    CAPTION_FILES,
+    Note,
+    language_code,
+    read_box_notes,
+    read_caption_notes,
+)
+from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.registry import corpus_loader
+from core.corpora.schema import Corpus, Item, Rejection, SceneObject
+from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
+from core.errors import BadImage, InvalidInput
+
+SLICES = ("all", "single-object")
+
+
+@corpus_loader(
+    name="folder",
+    summary="A folder of images, with candidates.json, predictions.jsonl or captions.csv, and boxes if you have them.",
+    options={
+        "captions": "the file of captions, where there are several or it has another name",
+        "language": "of the captions that state none (en)",
+        "boxes": "the file of boxes, where it is not boxes.csv or boxes.json",
+        "taxonomy": "map in assets/taxonomy that gives a label its category (coco)",
+        "slice": "all (default): every image; single-object: only images about one object, which needs boxes",
+        "limit": "stop after so many items",
+        "name": "what runs call this corpus (folder)",
+        **CURATION_OPTIONS,
+    },
+)
+def load_folder(
+    root: Path,
+    *,
+    captions: str | None = None,
+    language: str = "en",
+    boxes: str | None = None,
+    taxonomy: str = "coco",
+    slice: str = SLICES[0],
+    limit: int | str | None = None,
+    name: str = "folder",
+    **curation: Any,
+) -> Corpus:
+    """Read a folder of images.
+
+    An item's id is the path of its image in the folder. Captions and boxes name an image by that path, by its file
+    name or by its stem; a name that fits several images is rejected.
+
+    Args:
+        root: the folder; its subfolders are read too, links out of it are not followed.
+        captions: a file in the folder, or anywhere by its absolute path; None looks for CAPTION_FILES.
+        boxes: likewise, for BOX_FILES.
+        curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
+
+    Raises:
+        BadCorpus: if there is no image, several files of captions, or a malformed one.
+        InvalidInput: if an option is wrong.
+    """
+    if slice not in SLICES:
+        raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")
+    if curation and slice != SLICES[1]:
+        raise InvalidInput(f"{next(iter(curation))} belongs to slice=single-object; leave it out with slice={slice}")
+    code = language_code(language)
+    if code is None:
+        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    most = None if limit is None else whole_number(limit, name="limit")
+    caption_file = choose_file(root, captions, CAPTION_FILES, option="captions")
+    box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
+    rejected: list[Rejection] = []
+    paths = find_images(root, rejected)
+    notes = assign(_notes(caption_file, box_file), paths, rejected)
+    rules = Curation.from_options(curation) if slice == SLICES[1] else None
+    reader = _Reader(name, code, load_taxonomy(taxonomy), rules, rejected)
+    items: list[Item] = []
+    for key, path in paths.items():
+        if len(items) == most:
+            break
+        item = reader.item(key, path, notes.get(key, []))
+        items.extend([item] if item else [])
+    rejected += reader.taxonomy.unmapped(item.label for item in items if item.label and item.category is None)
+    return Corpus(name, tuple(items), tuple(rejected), _description(root, caption_file, box_file, rules, most))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns an image and what is noted about it into an item."""
+
+    name: str
+    language: str
+    taxonomy: Taxonomy
+    curation: Curation | None
+    rejected: list[Rejection]
+
+    def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
+        """Return the item of an image, or None with the reason among the rejections."""
+        try:
+            header = _header(path)
+            instances = self._instances(notes, header)
+            chosen = self._choose([each for each, _ in instances], header)
+        except LeftOut as reason:
+            self.rejected.append(reason.rejection(key))
+            return None
+        note = next((note for each, note in instances if each is chosen), None)
+        note = note or next((note for note in notes if note.label or note.category), None)
+        return Item(
+            id=key, corpus=self.name, image_path=path, width=header.width, height=header.height,
+            captions=self._captions(notes), label=note.label if note else None, category=self._category(note),
+            box=chosen.box if chosen else None, source=key,
+            others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
+        )  # fmt: skip
+
+    def _choose(self, instances: Sequence[Instance], header: ImageHeader) -> Instance | None:
+        if self.curation is None:
+            return largest(instances)
+        return single_object(instances, width=header.width, height=header.height, curation=self.curation)
+
+    def _instances(self, notes: Sequence[Note], header: ImageHeader) -> list[tuple[Instance, Note]]:
+        found: list[tuple[Instance, Note]] = []
+        for note in notes:
+            if note.box is None:
+                continue
+            what = f"the box of {note.label or 'the object'} in {note.image}"
+            try:
+                box, overhang = read_box(note.box, what=what, width=header.width, height=header.height)
+            except LeftOut as reason:
+                self.rejected.append(reason.rejection(note.where))
+                continue
+            if overhang > SLACK:
+                self._remark(note, "annotation-box-clipped", clipped_sentence(what, overhang))
+            instance = Instance(note.label or "object", box)
+            if all(instance != each for each, _ in found):  # a CSV repeats the box in each caption's line
+                found.append((instance, note))
+        return found
+
+    def _captions(self, notes: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for note in notes:
+            if note.caption is None:
+                continue
+            language = language_code(note.language) if note.language else self.language
+            if language is None:
+                self._remark(note, "caption-bad-language", f"{note.language!r} is no language code such as en or de")
+            elif not note.caption.strip():
+                self._remark(note, "caption-empty", f"{note.image} has an empty caption")
+            elif note.caption.strip() not in found.get(language, ()):
+                found[language] = (*found.get(language, ()), note.caption.strip())
+        return found
+
+    def _category(self, note: Note | None) -> str | None:
+        if note is None:
+            return None
+        if note.category and known_category(note.category.lower()):
+            return note.category.lower()
+        if note.category:
+            self._remark(note, "bad-category", f"{note.category!r} of {note.image} is no category; "
+                         "assets/taxonomy/README.md lists them")  # fmt: skip
+        return self.taxonomy.category(note.label) if note.label else None
+
+    def _remark(self, note: Note, code: str, detail: str) -> None:
+        self.rejected.append(Rejection(note.where, code, detail))
+
+
+def _header(path: Path) -> ImageHeader:
+    try:
+        header = read_header(path)
+        require_auditable(header.width, header.height, name=str(path))
+    except BadImage as error:
+        raise LeftOut("bad-image", str(error)) from error
+    return header
+
+
+def _notes(caption_file: Path | None, box_file: Path | None) -> tuple[Note, ...]:
+    captions = read_caption_notes(caption_file) if caption_file else ()
+    return (*captions, *(read_box_notes(box_file) if box_file else ()))
+
+
+def _description(
+    root: Path, caption_file: Path | None, box_file: Path | None, rules: Curation | None, most: int | None
+) -> str:
+    parts = [f"folder {root.name}"]
+    parts += [f"{what} from {path.name}" for what, path in (("captions", caption_file), ("boxes", box_file)) if path]
+    parts += [rules.sentence()] if rules else []
+    parts += [f"limited to {most} items"] if most else []
+    return ", ".join(parts)

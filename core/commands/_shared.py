@@ -109,18 +109,14 @@ def command_line(ctx: typer.Context, values: Mapping[str, Any]) -> str:
     words = ["python", "-m", "core", str(ctx.info_name)]
     for parameter in ctx.command.params:
         value = values.get(str(parameter.name))
-        if value is None or value is False or value == parameter.default or value == []:
+        if value is None or value is False or value == parameter.default:
             continue
-        if parameter.param_type_name == "option":
-            name = max(parameter.opts, key=len)
-            each = (
-                [[name]]
-                if value is True
-                else [[name, str(one)] for one in (value if isinstance(value, list) else [value])]
-            )
-            words += [word for pair in each for word in pair]
+        name = max(parameter.opts, key=len)
+        if value is True:
+            words.append(name)
         else:
-            words += [str(one) for one in (value if isinstance(value, list) else [value])]
+            each = value if isinstance(value, list | tuple) else [value]
+            words += [word for one in each for word in ((name, str(one)) if name.startswith("-") else (str(one),))]
     return shlex.join(words)
 
 

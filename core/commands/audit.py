@@ -30,10 +30,14 @@ OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 BYTES_A_ROW = 40
 """Disk that a row of scores takes; measured later."""
 
+PROBE_FAILED = "probe-failed"
+"""Rejection code of a variant whose probe raised what no probe should."""
+
 SUBJECTS = {"template": ("template",), "human": ("human",), "both": ("template", "human")}
 
 EPILOG = exit_codes(
-    ok="every pair has a score", failures="finished, but some scores are null (the run says which and why)"
+    ok="every pair has a score",
+    failures="finished, but some scores are null or a probe failed (the run says which and why)",
 )
 
 
@@ -110,7 +114,8 @@ def audit(
         complain(f"interrupted; resume with: {again}")
         raise typer.Exit(Code.INTERRUPTED) from None
     _sum_up(run)
-    if run.manifest["counts"]["scores_null"]:
+    counts = run.manifest["counts"]
+    if counts["scores_null"] or counts["variants_rejected_by_code"].get(PROBE_FAILED):
         raise typer.Exit(Code.FAILURES)
 
 

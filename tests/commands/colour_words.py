@@ -1,5 +1,6 @@
 """Two small but genuine evaluators, found by path: what they score can be worked out by hand."""
 
+import time
 from collections.abc import Sequence
 from typing import Self
 
@@ -80,3 +81,28 @@ class WordCount(Evaluator):
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Words over ten."""
         return np.array([min(len(caption.split()) / 10, 1.0) for caption in captions])
+
+
+@evaluator(
+    name="slow-count",
+    title="Word count, slowly",
+    summary="Word count that takes its time, so that a test can stop it.",
+    family="test",
+    score_range=(0.0, 1.0),
+    memory_mb=1,
+    offline=True,
+    source="tests/commands/colour_words.py",
+    licence="Apache-2.0",
+)
+class SlowCount(WordCount):
+    """A tenth of a second a call."""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """No weights."""
+        return Fingerprint("slow-count", "none", "none", "float64")
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Words over ten, after a pause."""
+        time.sleep(0.1)
+        return super().score(images, captions)

@@ -70,8 +70,8 @@ def test_debugging_lets_the_traceback_through(monkeypatch: pytest.MonkeyPatch) -
     ["", "audit", "score", "publish", "runs", "doctor", "app", "evaluators", "evaluators show", "corpora",
      "corpora show", "corpora build-demo", "probes", "probes rejected"],
 )  # fmt: skip
-def test_every_help_says_what_the_exit_codes_mean(invoke: Invoke, arguments: tuple[str, ...]) -> None:
-    result = invoke(*arguments, "--help")
+def test_every_help_says_what_the_exit_codes_mean(invoke: Invoke, arguments: str) -> None:
+    result = invoke(*arguments.split(), "--help")
     shown = " ".join(result.stdout.split())
     assert result.exit_code == Code.OK
     assert "Exit codes: 0 " in shown

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pycocotools import mask as coco_mask
 
-from core.corpora.segmentation import check_segmentation
+from core.corpora.segmentation import check_counts, check_segmentation, decompress_counts
 from core.errors import InvalidInput
 
 CATEGORIES = (
@@ -141,8 +141,19 @@ class Mask:
         return cls(height, width, bytes(encoded["counts"]))
 
     def to_array(self) -> np.ndarray:
-        """Decode to a boolean array [H, W]."""
-        return coco_mask.decode(self._rle()).astype(bool)
+        """Decode to a boolean array [H, W].
+
+        Raises:
+            InvalidInput: if the run lengths do not fill the mask exactly.
+        """
+        # Not pycocotools.mask.decode: it warns under NumPy 2, and counts that fall short show it foreign memory.
+        try:
+            counts = decompress_counts(self.counts)
+            check_counts(counts, self.height * self.width)
+        except ValueError as error:
+            raise InvalidInput(f"a mask of {self.height} × {self.width} px cannot be decoded: {error}") from error
+        runs = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
+        return np.ascontiguousarray(runs.reshape(self.width, self.height).T)
 
     @property
     def area(self) -> int:

@@ -30,7 +30,7 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
         if segmentation["size"] != [height, width]:
             raise ValueError(f"its size is {segmentation['size']}, the image's [{height}, {width}]")
         counts = segmentation["counts"]
-        _check_counts(counts if isinstance(counts, list) else decompress_counts(counts), height * width)
+        check_counts(counts if isinstance(counts, list) else decompress_counts(counts), height * width)
     else:
         raise ValueError(f"it is {type(segmentation).__name__}, neither a list of polygons nor size and counts")
 
@@ -63,7 +63,8 @@ def decompress_counts(text: str | bytes) -> list[int]:
     return counts
 
 
-def _check_counts(counts: Sequence[Any], pixels: int) -> None:
+def check_counts(counts: Sequence[Any], pixels: int) -> None:
+    """Raise ValueError unless run lengths fill exactly so many pixels."""
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise ValueError("its counts must be whole numbers of at least 0")
     if sum(counts) != pixels:

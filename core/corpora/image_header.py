@@ -121,6 +121,8 @@ def open_bytes(data: bytes, *, name: str, max_pixels: int = MAX_PIXELS) -> tuple
 
 def orientation(image: Image.Image) -> int | None:
     """Return the EXIF orientation, 1 (upright) where there is none, or None where the EXIF data is broken."""
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        return 1  # Pillow turns a TIFF itself, its stated size included
     try:
         # PngImageFile.getexif would decode the pixels to look for a late EXIF chunk; the base method does not.
         value = Image.Image.getexif(image).get(_ORIENTATION_TAG, 1)

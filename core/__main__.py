@@ -16,18 +16,25 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("audit", epilog=audit.EPILOG)(audit.audit)
-app.command("score", epilog=score.EPILOG)(score.score)
-app.add_typer(evaluators.app, name="evaluators")
-app.add_typer(corpora.app, name="corpora")
-app.add_typer(probes.app, name="probes")
-app.command("runs", epilog=runs.EPILOG)(runs.runs)
-app.command("publish", epilog=publish.EPILOG)(publish.publish)
-app.command("app", epilog=dashboard.EPILOG)(dashboard.app)
-app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
+for name, module, function, summary in (
+    ("audit", audit, audit.audit, "Score a corpus under every probe and store the run."),
+    ("score", score, score.score, "Score a captioner's files, as clipscore does."),
+    ("runs", runs, runs.runs, "List the audits on this machine."),
+    ("publish", publish, publish.publish, "Write runs into one read-only .duckdb file."),
+    ("app", dashboard, dashboard.app, "Open the dashboard, on localhost only."),
+    ("doctor", doctor, doctor.doctor, "Check this machine and say what to do."),
+):
+    app.command(name, epilog=module.EPILOG, short_help=summary)(function)
+for name, group, summary in (
+    ("evaluators", evaluators, "List the evaluators and how to get what is missing."),
+    ("corpora", corpora, "List the corpora; count one; build the demo corpus."),
+    ("probes", probes, "List the probes and what each expects of a score."),
+):
+    app.add_typer(group.app, name=name, short_help=summary)
 
 
 def _version(wanted: bool) -> None:

@@ -34,7 +34,7 @@ def exit_codes(*, ok: str = "done", failures: str = "") -> str:
     """
     parts = [f"0 {ok}", *([f"1 {failures}"] if failures else [])]
     parts += ["2 the command line, an input or an output cannot be used", "3 something is not on this machine"]
-    return f"Exit codes: {', '.join(parts)}, 130 interrupted."
+    return f"Exit codes: {', '.join(parts)}, 70 a bug in Invariscope, 130 interrupted."
 
 
 class Commands(TyperGroup):

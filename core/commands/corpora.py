@@ -41,7 +41,7 @@ def list_all(
         note(f"{broken.where} could not be loaded: {broken.error}")
 
 
-@app.command(epilog=exit_codes(ok="read"))
+@app.command(epilog=exit_codes(ok="read"), short_help="Count what is kept, and why the rest is not.")
 def show(
     name: Annotated[str, typer.Argument(help="A name from the list.")],
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,
@@ -70,7 +70,7 @@ def show(
             table((heading, "items"), list(counts.items()))
 
 
-@app.command("build-demo", epilog=exit_codes(ok="built"))
+@app.command("build-demo", epilog=exit_codes(ok="built"), short_help="Build the demo corpus.")
 def build_demo(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write; default: data/demo.")] = None,
     stamps: Annotated[Path | None, typer.Option(help="Folder of an unpacked tuxpaint-stamps-default.")] = None,

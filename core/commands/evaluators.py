@@ -35,7 +35,7 @@ def list_all(
         note(f"{broken.where} could not be loaded: {broken.error}")
 
 
-@app.command(epilog=exit_codes(ok="shown"))
+@app.command(epilog=exit_codes(ok="shown"), short_help="Load one evaluator and show its fingerprint.")
 def show(
     name: Annotated[str, typer.Argument(help="A name from the list, or path/to/file.py:Name.")],
     device: Annotated[str, typer.Option(help="Where to load it: cpu, cuda, mps.")] = "cpu",

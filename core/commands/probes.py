@@ -69,7 +69,7 @@ def list_all(
         note(f"{broken.where} could not be loaded: {broken.error}")
 
 
-@app.command(epilog=exit_codes(ok="listed"))
+@app.command(epilog=exit_codes(ok="listed"), short_help="List the captions that the screen leaves out.")
 def rejected(
     corpus: Annotated[str, typer.Option(help="Corpus whose labels are screened; 'corpora' lists them.")] = "demo",
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,

@@ -7,6 +7,7 @@ import typer
 
 from core import __version__
 from core.commands._shared import Code, exit_codes, json_text, note
+from core.errors import InvalidInput
 
 if TYPE_CHECKING:
     from core.commands._score_files import Job, Report
@@ -57,17 +58,30 @@ def score(
         typer.Option("--output", "-o", help="Write {metric: mean, per_item: …} here, as CaptionEvalKit does."),
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
+    other_metrics: Annotated[
+        int,
+        typer.Option("--compute_other_ref_metrics", help="clipscore's switch for BLEU and its kin: only 0 is known."),
+    ] = 0,
+    refpac: Annotated[
+        bool,
+        typer.Option("--compute_refpac", help="pacscore's switch: references are always used where they are given."),
+    ] = False,
 ) -> None:
     """Score a captioner's captions; stands in for clipscore's script and for CaptionEvalKit's score command.
 
-    Prints "NAME: mean" over the captions that have a score. Everything else that is worth knowing goes to stderr:
-    how many were scored, which images were missing or left over, which captions could not be scored.
+    Prints "NAME: mean" over the captions that have a score. What else is worth knowing goes to stderr: how many were
+    scored, which images were missing or left over, which captions could not be scored and why. JSON lines without
+    --output are answered on stdout in CaptionEvalKit's shape.
     """
     from core.audit.caption_scores import score_captions
     from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
     from core.evaluators.pool import Pool
 
+    if other_metrics:
+        raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
+    if refpac and references is None:
+        raise InvalidInput("--compute_refpac needs references; give them with --references")
     job = read_job(candidates_option or candidates, images_option or images, references)
     for remark in job.remarks():
         note(remark)

@@ -177,6 +177,43 @@ def test_the_folder_of_the_environment_can_be_chosen(
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize(
+    ("answers", "started", "stopped"),
+    [
+        ({"uv==": (0, ""), "-m uv": (0, "")}, ["uv==", "-m uv"], None),
+        ({"uv==": (0, ""), "-m uv": (2, "panicked"), "-r": (0, "")}, ["uv==", "-m uv", "-r"], None),
+        ({"uv==": (1, "No matching distribution"), "-r": (0, "")}, ["uv==", "-r"], None),
+        ({"uv==": (1, "Temporary failure in name resolution")}, ["uv=="], "cannot be reached"),
+        ({"uv==": (0, ""), "-m uv": (2, "No space left on device")}, ["uv==", "-m uv"], "the disk is full"),
+        ({"uv==": (0, ""), "-m uv": (2, "dns error"), "-r": (1, "timed out")}, ["uv==", "-m uv", "-r"], "be reached"),
+    ],
+)
+def test_uv_comes_first_and_pip_where_uv_cannot(
+    setup: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: dict[str, tuple[int, str]],
+    started: list[str],
+    stopped: str | None,
+) -> None:
+    calls: list[str] = []
+
+    def answer(command: list[str], *, show: bool = True) -> tuple[int, str]:
+        kind = next(kind for kind in ("-m uv", "uv==", "-r") if kind in " ".join(command))
+        calls.append(kind)
+        return answers[kind]
+
+    monkeypatch.setattr(setup, "run_and_watch", answer)
+    monkeypatch.setattr(setup, "python_of", lambda venv: Path(sys.executable))
+    monkeypatch.setattr(setup.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))  # pip is there
+    if stopped is None:
+        setup.install(tmp_path, tmp_path, dev=False)
+    else:
+        with pytest.raises(setup.SetupFailed, match=stopped):
+            setup.install(tmp_path, tmp_path, dev=False)
+    assert calls == started
+
+
 def test_a_real_set_up_installs_once_and_the_second_call_starts_no_installer(
     setup: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from pages.parts.entry import enter
 from pages.parts.overview_parts import LAB, draw_card, draw_findings, draw_run_table, draw_runs
-from pages.parts.runs import card, findings, present, store
+from pages.parts.runs import card, families, findings, present, store
 from pages.parts.text import safe
 
 
@@ -21,7 +21,7 @@ def draw() -> None:
         return
     draw_runs(opened.runs())
     try:
-        table, worst = card(files), findings(files)
+        table, contrasts, worst = card(files), families(files), findings(files)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
@@ -31,7 +31,7 @@ def draw() -> None:
     if table.empty:
         st.info("No family has a percent change yet.")
     else:
-        draw_card(table)
+        draw_card(table, contrasts)
     st.subheader("Runs", anchor=False)
     draw_run_table(opened.runs())
 

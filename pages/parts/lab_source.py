@@ -8,7 +8,7 @@ from core.probes.grabcut import mask_from_box
 
 from core.audit.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
 from core.charts.canvas import box_canvas, outlined, thumbnail
-from core.corpora.images import decode_image, pixel_hash, read_item
+from core.corpora.images import decode_image, pixel_hash, read_item, require_auditable
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadImage, InvalidInput, InvariscopeError
 from pages.parts.lab_state import (
@@ -111,6 +111,7 @@ def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
 
 def _decode(data: bytes, name: str) -> Upload:
     decoded = decode_image(data, name=name, max_side=WORKING_SIDE)
+    require_auditable(decoded.width, decoded.height, name=name)
     return Upload(name, decoded.pixels, decoded.notes)
 
 

@@ -1,11 +1,12 @@
 """The pieces of the first page: the worst findings, the fairness card, the runs."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.audit.workbench import Workbench
 from core.charts.canvas import thumbnail
-from core.charts.fairness import worst_families
+from core.charts.fairness import family_shifts
 from core.charts.style import CONFIG, colours, signed
 from core.corpora.images import read_item
 from core.errors import InvariscopeError, ProbeRejected
@@ -23,7 +24,7 @@ def draw_findings(found: pd.DataFrame) -> None:
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
-        with cells.container(border=True):
+        with cells.container(border=True, height="stretch"):
             _finding(row)
 
 
@@ -36,9 +37,10 @@ def _finding(row: pd.Series) -> None:
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
     else:
-        left, right = st.columns(2, wrap=False, gap="small")
-        left.image(example[0], alt=f"Item {row['item']} as it is", width="stretch")
-        right.image(example[1], alt=f"Item {row['item']} after {row['probe']}", width="stretch")
+        said = (f"Item {row['item']} as it is", f"Item {row['item']} after {row['probe']}")
+        with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
+            for pixels, alt in zip(example, said, strict=False):
+                st.image(pixels, alt=alt, width=150)
     if row["caption"] != row["baseline_caption"]:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
@@ -56,8 +58,8 @@ def _lab_link(row: pd.Series) -> dict[str, str]:
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
 
 
-def _example(corpus: str, item_id: str, probe_name: str) -> tuple | str:
-    """The item's picture before and after the probe, or why it cannot be shown."""
+def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | str:
+    """The item's picture, and what the probe made of it if it edits the image; or why neither can be shown."""
     if corpus not in corpus_names():
         return f"The pictures of corpus {corpus} are not here; put its folder at data/corpora/{corpus}."
     try:
@@ -68,30 +70,38 @@ def _example(corpus: str, item_id: str, probe_name: str) -> tuple | str:
         made = bench.make(probe) if probe else None
     except InvariscopeError as error:
         return str(error)
-    edited = bench.pixels if made is None or isinstance(made, ProbeRejected) else bench.image(made)[1]
-    return thumbnail(bench.pixels, side=320), thumbnail(edited, side=320)
+    edited = [] if made is None or isinstance(made, ProbeRejected) or made.pixels is None else [made.pixels]
+    return [thumbnail(pixels, side=320) for pixels in (bench.pixels, *edited)]
 
 
-def draw_card(card: pd.DataFrame) -> None:
-    """Draw the fairness card: a figure an evaluator, then every number behind them."""
+def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame) -> None:
+    """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number."""
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
     cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
     for name in names:
+        rows = card[card["evaluator"] == name]
         with cells.container(border=True):
-            rows = card[card["evaluator"] == name]
             st.markdown(f"**{safe(name)}**")
-            st.plotly_chart(worst_families(rows, colour=colour[name]), key=f"overview.card.{name}", config=CONFIG,
-                            alt=_spoken(name, rows))  # fmt: skip
+            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name])
+            st.plotly_chart(figure, key=f"overview.card.{name}", config=CONFIG, alt=_spoken(name, rows))
             for _, row in rows.iterrows():
-                st.markdown(f"{safe(row['axis'])} · {safe(row['family'])}: **{safe(row['verdict'])}**")
+                _worst(row)
     st.caption(
-        "The worst family of each axis: median \\|%Δ\\| over items with its 95 % BCa bootstrap interval. Grey: the "
-        "median shift under edits that nobody can see. The worst family is picked after seeing the data, so its "
-        "interval is that of a maximum."
+        "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
+        "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "
+        "that nobody can see. The verdict is about the signed median."
     )
     with st.expander("Every number of the card", icon=":material/table:"):
         _numbers(card)
+
+
+def _worst(row: pd.Series) -> None:
+    interval = f"{number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}"
+    st.markdown(
+        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
+        f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · **{safe(row['verdict'])}**"
+    )
 
 
 def _numbers(card: pd.DataFrame) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.overview import fairness_card, worst_findings
+from core.analysis.overview import fairness_card, family_contrasts, worst_findings
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, signature
 from core.settings import results_dir, runs_dir
@@ -18,7 +18,7 @@ def present() -> Signature:
     return signature([results_dir(), runs_dir()])
 
 
-@st.cache_resource(max_entries=2, show_spinner="Opening the runs …")
+@st.cache_resource(max_entries=2, show_spinner="Opening the runs …", on_release=lambda opened: opened.close())
 def store(files: Signature) -> Store:
     """Return the store over exactly these files."""
     return default_store()
@@ -28,6 +28,12 @@ def store(files: Signature) -> Store:
 def card(files: Signature) -> pd.DataFrame:
     """Fairness card of these runs; see ``core.analysis.overview.fairness_card``."""
     return fairness_card(store(files))
+
+
+@st.cache_data(max_entries=4, show_spinner="Computing the contrasts …")
+def families(files: Signature) -> pd.DataFrame:
+    """Contrast of every family in these runs; see ``core.analysis.overview.family_contrasts``."""
+    return family_contrasts(store(files))
 
 
 @st.cache_data(max_entries=4, show_spinner="Looking for the worst findings …")

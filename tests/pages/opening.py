@@ -1,0 +1,16 @@
+"""Names that the tests of the pages share."""
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+LAB = "pages/probe_lab.py"
+OVERVIEW = "pages/overview.py"
+
+Open = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    """Everything that the page says, in one string."""
+    kinds = ("markdown", "caption", "text", "info", "warning", "error", "title", "subheader", "code")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))

@@ -1,0 +1,34 @@
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+from tests.pages.opening import LAB, OVERVIEW, Open, texts
+
+
+@pytest.mark.parametrize("page", [OVERVIEW, LAB])
+def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
+    app = open_page(page, evaluators="")
+    assert not app.exception
+    assert not app.error
+    assert app.title
+
+
+@pytest.mark.parametrize("page", [OVERVIEW, LAB])
+@pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
+def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:
+    app = open_page(page, evaluators="", **query)
+    assert not app.exception
+
+
+def test_only_pages_that_exist_are_in_the_navigation() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    source = (ROOT / "app.py").read_text("utf-8")
+    listed = {path.name for path in (ROOT / "pages").glob("*.py")}
+    assert {name for name in listed if f"pages/{name}" in source} == listed
+    assert not app.exception
+
+
+def test_an_overview_without_runs_says_what_to_do(open_page: Open) -> None:
+    said = texts(open_page(OVERVIEW))
+    assert "No run is here yet" in said
+    assert "python -m core audit" in said

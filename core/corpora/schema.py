@@ -95,6 +95,8 @@ class Box:
 
     def inside(self, width: int, height: int) -> "Box | None":
         """Return the part of the box inside an image of that size, or None where there is none."""
+        if self.x >= 0 and self.y >= 0 and self.right <= width and self.bottom <= height:
+            return self  # not through its corners: that would round its size
         left, top = max(self.x, 0.0), max(self.y, 0.0)
         right, bottom = min(self.right, float(width)), min(self.bottom, float(height))
         return Box.from_corners(left, top, right, bottom) if right > left and bottom > top else None

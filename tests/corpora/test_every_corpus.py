@@ -1,0 +1,131 @@
+"""What every registered corpus must hold to, this project's or a stranger's."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from coco_folder import CocoFolder
+from PIL import Image
+
+from core.corpora.images import MIN_SIDE, read_item
+from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
+from core.errors import BadCorpus, InvalidInput
+
+LOADERS = tuple(catalogue())
+
+
+def coco(root: Path) -> None:
+    made = CocoFolder(root)
+    for key in (1, 2, 3):
+        made.image(key, saved=key != 3)
+        made.instance(key, [20, 10, 50, 40])
+        made.caption(key, "A cat.")
+    made.write()
+
+
+def folder(root: Path) -> None:
+    for name in ("cat.jpg", "dog.png"):
+        Image.new("RGB", (100, 80), "navy").save(root / name)
+    (root / "empty.jpg").touch()
+    (root / "captions.csv").write_text("image,caption,label,x,y,width,height\ncat,A cat.,cat,20,10,50,40\n")
+
+
+BUILDERS: dict[str, Callable[[Path], None]] = {"coco": coco, "folder": folder}
+
+
+@pytest.fixture(scope="module", params=LOADERS, ids=lambda loader: loader.name)
+def loader(request: pytest.FixtureRequest) -> CorpusLoader:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def root(loader: CorpusLoader, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    if not loader.needs_root:
+        return None
+    path = tmp_path_factory.mktemp(loader.name)
+    BUILDERS[loader.name](path)  # a new corpus adds its builder here, or this fails
+    return path
+
+
+@pytest.fixture(scope="module")
+def corpus(loader: CorpusLoader, root: Path | None) -> Corpus:
+    return loader.load(root)
+
+
+def test_no_corpus_is_broken() -> None:
+    assert catalogue().broken == ()
+    assert {"coco", "demo", "folder"} <= set(catalogue().names())
+
+
+def test_it_holds_items_with_ids_of_their_own(corpus: Corpus) -> None:
+    ids = [item.id for item in corpus.items]
+    assert ids
+    assert len(set(ids)) == len(ids)
+    assert all(ids)
+    assert {item.corpus for item in corpus.items} == {corpus.name}
+    assert corpus.description
+
+
+def test_loading_again_gives_the_same_items(loader: CorpusLoader, root: Path | None, corpus: Corpus) -> None:
+    assert loader.load(root) == corpus
+
+
+def test_boxes_masks_and_sizes_fit_their_images(corpus: Corpus) -> None:
+    for item in corpus.items:
+        assert min(item.width, item.height) >= MIN_SIDE
+        for box in [each.box for each in (item, *item.others) if each.box is not None]:
+            assert box.inside(item.width, item.height) == box
+        for mask in [each.mask for each in (item, *item.others) if each.mask is not None]:
+            assert (mask.width, mask.height) == (item.width, item.height)
+            assert mask.area > 0
+        if item.box is not None:
+            assert item.coverage_bin is not None
+
+
+def test_categories_and_captions_are_well_formed(corpus: Corpus) -> None:
+    for item in corpus.items:
+        assert item.category in (None, *CATEGORIES, *EXTRA_CATEGORIES)
+        assert item.label is None or item.label == item.label.strip() != ""
+        assert all(captions for captions in item.captions.values())
+        assert all(caption.strip() for captions in item.captions.values() for caption in captions)
+
+
+def test_images_are_read_at_the_stated_size(corpus: Corpus) -> None:
+    for item in corpus.items[:: max(len(corpus) // 12, 1)]:
+        assert read_item(item).pixels.shape == (item.height, item.width, 3)
+
+
+def test_what_is_left_out_has_a_code_and_a_sentence(corpus: Corpus) -> None:
+    for rejection in corpus.rejected:
+        assert rejection.subject
+        assert rejection.code == rejection.code.lower().replace(" ", "-")
+        assert len(rejection.detail.split()) > 2
+
+
+def test_an_unknown_option_lists_the_known_ones(loader: CorpusLoader, root: Path | None) -> None:
+    with pytest.raises(InvalidInput, match="has no option 'colour'; it has"):
+        loader.load(root, colour="red")
+
+
+def test_an_empty_folder_is_told_in_a_sentence(loader: CorpusLoader, tmp_path: Path) -> None:
+    with pytest.raises(BadCorpus, match=re.escape(str(tmp_path))):
+        loader.load(tmp_path)
+    with pytest.raises(InvalidInput, match=r"no folder .*/absent for corpus"):
+        loader.load(tmp_path / "absent")
+
+
+def test_a_corpus_that_needs_a_folder_asks_for_it(loader: CorpusLoader) -> None:
+    if loader.needs_root:
+        with pytest.raises(InvalidInput, match=f"corpus '{loader.name}' needs a folder: give --root"):
+            loader.load()
+
+
+def test_a_decorated_function_is_a_loader() -> None:
+    @corpus_loader(name="tiny", summary="Nothing.", needs_root=False, options={"size": "how many"})
+    def load(root: Path | None, *, size: int = 0) -> Corpus:
+        return Corpus("tiny", (), description=f"{size} items")
+
+    assert (load.name, load.options) == ("tiny", {"size": "how many"})
+    assert load.load(size=3).description == "3 items"

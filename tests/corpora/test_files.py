@@ -1,0 +1,121 @@
+"""Paths and JSON from a stranger's file."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.corpora.boxes import read_box
+from core.corpora.files import LeftOut, inside, parse_json, read_json, whole_number
+from core.corpora.schema import Box
+from core.errors import BadCorpus, InvalidInput
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "sub/a.jpg", "./a.jpg", "..a.jpg", "a..jpg", "été.jpg"])
+def test_a_relative_path_is_joined(tmp_path: Path, name: str) -> None:
+    assert inside(tmp_path, name) == tmp_path / name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "  ", "/etc/passwd", "../a.jpg", "sub/../../a.jpg", "sub\\..\\..\\a.jpg", "\\\\host\\a.jpg", "C:\\a.jpg",
+     "C:a", "a\0.jpg"],
+)  # fmt: skip
+def test_a_path_that_could_leave_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"no relative path|climbs out"):
+        inside(tmp_path, name)
+
+
+def test_a_link_is_followed_only_inside(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "outside.jpg").touch()
+    (folder / "inside.jpg").touch()
+    (folder / "near.jpg").symlink_to("inside.jpg")
+    (folder / "far.jpg").symlink_to("../outside.jpg")
+    (folder / "up").symlink_to("..")
+    (folder / "loop.jpg").symlink_to("loop.jpg")
+    assert inside(folder, "near.jpg") == folder / "near.jpg"
+    for name in ("far.jpg", "up/outside.jpg"):
+        with pytest.raises(InvalidInput, match="is a link that leaves"):
+            inside(folder, name)
+    with pytest.raises(InvalidInput, match="cannot be followed"):
+        inside(folder, "loop.jpg")
+
+
+def test_a_folder_that_is_itself_a_link_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "alias").symlink_to("real")
+    assert inside(tmp_path / "alias", "a.jpg") == tmp_path / "alias" / "a.jpg"
+
+
+def test_json_is_told_with_its_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1,\n "b": }')
+    with pytest.raises(BadCorpus, match=r"a\.json is not valid JSON at line 2, column 7: Expecting value"):
+        read_json(path)
+    with pytest.raises(BadCorpus, match="line 11, column 7"):
+        parse_json(path.read_text(), where="x", first_line=10)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "line 1, column 1"),
+        (b"\xff\xfe{", "not UTF-8 text"),
+        (b"[" * 100_000, "cannot be read as JSON"),
+        (b"9" * 5_000, "cannot be read as JSON"),
+    ],
+)
+def test_what_is_no_json_is_told(tmp_path: Path, data: bytes, sentence: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+    with pytest.raises(BadCorpus, match=sentence):
+        read_json(path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"\xef\xbb\xbf[1]")
+    assert read_json(path) == [1]
+    with pytest.raises(BadCorpus, match="cannot be read"):
+        read_json(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize(("value", "number"), [(1, 1), ("12", 12), (" 3 ", 3)])
+def test_a_count_is_a_number_or_its_text(value: object, number: int) -> None:
+    assert whole_number(value, name="limit") == number
+
+
+@pytest.mark.parametrize("value", [0, -1, "0", "many", "1.5", 1.5, True, None, "1e3"])
+def test_what_does_not_count_is_refused(value: object) -> None:
+    with pytest.raises(InvalidInput, match="limit must be a whole number of at least 1, got"):
+        whole_number(value, name="limit")
+
+
+@given(*[st.floats(-200, 200)] * 2, *[st.floats(1, 300)] * 2)
+def test_a_read_box_is_the_part_inside_its_image(x: float, y: float, width: float, height: float) -> None:
+    def read() -> tuple[Box, float]:
+        return read_box([x, y, width, height], what="the box", width=100, height=80)
+
+    if Box(x, y, width, height).inside(100, 80) is None:
+        with pytest.raises(LeftOut, match=r"the box is .*, outside its 100 × 80 px"):
+            read()
+        return
+    box, overhang = read()
+    assert box.intersection(Box(0, 0, 100, 80)) == pytest.approx(box.area)
+    assert overhang == pytest.approx(max(-x, -y, x + width - 100, y + height - 80))
+    assert (box == Box(x, y, width, height)) == (overhang <= 0)
+
+
+@pytest.mark.parametrize("values", [None, 5, "1234", [], [1, 2, 3], [1, 2, 3, 4, 5], ["a", 1, 1, 1], [0, 0, 0, 5],
+                                    [0, 0, float("nan"), 1], [0, 0, 10**400, 1], {"x": 1}])  # fmt: skip
+def test_what_is_no_box_is_left_out(values: object) -> None:
+    with pytest.raises(LeftOut, match="four numbers x, y, width, height") as caught:
+        read_box(values, what="the box", width=100, height=80)
+    assert caught.value.code == "annotation-bad-box"
+
+
+def test_a_box_may_be_text_as_in_a_csv() -> None:
+    assert read_box(["1", "2.5", "3", "4"], what="the box", width=100, height=80) == (Box(1, 2.5, 3, 4), -1.0)

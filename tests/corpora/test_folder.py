@@ -1,0 +1,311 @@
+"""A folder of images and whatever lies beside them."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from core.corpora.folder import load_folder
+from core.corpora.folder_tables import language_code
+from core.corpora.schema import Box, Corpus, Item
+from core.errors import BadCorpus, InvalidInput
+
+
+def load(root: Path, **options: object) -> Corpus:
+    return load_folder.load(root, **options)
+
+
+def by_id(root: Path, **options: object) -> dict[str, Item]:
+    return load(root, **options).by_id()
+
+
+def codes(corpus: Corpus) -> dict[str, str]:
+    return {rejection.subject: rejection.code for rejection in corpus.rejected}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three images of 100 × 80 px: cat.jpg, dog.png, more/bird.webp."""
+    (tmp_path / "more").mkdir()
+    for name in ("cat.jpg", "dog.png", "more/bird.webp"):
+        Image.new("RGB", (100, 80), "navy").save(tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture
+def write(folder: Path) -> Callable[[str, object], None]:
+    """Write text, lines of JSON (a tuple) or JSON into the folder."""
+
+    def written(name: str, content: object) -> None:
+        if isinstance(content, tuple):
+            content = "\n".join(json.dumps(line) for line in content)
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+
+    return written
+
+
+Write = Callable[[str, object], None]
+
+
+def test_images_alone_are_a_corpus(folder: Path) -> None:
+    corpus = load(folder)
+    assert [item.id for item in corpus.items] == ["cat.jpg", "dog.png", "more/bird.webp"]
+    assert corpus.rejected == ()
+    item = corpus.items[2]
+    assert (item.width, item.height, item.captions, item.label, item.box) == (100, 80, {}, None, None)
+    assert item.image_path == folder / "more" / "bird.webp"
+
+
+def test_the_size_of_an_item_is_that_of_the_upright_image(folder: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("RGB", (100, 80)).save(folder / "cat.jpg", exif=exif)
+    item = by_id(folder)["cat.jpg"]
+    assert (item.width, item.height) == (80, 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("candidates.json", {"cat": "A cat.", "more/bird.webp": "A bird."}),
+        ("predictions.jsonl", ({"id": 1, "caption": "A cat.", "image": "./cat.jpg"},
+                               {"id": "bird", "prediction": "A bird."})),
+        ("predictions.jsonl", ({"id": 1, "prediction": "A cat.", "image_path": "/data/images/cat.jpg"},
+                               {"id": 2, "caption": "A bird.", "image": "more\\bird.webp"})),
+        ("captions.csv", "image,caption\ncat.jpg,A cat.\nbird,A bird.\n"),
+        ("captions.csv", "\ufeffCaption,Image\r\nA cat.,cat.jpg\r\nA bird.,more/bird.webp\r\n"),
+    ],
+)  # fmt: skip
+def test_every_format_of_captions_is_found_by_itself(folder: Path, write: Write, name: str, content: object) -> None:
+    write(name, content)
+    corpus = load(folder)
+    assert {item.id: item.captions for item in corpus.items} == {
+        "cat.jpg": {"en": ("A cat.",)}, "dog.png": {}, "more/bird.webp": {"en": ("A bird.",)},
+    }  # fmt: skip
+    assert corpus.rejected == ()
+    assert f"captions from {name}" in corpus.description
+
+
+def test_a_csv_carries_languages_labels_categories_and_boxes(folder: Path, write: Write) -> None:
+    write(
+        "captions.csv",
+        "image,caption,language,label,category,x,y,width,height\n"
+        'cat.jpg,"A cat, asleep.",,cat,,20,10,50,40\n'
+        "cat.jpg,Eine Katze.,DE,cat,,20,10,50,40\n"
+        "cat.jpg,ネコ。,ja,cat,,20,10,50,40\n"
+        "dog.png,A gadget.,en,gadget,Electronics,,,,\n",
+    )
+    corpus = load(folder)
+    cat, dog, _ = corpus.items
+    assert cat.captions == {"en": ("A cat, asleep.",), "de": ("Eine Katze.",), "ja": ("ネコ。",)}
+    assert (cat.label, cat.category, cat.box, cat.others) == ("cat", "animal", Box(20, 10, 50, 40), ())
+    assert cat.coverage == 0.25
+    assert (dog.label, dog.category, dog.box) == ("gadget", "electronics", None)
+    assert corpus.rejected == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\ncat,0,0,9,9,dog\ndog.png,1,1,20,20,\n"),
+        ("boxes.json", {"cat": [{"box": [20, 10, 50, 40], "label": "cat"}, {"box": [0, 0, 9, 9], "label": "dog"}],
+                        "dog.png": {"box": [1, 1, 20, 20]}}),
+    ],
+)  # fmt: skip
+def test_boxes_lie_in_a_file_of_their_own(folder: Path, write: Write, name: str, content: object) -> None:
+    write(name, content)
+    write("candidates.json", {"cat": "A cat."})
+    corpus = load(folder)
+    cat, dog, _ = corpus.items
+    assert (cat.label, cat.category, cat.box) == ("cat", "animal", Box(20, 10, 50, 40))
+    assert [(other.label, other.box) for other in cat.others] == [("dog", Box(0, 0, 9, 9))]
+    assert (dog.label, dog.category, dog.box) == (None, None, Box(1, 1, 20, 20))
+    assert cat.captions == {"en": ("A cat.",)}
+    assert corpus.description.endswith(f"captions from candidates.json, boxes from {name}")
+
+
+def test_the_single_object_slice_works_on_boxes(folder: Path, write: Write) -> None:
+    write("boxes.csv", "image,x,y,width,height,label\ncat,20,10,50,40,cat\ndog,0,0,50,40,dog\n")
+    corpus = load(folder, slice="single-object")
+    assert [item.id for item in corpus.items] == ["cat.jpg"]
+    assert codes(corpus) == {"dog.png": "truncated", "more/bird.webp": "no-object"}
+    assert len(load(folder, slice="single-object", max_touching_sides="2")) == 2
+    with pytest.raises(InvalidInput, match="dominance belongs to slice=single-object"):
+        load(folder, dominance=3)
+
+
+def test_several_files_of_captions_need_a_word(folder: Path, write: Write) -> None:
+    write("candidates.json", {"cat": "A cat."})
+    write("captions.csv", "image,caption\ncat,Another.\n")
+    with pytest.raises(
+        BadCorpus, match=r"holds candidates\.json and captions\.csv; say .* --option captions=candidates"
+    ):
+        load(folder)
+    assert by_id(folder, captions="captions.csv")["cat.jpg"].captions == {"en": ("Another.",)}
+
+
+def test_captions_may_lie_elsewhere_or_be_references(
+    folder: Path, write: Write, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "system.json"
+    elsewhere.write_text('{"cat": "Eine Katze."}')
+    assert by_id(folder, captions=str(elsewhere), language="de")["cat.jpg"].captions == {"de": ("Eine Katze.",)}
+    write("references.json", {"cat": ["One.", "Two.", "One."]})
+    assert load(folder).items[0].captions == {}
+    assert by_id(folder, captions="references.json")["cat.jpg"].captions == {"en": ("One.", "Two.")}
+    write("references.jsonl", ({"id": "cat", "references": ["Three."]},))
+    assert by_id(folder, captions="references.jsonl")["cat.jpg"].captions == {"en": ("Three.",)}
+
+
+def test_an_image_is_an_image_whatever_its_name(folder: Path) -> None:
+    Image.new("RGB", (20, 20)).save(folder / "photo", "PNG")
+    Image.new("RGB", (20, 20)).save(folder / "photo.dat", "JPEG")
+    (folder / "readme").write_text("no image")
+    (folder / "LICENSE.txt").write_text("no image")
+    (folder / ".hidden.png").write_bytes((folder / "photo").read_bytes())
+    assert set(by_id(folder)) == {"cat.jpg", "dog.png", "more/bird.webp", "photo", "photo.dat"}
+
+
+def test_broken_images_are_left_out_one_by_one(folder: Path) -> None:
+    (folder / "empty.jpg").touch()
+    (folder / "text.png").write_text("no image")
+    Image.new("RGB", (1, 1)).save(folder / "dot.png")
+    corpus = load(folder)
+    assert len(corpus) == 3
+    assert codes(corpus) == dict.fromkeys(["empty.jpg", "text.png", "dot.png"], "bad-image")
+    assert "too small to audit" in {each.subject: each.detail for each in corpus.rejected}["dot.png"]
+
+
+def test_links_that_leave_the_folder_are_refused(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    Image.new("RGB", (20, 20)).save(outside / "secret.png")
+    (folder / "far.png").symlink_to(outside / "secret.png")
+    (folder / "linked").symlink_to(outside)
+    (folder / "near.jpg").symlink_to("cat.jpg")
+    (folder / "dead.jpg").symlink_to("nowhere.jpg")
+    corpus = load(folder)
+    assert "near.jpg" in corpus.by_id()
+    assert codes(corpus) == {"far.png": "unsafe-path", "linked": "linked-folder", "dead.jpg": "bad-image"}
+
+
+@pytest.mark.parametrize("name", ["../candidates.json", "absent.json", "more"])
+def test_a_file_of_captions_that_is_none_is_told(folder: Path, name: str) -> None:
+    (folder.parent / "candidates.json").write_text("{}")
+    with pytest.raises(InvalidInput, match=r"climbs out of|no file .* name one in"):
+        load(folder, captions=name)
+
+
+def test_entries_that_fit_no_image_or_several_are_left_out(folder: Path, write: Write) -> None:
+    Image.new("RGB", (20, 20)).save(folder / "more" / "cat.png")
+    write(
+        "candidates.json",
+        {"cat": "Which?", "cat.jpg": "A cat.", "unicorn": "None.", "../cat.jpg": "Ours, by its name."},
+    )
+    corpus = load(folder)
+    assert codes(corpus) == {
+        "candidates.json cat": "entry-ambiguous-image", "candidates.json unicorn": "entry-no-image"
+    }  # fmt: skip
+    assert corpus.by_id()["cat.jpg"].captions == {"en": ("A cat.", "Ours, by its name.")}
+    assert corpus.by_id()["more/cat.png"].captions == {}
+
+
+def test_cells_that_cannot_be_used_are_left_out_one_by_one(folder: Path, write: Write) -> None:
+    write(
+        "captions.csv",
+        "image,caption,language,label,category,x,y,width,height\n"
+        "cat,,,cat,beast,20,10,50,40\n"
+        "cat,Chat.,french!,,,,,,\n"
+        "dog,A dog.,,dog,,20,10,0,40\n"
+        "dog,A dog.,,dog,,500,500,5,5\n"
+        "bird,A bird.,,bird,,90,70,30,30\n"
+        "bird,A bird.,,bird,,20,,30,30\n"
+        "bird,A gremlin.,,,,,,,\n",
+    )
+    corpus = load(folder)
+    assert len(corpus) == 3
+    assert Counter(codes(corpus).values()) == {
+        "bad-category": 1, "caption-bad-language": 1, "annotation-bad-box": 2, "annotation-box-outside": 1,
+        "annotation-box-clipped": 1,
+    }  # fmt: skip
+    cat, dog, bird = corpus.items
+    assert (cat.category, cat.captions) == ("animal", {})
+    assert (dog.label, dog.category, dog.box) == ("dog", "animal", None)
+    assert bird.box == Box(90, 70, 10, 10)
+
+
+def test_a_label_without_a_category_is_counted(folder: Path, write: Write) -> None:
+    write("captions.csv", "image,caption,label,category\ncat,.,gremlin,\ndog,.,gremlin,animal\nbird,.,gremlin,\n")
+    corpus = load(folder)
+    (rejection,) = corpus.rejected
+    assert (rejection.code, rejection.detail[:26]) == ("unmapped-label", "2 items labelled 'gremlin'")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("candidates.json", "{", r"candidates\.json"),
+        ("candidates.json", "[]", r"candidates\.json"),
+        ("predictions.jsonl", '{"id": 1, "caption": "a"}\n{', "line 2"),
+        ("captions.csv", "", "has no column 'image'"),
+        ("captions.csv", "image,text\ncat,A cat.\n", "has no column 'caption'"),
+        ("captions.csv", "image,caption,colour\ncat,A cat.,red\n", "has the columns image, caption, colour"),
+        ("captions.csv", "image,caption,caption\ncat,A,B\n", "may stand once"),
+        ("captions.csv", "image,caption\ncat,A cat, asleep.\n", "line 2: another number of cells"),
+        ("captions.csv", "image,caption\ncat\n", "line 2: another number of cells"),
+        ("captions.csv", 'image,caption\ncat,"open\n', r"captions\.csv, line .*mend the line"),
+        ("captions.csv", "image,caption\ncat," + "x" * 200_000 + "\n", "field larger than field limit"),
+        ("captions.csv", "image,caption\n,A cat.\n", "line 2: the image is not named"),
+        ("boxes.csv", "image,x,y\ncat,1,2\n", "has no column 'width'"),
+        ("boxes.json", "[]", "must hold one JSON object"),
+        ("boxes.json", '{"cat": [1, 2, 3, 4]}', "the entry of 'cat' needs a box"),
+        ("boxes.json", '{"cat": {"label": "cat"}}', "the entry of 'cat' needs a box"),
+    ],
+)
+def test_a_malformed_file_is_told(folder: Path, write: Write, name: str, content: str, sentence: str) -> None:
+    write(name, content)
+    with pytest.raises(BadCorpus, match=sentence):
+        load(folder)
+
+
+def test_a_caption_of_ten_thousand_characters_is_a_caption(folder: Path, write: Write) -> None:
+    long, right_to_left = "word " * 2_000, "قطة 🐈\u2028على السرير"
+    write("captions.csv", f'image,caption,language\ncat,{long},en\ncat,"{right_to_left}",ar\n')
+    assert by_id(folder)["cat.jpg"].captions == {"en": (long.strip(),), "ar": (right_to_left,)}
+
+
+def test_options_are_checked(folder: Path) -> None:
+    with pytest.raises(InvalidInput, match="slice must be one of all, single-object, got 'some'"):
+        load(folder, slice="some")
+    with pytest.raises(InvalidInput, match="language must be a code such as en or de, got 'English'"):
+        load(folder, language="English")
+    with pytest.raises(InvalidInput, match="no taxonomy map is named 'mine'"):
+        load(folder, taxonomy="mine")
+    with pytest.raises(InvalidInput, match="limit must be a whole number"):
+        load(folder, limit="0")
+    corpus = load(folder, limit="2", name="holiday")
+    assert [item.corpus for item in corpus.items] == ["holiday"] * 2
+    assert (corpus.name, corpus.description[-18:]) == ("holiday", "limited to 2 items")
+
+
+def test_a_folder_without_images_is_told(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(BadCorpus, match="holds no JPEG, PNG, WebP, GIF, TIFF or BMP image"):
+        load(tmp_path)
+
+
+def test_a_file_of_captions_of_another_kind_is_told(folder: Path, write: Write) -> None:
+    write("captions.yaml", "cat: A cat.")
+    with pytest.raises(BadCorpus, match=r"captions are read from \.json, \.jsonl or \.csv"):
+        load(folder, captions="captions.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("en", "en"), (" DE ", "de"), ("pt_BR", "pt-BR"), ("zh-Hans", "zh-Hans"), ("gsw", "gsw"), ("e", None),
+     ("en-", None), ("english", None), ("", None), ("<b>", None)],
+)  # fmt: skip
+def test_a_language_code_is_brought_into_one_form(text: str, code: str | None) -> None:
+    assert language_code(text) == code

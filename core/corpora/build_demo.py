@@ -1,0 +1,109 @@
+"""Building the demo corpus from Debian's stamps and the photographs that libraries ship."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from core import settings
+from core.errors import BadCorpus, InvalidInput, StoreError
+
+Progress = Callable[[int, int], None]
+"""Called with (items built, items in all)."""
+
+
+def build_demo(
+    output: Path,
+    *,
+    stamps: Path | None = None,
+    deb: Path | None = None,
+    progress: Progress | None = None,
+    only: Iterable[str] | None = None,
+) -> Path:
+    """Build the demo corpus; the same stamps and pinned packages give the same bytes.
+
+    The corpus is built beside its place and moved there when it is whole, so an interrupted build leaves
+    what was there before.
+
+    Args:
+        output: folder of the corpus; an existing demo corpus there is replaced.
+        stamps: an unpacked ``usr/share/tuxpaint/stamps``; fetched from Debian where neither is given.
+        deb: Debian's package as a file.
+        progress: called after every item.
+        only: ids of the items to build; None builds all.
+
+    Returns:
+        The folder of the corpus.
+
+    Raises:
+        InvalidInput: if ``output`` holds something else, or an id is unknown.
+        StoreError: if the disk is full or the folder cannot be written.
+        NotAvailable: if the stamps cannot be fetched on this machine.
+        BadCorpus: if the lists in ``assets/demo`` and the stamps do not fit together.
+    """
+    from core.corpora.demo_build.records import ITEMS_FILE
+    from core.corpora.demo_build.stamps import find_stamps
+
+    output = Path(output)
+    if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / ITEMS_FILE).is_file())):
+        raise InvalidInput(f"{output} exists and is no demo corpus; give an empty or a new folder")
+    folder = find_stamps(settings.cache_dir() / "demo-stamps", stamps=stamps, deb=deb)
+    try:
+        _replace(output, lambda built: _build(built, folder, progress, None if only is None else set(only)))
+    except OSError as error:
+        raise StoreError(
+            f"the demo corpus cannot be written to {output} ({error}); nothing was changed there"
+        ) from error
+    return output
+
+
+def _replace(output: Path, build: Callable[[Path], None]) -> None:
+    """Build beside a folder and move the result to its place when it is whole."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}-") as scratch:
+        built, former = Path(scratch) / "built", Path(scratch) / "former"
+        build(built)
+        if output.exists():
+            output.replace(former)
+        built.replace(output)
+
+
+def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str] | None) -> None:
+    from core.corpora.demo_build.records import ITEMS_FILE, to_line
+    from core.corpora.demo_build.write import attribution, store_image, write_checksums
+
+    items, lines = [], []
+    for count, total, item, data, made_from in _items(stamps, only):
+        item = store_image(item, data, output)
+        items.append(item)
+        lines.append(to_line(item, made_from=made_from))
+        if progress is not None:
+            progress(count, total)
+    (output / ITEMS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (output / "ATTRIBUTION.md").write_text(attribution(items), encoding="utf-8")
+    shutil.copyfile(settings.assets_dir() / "demo" / "GPL-2.txt", output / "GPL-2.txt")
+    write_checksums(output)
+
+
+def _items(stamps: Path, only: set[str] | None) -> Iterator[tuple[int, int, Any, bytes, dict[str, Any]]]:
+    from core.corpora.demo_build.composed import composed_item
+    from core.corpora.demo_build.photographs import photograph_item
+    from core.corpora.demo_build.plan import read_plan
+
+    assets = settings.assets_dir() / "demo"
+    plan = read_plan(assets)
+    unknown = sorted((only or set()) - set(plan.ids))
+    if unknown:
+        raise InvalidInput(f"the demo corpus has no item {unknown[0]!r}; its items are listed in {assets}")
+    chosen = [entry for entry in plan.items if only is None or entry.id in only]
+    shipped = [entry for entry in plan.photographs if only is None or entry.id in only]
+    total = len(chosen) + len(shipped)
+    for count, entry in enumerate(chosen, 1):
+        item, data, made_from = composed_item(entry, plan, stamps)
+        yield count, total, item, data, made_from
+    for count, photograph in enumerate(shipped, len(chosen) + 1):
+        if photograph.id not in plan.captions:
+            raise BadCorpus(f"captions.csv has no captions of {photograph.id!r}; write them in every language")
+        item, data = photograph_item(photograph, plan.captions[photograph.id], assets / "masks")
+        yield count, total, item, data, {"photographic": True, "captions": "written for this corpus"}

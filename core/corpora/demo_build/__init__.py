@@ -1,0 +1,1 @@
+"""How the demo corpus is built: stamps, backgrounds, composition, photographs, files."""

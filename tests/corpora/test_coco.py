@@ -43,7 +43,7 @@ class TestRealPhotographs:
             assert item.category is not None
             assert all(item.box.area >= 2 * other.box.area for other in item.others)
             assert all(item.box.iou(other.box) < 0.1 for other in item.others)
-            assert min(item.box.x, item.box.y, item.width - item.box.right, item.height - item.box.bottom) > 1
+            assert min(item.box.x, item.box.y, item.width - item.box.right, item.height - item.box.bottom) > 3
             assert len(item.captions["en"]) >= 5
             assert "creativecommons.org" in item.licence or "flickr.com" in item.licence
             assert item.source.startswith("http://images.cocodataset.org/")
@@ -258,7 +258,7 @@ def test_curation_is_set_by_options_and_written_down(coco_folder: CocoFolder) ->
     assert codes(load(root)) == {"val2017-1": "truncated"}
     corpus = load(root, max_touching_sides="1")
     assert len(corpus) == 1
-    assert "at most 1 sides within 1 px" in corpus.description
+    assert "at most 1 sides within 3 px" in corpus.description
     with pytest.raises(InvalidInput, match="belongs to slice=single-object"):
         load(root, slice="all", dominance=3)
 

@@ -39,9 +39,9 @@ BIG = instance(20, 20, 60, 60)
         ([instance(20, 20, 60, 60, crowd=True), instance(120, 20, 20, 20)], "crowd"),
         ([BIG, instance(20, 20, 18, 20)], "overlap"),  # 360 of 3600: IoU is 0.1, and below it is asked for
         ([BIG, instance(20, 20, 17, 20)], "kept"),
-        ([instance(1, 20, 60, 60)], "truncated"),
-        ([instance(1.5, 20, 60, 60)], "kept"),
-        ([instance(20, 39.5, 60, 59.5)], "truncated"),
+        ([instance(3, 20, 60, 60)], "truncated"),
+        ([instance(3.5, 20, 60, 60)], "kept"),
+        ([instance(20, 39.5, 60, 57.5)], "truncated"),
         ([instance(20, 20, 15, 60)], "small-object"),
         ([instance(20, 20, 16, 60)], "kept"),
     ],
@@ -55,7 +55,7 @@ def test_each_setting_moves_its_own_rule() -> None:
     assert verdict(BIG, instance(20, 20, 25, 20), curation=Curation(max_iou=0.5)) == "kept"
     assert verdict(instance(0, 20, 60, 60), curation=Curation(max_touching_sides=1)) == "kept"
     assert verdict(instance(0, 0, 60, 60), curation=Curation(max_touching_sides=1)) == "truncated"
-    assert verdict(instance(3, 20, 60, 60), curation=Curation(border=3)) == "truncated"
+    assert verdict(instance(5, 20, 60, 60), curation=Curation(border=5)) == "truncated"
     assert verdict(instance(20, 20, 5, 60), curation=Curation(min_box_side=5)) == "kept"
 
 

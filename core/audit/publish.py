@@ -34,6 +34,8 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
     output = Path(output)
     if output.suffix != ".duckdb":
         raise InvalidInput(f"a published file ends in .duckdb, got {output.name!r}")
+    if "?" in str(output):
+        raise InvalidInput(f"{output}: a published file cannot be written below a folder with ? in its name")
     if output.exists() and not overwrite:
         raise InvalidInput(f"{output} exists; choose another name, or say that it may be replaced")
     with Store.open(runs) as store:

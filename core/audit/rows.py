@@ -84,7 +84,10 @@ class _ObjectInside:
         self._share = lru_cache(maxsize=256)(evaluator.object_inside)
 
     def __call__(self, mask: Mask | None) -> float | None:
-        return None if mask is None else self._share(mask)
+        try:
+            return None if mask is None else self._share(mask)
+        except InvariscopeError:  # a mask that cannot be decoded: the probes that need it say so
+            return None
 
 
 def scores_table(rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> pa.Table:

@@ -8,7 +8,7 @@ percent (100 · delta / baseline_score; null also where |baseline_score| < SHIFT
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -79,11 +79,11 @@ class Store:
             InvalidInput: if it is not one SELECT, or DuckDB cannot make sense of it.
             StoreError: if a file went away or changed since the store was opened.
         """
-        return self._run(sql, params).df()
+        return self._run(sql, params, duckdb.DuckDBPyRelation.df)
 
     def table(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.Table:
         """Answer one SELECT as an Arrow table; see :meth:`query`."""
-        return self._run(sql, params).to_arrow_table()
+        return self._run(sql, params, duckdb.DuckDBPyRelation.to_arrow_table)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -95,14 +95,19 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, sql: str, params: Sequence[Any] | dict[str, Any] | None) -> duckdb.DuckDBPyConnection:
+    def _run(
+        self,
+        sql: str,
+        params: Sequence[Any] | dict[str, Any] | None,
+        fetch: Callable[[duckdb.DuckDBPyRelation], Any],
+    ) -> Any:
         try:
             with self._lock:  # making a cursor is not safe beside another thread's; using it is
                 cursor = self._connection.cursor()
             statements = cursor.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise InvalidInput(f"the store answers one SELECT at a time, got {len(statements)} statements: {sql!r}")
-            return cursor.execute(sql, params)
+            return fetch(cursor.sql(sql, params=params))
         except (duckdb.IOException, duckdb.FatalException) as error:
             raise StoreError(f"a run changed on disk while it was open ({error}); open it again") from error
         except duckdb.Error as error:
@@ -151,9 +156,11 @@ class _Opening:
             connection.execute(f"create view {table} as {' union all '.join(parts)}")
         connection.execute(f"create view shifts as {_SHIFTS}")
         self._list_runs(connection)
-        folders = sorted({str(path.parent) for paths in self._files.values() for path in paths})
+        parents = {path.parent for paths in self._files.values() for path in paths}
+        folders = sorted({text for path in parents for text in (str(path), _no_glob(path))})
         if folders:
             connection.execute(f"set allowed_directories = [{', '.join(_quoted(folder + '/') for folder in folders)}]")
+        connection.execute("set python_enable_replacements = false")  # a query sees no variable of its caller
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
         return connection

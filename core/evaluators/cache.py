@@ -96,6 +96,8 @@ class EmbeddingCache:
         """Keep entries: at once in memory, on disk with the next flush."""
         with self._lock:
             for key, value in values.items():
+                if value.dtype not in (np.float32, np.float64):
+                    raise InvalidInput(f"the cache keeps float32 and float64 arrays, got {value.dtype}")
                 full = (fingerprint, kind, key)
                 kept = np.array(value)  # a view would keep its whole batch alive
                 kept.flags.writeable = False
@@ -235,8 +237,6 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _pack(full: Key, value: np.ndarray) -> bytes:
-    if value.dtype not in (np.float32, np.float64):
-        raise InvalidInput(f"the cache keeps float32 and float64 arrays, got {value.dtype}")
     sides = struct.pack(f"<cB{value.ndim}I", value.dtype.char.encode(), value.ndim, *value.shape)
     body = sides + np.ascontiguousarray(value).tobytes()
     return struct.pack("<I", _checksum(full, body)) + body

@@ -1,0 +1,93 @@
+"""A plan counts its work before it is done and holds every probe that others are compared with."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from squares import HISTOGRAM, PAIRED
+
+from core.audit.plan import corpus_fingerprint, make_plan, told_path, with_baselines
+from core.corpora.schema import Box, Corpus
+from core.errors import InvalidInput, UnknownName
+from core.probes.registry import catalogue, select
+from core.settings import ROOT
+
+
+def test_a_modifier_brings_its_controls_and_the_bare_caption(squares: Corpus) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM], probes=["cultural:African"])
+    names = {probe.name for probe in plan.probes}
+    controls = {probe.name for probe in catalogue() if probe.family == "cultural" and probe.control}
+    assert controls
+    assert names == {"cultural:African", "base", *controls}
+    assert plan.identity_subjects == ("template",)
+
+
+def test_adding_baselines_changes_nothing_that_is_complete() -> None:
+    probes = with_baselines(select(["default"]))
+    assert with_baselines(probes) == probes
+    assert len({probe.name for probe in probes}) == len(probes)
+
+
+def test_the_cost_is_an_upper_bound_counted_before_any_image_is_read(squares: Corpus) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM, PAIRED], subjects=("human", "template"), limit=5)
+    cost = plan.cost()
+    images, captions = len(plan.image_probes), len(plan.caption_probes)
+    assert cost.items == 5
+    assert cost.images == 5 * (1 + images)
+    assert cost.pairs == 5 * (2 + 2 * images + captions)
+    assert cost.rows == 2 * cost.pairs
+    assert cost.captions == 5 + 4 * (captions + 1)
+    assert cost.seconds({"a": 0.5, "b": 0.25}) == 0.75 * cost.images
+
+
+def test_shards_hold_every_item_once_and_in_order(make_squares: Callable[[int], Corpus]) -> None:
+    corpus = make_squares(7)
+    plan = make_plan(corpus, evaluators=[HISTOGRAM], shard_items=3)
+    assert [len(shard) for shard in plan.shards] == [3, 3, 1]
+    assert tuple(item for shard in plan.shards for item in shard) == corpus.items
+
+
+def test_the_fingerprint_follows_what_decides_the_scores_and_not_where_the_images_lie(squares: Corpus) -> None:
+    item = squares.items[0]
+    moved = replace(squares, items=(replace(item, image_path=Path("elsewhere.png")), *squares.items[1:]))
+    assert corpus_fingerprint(moved) == corpus_fingerprint(squares)
+    for change in ({"label": "cat"}, {"box": Box(1, 2, 3, 4)}, {"mask": None}, {"captions": {"en": ("Other.",)}}):
+        changed = replace(squares, items=(replace(item, **change), *squares.items[1:]))
+        assert corpus_fingerprint(changed) != corpus_fingerprint(squares)
+    plan = make_plan(squares, evaluators=[HISTOGRAM])
+    assert make_plan(squares, evaluators=[HISTOGRAM]).fingerprint() == plan.fingerprint()
+    for other in ({"seed": 1}, {"probes": ["base"]}, {"subjects": ("human",)}, {"batch_size": 5}):
+        assert make_plan(squares, evaluators=[HISTOGRAM], **other).fingerprint() != plan.fingerprint()
+
+
+def test_a_path_inside_the_checkout_is_told_relative_to_it() -> None:
+    assert told_path(ROOT / "data" / "demo") == "data/demo"
+    assert told_path(Path("/somewhere/else")) == "/somewhere/else"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"evaluators": []}, InvalidInput, "no evaluator is chosen"),
+        ({"evaluators": ["nothing-like-it"]}, UnknownName, "nothing-like-it"),
+        ({"evaluators": [HISTOGRAM, HISTOGRAM]}, InvalidInput, "chosen once, got histogram, histogram"),
+        ({"probes": ["sideways"]}, UnknownName, "sideways"),
+        ({"subjects": ["poem"]}, InvalidInput, "template, human, got poem"),
+        ({"subjects": []}, InvalidInput, "got none"),
+        ({"limit": 0}, InvalidInput, "limit must be at least 1, got 0"),
+        ({"shard_items": -1}, InvalidInput, "shard_items must be at least 1, got -1"),
+    ],
+)
+def test_a_plan_that_cannot_work_is_refused(
+    squares: Corpus, options: dict[str, object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        make_plan(squares, **{"evaluators": [HISTOGRAM], **options})  # type: ignore[arg-type]
+
+
+def test_an_empty_corpus_and_a_repeated_id_are_refused(squares: Corpus) -> None:
+    with pytest.raises(InvalidInput, match="'squares' has no items to audit; 1 were left out"):
+        make_plan(replace(squares, items=()), evaluators=[HISTOGRAM])
+    with pytest.raises(InvalidInput, match="names item 'item-0' twice"):
+        make_plan(replace(squares, items=(*squares.items, squares.items[0])), evaluators=[HISTOGRAM])

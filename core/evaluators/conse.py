@@ -14,9 +14,9 @@ from core.evaluators.offline.weights import MINILM, available
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOP_K = 50
+TOP_K = 100
 """Classes that make an image's embedding, the most probable ones."""
-COMMON = 0.8
+COMMON = 0.7
 """Share of the classes' mean embedding that is taken out of an image's: what all texts have in common."""
 SHOWN = 10
 SOURCE = "Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR 2014"
@@ -26,9 +26,9 @@ class Conse(DualEncoder):
     """Convex combination of semantic embeddings.
 
     For an image with evidence p over classes whose texts embed to t_1 … t_1000 (unit length, mean μ), let K be
-    the 50 most probable classes. Then, with c the caption's embedding of unit length::
+    the 100 most probable classes. Then, with c the caption's embedding of unit length::
 
-        e = Σ_K p_k t_k / Σ_K p_k − 0.8 μ,     S = max(cos(e, c), 0)
+        e = Σ_K p_k t_k / Σ_K p_k − 0.7 μ,     S = max(cos(e, c), 0)
 
     Norouzi et al. have no μ: without it, a caption that is near to everything is near to every image.
 

@@ -3,15 +3,15 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.evaluators.cache import CAPTION, EmbeddingCache
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.text_tower import DIMENSIONS, TextTower, shared_text_tower
 from core.evaluators.offline.weights import MINILM, library_versions
-from core.settings import cache_dir
+from core.settings import assets_dir
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,7 +33,8 @@ class ClassName:
 class ClassTexts:
     """Embeddings of the 1000 classes: the mean of both of a class's texts, L2-normalised, float32 [1000, 384].
 
-    They take some seconds, and are kept in the user's cache folder for the next process.
+    They take some seconds, and lie ready in ``assets/class_texts/`` for the pinned versions;
+    ``python -m core.evaluators.offline.class_texts`` writes them.
     """
 
     def __init__(self, device: str) -> None:
@@ -41,28 +42,29 @@ class ClassTexts:
 
         self.tower: TextTower = shared_text_tower(device)
         self.classes = class_names()
-        self.embeddings: Tensor = torch.from_numpy(self._remembered())
+        self.embeddings: Tensor = torch.from_numpy(self._shipped())
 
-    def _remembered(self) -> np.ndarray:
-        """Embeddings of an earlier process with the same texts, weights and libraries, or new ones."""
-        fingerprint = f"class-texts:{self.digest}:{MINILM.sha256[:16]}:{sorted(self.versions.items())}"
-        cache = EmbeddingCache(cache_dir() / "class_texts.sqlite", max_mb=16)
-        try:
-            known = cache.get_many(fingerprint, CAPTION, ["all"]).get("all")
-            if known is not None and known.shape == (len(self.classes), DIMENSIONS):
-                return np.array(known)
-            embeddings = self._embed()
-            cache.put_many(fingerprint, CAPTION, {"all": embeddings})
-            return embeddings
-        finally:
-            cache.close()
+    def _shipped(self) -> np.ndarray:
+        """What ``assets/`` holds for exactly these texts and weights; anything else is embedded anew."""
+        path = shipped_path()
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as held:
+                if str(held["key"]) == self.key and held["embeddings"].shape == (len(self.classes), DIMENSIONS):
+                    return held["embeddings"]
+        return self.embed()
 
-    def _embed(self) -> np.ndarray:
+    def embed(self) -> np.ndarray:
+        """Run the text tower over all texts of all classes; takes some seconds."""
         import torch
 
         flat = self.tower.encode([text for each in self.classes for text in each.texts])
         both = flat.reshape(len(self.classes), 2, -1).sum(dim=1)
         return torch.nn.functional.normalize(both, dim=-1).numpy()
+
+    @property
+    def key(self) -> str:
+        """What the embeddings depend on: the texts and the weights."""
+        return f"{self.digest}:{MINILM.sha256}"
 
     @property
     def digest(self) -> str:
@@ -74,6 +76,20 @@ class ClassTexts:
     def versions(self) -> dict[str, str]:
         """Libraries that the embeddings depend on."""
         return {**library_versions("timm"), **self.tower.versions}
+
+
+def shipped_path() -> Path:
+    """File of the embeddings that ship with Invariscope."""
+    return assets_dir() / "class_texts" / "imagenet-minilm.npz"
+
+
+def ship() -> Path:
+    """Embed the classes and write the file that ships; returns its path."""
+    texts = ClassTexts("cpu")
+    path = shipped_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, embeddings=texts.embed(), key=np.array(texts.key))
+    return path
 
 
 @cache
@@ -97,3 +113,7 @@ def shared_class_texts(device: str) -> ClassTexts:
 
 
 _TEXTS = Shared(ClassTexts)
+
+
+if __name__ == "__main__":
+    ship()

@@ -1,4 +1,4 @@
-"""The demo corpus that ships with Invariscope: composed photographs in all seven coverage bins."""
+"""The demo corpus that ships with Invariscope: composed and real photographs in all seven coverage bins."""
 
 import hashlib
 from pathlib import Path
@@ -9,15 +9,15 @@ from core.corpora.schema import Corpus, Item, Rejection
 from core.errors import BadCorpus
 
 _DESCRIPTION = (
-    "Photographic cut-outs of Tux Paint on photographic backgrounds, in all seven coverage bins, and the real "
-    "photographs that scikit-image and scikit-learn ship; captions in five languages; ATTRIBUTION.md names the "
-    "licence and the source of every image."
+    "Photographic cut-outs of Tux Paint, and a few of its drawings for what it has no photograph of, on photographic "
+    "backgrounds in all seven coverage bins; beside them the real photographs that scikit-image and scikit-learn "
+    "ship. Captions in five languages. ATTRIBUTION.md names the licence and the source of every image."
 )
 
 
 @corpus_loader(
     name="demo",
-    summary="about 240 photographs that ship with Invariscope: 5 languages, masks, all coverage bins",
+    summary="some 250 images that ship with Invariscope: captions in 5 languages, masks, all coverage bins",
     needs_root=False,
 )
 def load_demo(root: Path | None) -> Corpus:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ COPYRIGHT = "2002-2022 Bill Kendrick and the contributors of Tux Paint"
 _INSIDE_PACKAGE = Path("usr/share/tuxpaint/stamps")
 _ELSEWHERE = "give --stamps FOLDER (an unpacked usr/share/tuxpaint/stamps) or --deb FILE (the Debian package)"
 _MAX_STAMP_SIDE = 4096
+_DRAWING_WIDTH = 640
+"""Drawings have no size of their own; they are rendered this wide, in pixels."""
 
 
 def find_stamps(cache: Path, *, stamps: Path | None = None, deb: Path | None = None) -> Path:
@@ -99,7 +102,7 @@ def read_stamp(folder: Path, stamp: str) -> Image.Image:
     if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
         raise BadCorpus(f"no stamp {stamp!r} in {folder}; the corpus is built from {PACKAGE} {PACKAGE_VERSION}")
     try:
-        with Image.open(path) as image:
+        with Image.open(BytesIO(_drawn(path)) if path.suffix == ".svg" else path) as image:
             if max(image.size) > _MAX_STAMP_SIDE:
                 raise BadCorpus(f"stamp {stamp!r} has more than {_MAX_STAMP_SIDE} px a side; leave it out")
             picture = image.convert("RGBA")
@@ -110,6 +113,18 @@ def read_stamp(folder: Path, stamp: str) -> Image.Image:
         raise BadCorpus(f"stamp {stamp!r} is transparent everywhere; leave it out")
     rows, columns = np.flatnonzero(opaque.any(axis=1)), np.flatnonzero(opaque.any(axis=0))
     return picture.crop((int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1))
+
+
+def _drawn(path: Path) -> bytes:
+    """Return an SVG drawing as PNG, without looking at the machine's fonts or at any other file."""
+    try:
+        import resvg_py
+    except ImportError as error:
+        raise NotAvailable(f"drawing {path.name} needs a renderer; run: pip install resvg-py") from error
+    try:
+        return bytes(resvg_py.svg_to_bytes(svg_path=str(path), width=_DRAWING_WIDTH, skip_system_fonts=True))
+    except ValueError as error:
+        raise BadCorpus(f"drawing {path.name} cannot be rendered ({error}); fetch the stamps again") from error
 
 
 def read_captions(folder: Path, stamp: str, languages: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes import registry
-from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Axis, Edits, Probe, Variant
+from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Axis, Probe, Variant
 from core.probes.captions import base_caption, length_matched
 
 Progress = Callable[[str], None]
@@ -65,7 +65,7 @@ def run_lab(
     Args:
         bench: the item with its pixels.
         caption: the subject caption, held while the image is edited.
-        probes: at most one of each name.
+        probes: in the order of the rows; one that is named twice has one row.
         evaluators: names or ``path/to/file.py:Name`` references.
         pool: where loaded evaluators live.
         cache: embeddings of earlier calls.
@@ -80,7 +80,7 @@ def run_lab(
     if not caption.strip():
         raise InvalidInput("the caption is empty; type one, or use the template")
     say = progress or (lambda _: None)
-    shown = _in_catalogue_order((*null_probes(), *probes))
+    shown = tuple({probe.name: probe for probe in (*null_probes(), *probes)}.values())
     say("Making variants")
     for probe in shown:
         bench.make(probe)
@@ -232,14 +232,3 @@ def _against(row: LabRow, band: NullBand) -> LabRow:
     if row.percent is None or not band.n or row.probe == IDENTITY:
         return row
     return replace(row, in_null_band=band.holds(row.percent))
-
-
-def _in_catalogue_order(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    wanted = {probe.name: probe for probe in probes}
-    known = [name for name in registry.catalogue().names() if name in wanted]
-    return tuple(wanted[name] for name in dict.fromkeys([*known, *wanted]))
-
-
-def edits_caption(probe: Probe) -> bool:
-    """Whether a probe edits the caption and leaves the image alone."""
-    return probe.edits is Edits.CAPTION

@@ -98,7 +98,7 @@ class LabResult:
 
     Args:
         caption: the subject caption.
-        rows: by evaluator, the identity first, then the null probes and the chosen ones in catalogue order.
+        rows: by evaluator, the identity first, then the null probes, then the chosen ones.
         bands: null band by evaluator.
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on, by evaluator.

@@ -47,7 +47,7 @@ def strip(bench: Workbench, probes: Sequence[Probe]) -> None:
 
 def _preview(bench: Workbench, probe: Probe) -> None:
     made = bench.make(probe)
-    st.markdown(f"**{safe(probe.name)}**", help=safe(probe.summary, limit=400))
+    st.markdown(f"**{safe(probe.name)}**")
     if isinstance(made, ProbeRejected):
         st.caption(f"Left out: {safe(made.detail, limit=160)}")
     elif made.pixels is not None:

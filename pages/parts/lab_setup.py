@@ -8,7 +8,7 @@ from core.audit.workbench import Workbench
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
-from core.probes.base import Axis, Probe
+from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.captions import attribute_caption, base_caption
 from pages.parts.lab_state import (
     CAPTION_LIMIT,
@@ -63,7 +63,8 @@ def _template(state: PageState, item: Item) -> str:
     if not item.label:
         st.caption("Name the object to use the template, or type a free caption.")
         return ""
-    words = {probe.modifier: probe.family for probe in offered_probes().values() if probe.modifier}
+    modifiers = (probe for probe in offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED)
+    words = {str(probe.modifier): probe.family for probe in modifiers}
     chosen = state.get("adjective")
     if chosen not in words:
         state.put("adjective", None)
@@ -142,8 +143,7 @@ def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str,
 
 
 def _short(probe: Probe, group: str) -> str:
-    inside = probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:")
-    return safe(probe.modifier or inside)
+    return safe(probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
 
 
 def _toggle(state: PageState, key: str, names: list[str]) -> None:

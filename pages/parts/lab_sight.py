@@ -41,13 +41,13 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         st.warning(safe(str(error), limit=600))
         return
     pixels = bench.image(variant)[1]
-    st.image(thumbnail(cropped_away(pixels, sight.crop), side=640), width="stretch",
-             alt="The picture; what the evaluator's crop throws away is darkened")  # fmt: skip
+    with st.container(key=f"seen_{'variant' if variant else 'original'}"):
+        st.image(thumbnail(cropped_away(pixels, sight.crop), side=640), width="stretch",
+                 alt="The picture; what the evaluator's crop throws away is darkened")  # fmt: skip
     _inside(sight, pixels.shape[1], pixels.shape[0])
     views = st.container(horizontal=True, gap="small")
     for title, view in sight.views:
-        size = f"{view.shape[1]} × {view.shape[0]} px"
-        views.image(thumbnail(view, side=224), caption=safe(f"{title}, {size}"), width=160,
+        views.image(thumbnail(view, side=224), caption=safe(title), width=160,
                     alt=f"What enters the network: {title}")  # fmt: skip
     st.caption("Prompt" + (f", {sight.tokens} tokens" if sight.tokens is not None else ""))
     st.text(sight.prompt)

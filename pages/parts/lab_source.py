@@ -10,7 +10,7 @@ from core.audit.workbench import Workbench, format_box, in_memory_item, parse_bo
 from core.charts.canvas import box_canvas, outlined, thumbnail
 from core.corpora.images import decode_image, pixel_hash, read_item, require_auditable
 from core.corpora.schema import Box, Corpus, Item
-from core.errors import BadImage, InvalidInput, InvariscopeError
+from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from pages.parts.lab_state import (
     SOURCES,
     WORKING_SIDE,
@@ -132,8 +132,11 @@ def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
     if kept is not None:
         return kept
     if box is not None:
-        mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
-        if mask.any():
+        try:
+            mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
+        except ProbeRejected as rejection:
+            st.warning(safe(rejection.detail, limit=400), icon=":material/select:")
+        else:
             item = with_object(item, box, mask)
     return shared().benches.put(key, Workbench(item, pixels))
 

@@ -97,8 +97,10 @@ def item_ids(corpus: str) -> tuple[str, ...]:
 
 
 def offered_probes() -> dict[str, Probe]:
-    """Probes that a reader chooses from; the null probes are always scored and stay out of the list."""
-    return {probe.name: probe for probe in probes.catalogue() if probe.axis is not Axis.NULL}
+    """Probes that a reader chooses from, axis by axis; the null probes are always scored and stay out."""
+    order = list(Axis)
+    chosen = sorted(probes.catalogue(), key=lambda probe: order.index(probe.axis))
+    return {probe.name: probe for probe in chosen if probe.axis is not Axis.NULL}
 
 
 @st.cache_data(show_spinner=False, ttl=60)

@@ -81,7 +81,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(60_000)
+    opened.set_default_timeout(30_000)
     yield opened
     opened.close()
 

@@ -105,14 +105,14 @@ def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) 
     "caption", ["x", "word " * 2000, "🦡🦡🦡", "مرحبا بالعالم", "\u202eabc", "**bold** :red[x] $y$", "a\nb"]
 )
 def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str) -> None:
-    app = open_page(LAB, subject="free", caption=caption, probes="vflip", evaluators="grounding-judge")
+    app = open_page(LAB, subject="free", caption=caption, probes="vflip", evaluators="conse-lite0")
     assert not app.exception
     assert not app.error
     assert "Score of the unedited pair" in texts(app)
 
 
 def test_an_empty_caption_asks_for_one(open_page: Open) -> None:
-    app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="grounding-judge")
+    app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="conse-lite0")
     assert not app.exception
     assert "Choose a caption" in texts(app)
 
@@ -125,7 +125,7 @@ def test_a_box_that_cannot_be_used_is_told_and_the_corpus_mask_stays(open_page: 
 
 
 def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_page: Open) -> None:
-    app = open_page(LAB, probes="vflip", evaluators="grounding-judge")
+    app = open_page(LAB, probes="vflip", evaluators="conse-lite0")
     assert not app.exception
     assert app.image
     assert all(image.alt for element in app.image for image in element.proto.imgs)
@@ -135,6 +135,6 @@ def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_pag
 
 
 def test_evaluators_that_are_not_here_are_listed_and_never_chosen(open_page: Open) -> None:
-    app = open_page(LAB, evaluators="no-such-evaluator,grounding-judge", probes="vflip")
-    assert app.session_state["lab.evaluators"] == ["grounding-judge"]
+    app = open_page(LAB, evaluators="no-such-evaluator,conse-lite0", probes="vflip")
+    assert app.session_state["lab.evaluators"] == ["conse-lite0"]
     assert "no\\-such\\-evaluator" in texts(app)

@@ -1,0 +1,158 @@
+"""A reader's way through the app, in a real Chromium."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+
+LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.jpg"
+    rough = np.random.default_rng(3).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    Image.fromarray(rough).resize((1600, 1200), Image.Resampling.BICUBIC).save(path, quality=90)
+    return path
+
+
+def settled(page: Page) -> Page:
+    """Wait until the page has been drawn and no script runs any more."""
+    expect(page.locator("h1")).to_be_visible(timeout=45_000)
+    page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=45_000)
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=45_000)
+    return page
+
+
+def query(page: Page) -> dict[str, str]:
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
+
+
+def score(page: Page) -> str:
+    return page.get_by_text(re.compile("^Score of the unedited pair")).first.inner_text()
+
+
+def canvas(page: Page) -> Locator:
+    page.get_by_text("Object: box and mask").click()
+    drawn = page.locator(".st-key-lab-canvas .nsewdrag")
+    drawn.scroll_into_view_if_needed()
+    return drawn
+
+
+def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, page: Page, photo: Path) -> None:
+    settled_page = settled(_open(page, server + LAB))
+    settled_page.get_by_text("Upload", exact=True).click()
+    page.locator("input[type=file]").set_input_files(photo)
+    expect(page.get_by_text("1024 × 768 px")).to_be_visible()
+    page.get_by_text("Free text").click()
+    caption = page.get_by_label("Caption to score")
+    caption.fill("colours without an object, مرحبا")
+    caption.press("Control+Enter")
+    expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
+    settled(page)
+    assert query(page)["caption"] == "colours without an object, مرحبا"
+    before = score(page)
+    bars = page.locator(".st-key-lab-chart-conse-lite0 .bartext").all_inner_texts()
+    assert len(bars) == 2
+    address = page.url
+    page.reload()
+    settled(page)
+    expect(page.get_by_text("1024 × 768 px")).to_be_visible()
+    expect(page.get_by_label("Caption to score")).to_have_value("colours without an object, مرحبا")
+    expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
+    assert page.url == address
+    assert score(page) == before
+    assert page.locator(".st-key-lab-chart-conse-lite0 .bartext").all_inner_texts() == bars
+
+
+def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) -> None:
+    settled(_open(page, server + LAB))
+    drawn = canvas(page)
+    place = drawn.bounding_box()
+    assert place is not None
+    page.mouse.move(place["x"] + place["width"] * 0.25, place["y"] + place["height"] * 0.25)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] * 0.75, place["y"] + place["height"] * 0.75, steps=8)
+    page.mouse.up()
+    page.wait_for_url(re.compile("box="))
+    settled(page)
+    x, y, width, height = (int(part) for part in query(page)["box"].split(","))
+    assert min(x, y, width, height) > 0
+    assert page.get_by_label("or type it").input_value() == query(page)["box"]
+    page.reload()
+    settled(page)
+    assert query(page)["box"] == f"{x},{y},{width},{height}"
+
+
+def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page: Page) -> None:
+    settled(_open(page, server + LAB))
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
+    expect(page.get_by_role("link", name="Probe lab")).to_be_visible()
+    assert page.get_by_role("link", name="app", exact=True).count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", LAB], ids=["overview", "lab"])
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_its_width_in_both_themes(
+    browser: Browser, server: str, path: str, width: int, scheme: str
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = settled(_open(context.new_page(), server + path))
+    overflow = page.evaluate(
+        """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain], .stMainBlockContainer')]
+            .map(each => each.scrollWidth - each.clientWidth)"""
+    )
+    assert max(overflow) <= 1
+    dark = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", dark)[:3])) < 200) == (scheme == "dark")
+    context.close()
+
+
+def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
+    settled(_open(page, server + LAB))
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel || ''").strip())
+    said = " | ".join(reached)
+    for wanted in ("Reset all", "Browse", "vflip"):
+        assert wanted in said, said
+
+
+def test_nothing_is_fetched_from_anywhere_else(server: str, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    settled(_open(page, server + LAB))
+    strangers = {urlsplit(url).netloc for url in asked if urlsplit(url).scheme in ("http", "https", "ws", "wss")}
+    assert strangers == {urlsplit(server).netloc}
+
+
+def test_the_page_says_no_error_to_the_console(server: str, page: Page) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    settled(_open(page, server + LAB))
+    settled(_open(page, server + "/"))
+    assert not errors
+
+
+def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path: Path) -> None:
+    settled(_open(page, server + LAB))
+    page.get_by_role("tab", name="Downloads").click()
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Results as CSV").click()
+    started.value.save_as(tmp_path / "rows.csv")
+    text = (tmp_path / "rows.csv").read_text("utf-8-sig")
+    assert text.splitlines()[0].startswith("probe,family,axis,evaluator,caption")
+    assert {"identity", "vflip", "rotate+10"} <= {line.split(",")[0] for line in text.splitlines()[1:]}
+
+
+def _open(page: Page, address: str) -> Page:
+    page.goto(address)
+    return page

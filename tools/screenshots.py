@@ -1,0 +1,106 @@
+"""Photograph every page in a real Chromium: light and dark, 1280 and 400 px wide.
+
+Run ``python tools/screenshots.py`` in a checkout; the pictures land in ``docs/screenshots``.
+"""
+
+import argparse
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from io import BytesIO
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {"overview": "/", "probe-lab": "/probe_lab"}
+WIDTHS = (1280, 400)
+SCHEMES = ("light", "dark")
+TALLEST = 2600
+"""Height in px at which a long page is cut."""
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Start the app on a free port, photograph it, stop it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots", help="folder of the pictures")
+    parser.add_argument("--url", help="address of a running app; otherwise one is started")
+    options = parser.parse_args()
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        print("no Chromium on the PATH; install the package chromium", file=sys.stderr)
+        return 3
+    options.out.mkdir(parents=True, exist_ok=True)
+    process, address = (None, options.url) if options.url else _start()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+            for name, path in PAGES.items():
+                for width in WIDTHS:
+                    for scheme in SCHEMES:
+                        picture = _photograph(browser, address + path, width, scheme)
+                        _save(picture, options.out / f"{name}-{scheme}-{width}.png")
+            browser.close()
+    finally:
+        if process is not None:
+            process.terminate()
+            process.wait(timeout=20)
+    return 0
+
+
+def _start() -> tuple[subprocess.Popen[bytes], str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://localhost:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(300):
+        try:
+            with urlopen(f"{address}/_stcore/health", timeout=2):
+                return process, address
+        except (URLError, OSError):
+            time.sleep(0.2)
+    process.terminate()
+    raise SystemExit(f"the app did not start at {address}")
+
+
+def _photograph(browser: Browser, address: str, width: int, scheme: str) -> bytes:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(address)
+    _settle(page)
+    height = page.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(int(height) + 40, TALLEST)})
+    _settle(page)
+    page.wait_for_timeout(1500)  # figures are drawn anew for the new height
+    taken = page.screenshot()
+    context.close()
+    return taken
+
+
+def _settle(page: Page) -> None:
+    page.wait_for_selector("h1", timeout=120_000)
+    page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=120_000)
+    page.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=120_000)
+
+
+def _save(picture: bytes, path: Path) -> None:
+    """Write a PNG of 256 colours: a page of text and few photographs then takes a third."""
+    image = Image.open(BytesIO(picture)).convert("RGB")
+    image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path} {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -60,6 +60,7 @@ _PAVING = ((60, 56, 52), (148, 140, 132), (226, 222, 214))
 _SKY = ((64, 110, 166), (140, 186, 226), (228, 240, 248))
 _TOWN = ((40, 52, 50), (150, 172, 190), (216, 232, 246))
 _CLOUDS = ((70, 122, 188), (142, 184, 226), (248, 250, 252))
+_NIGHT = ((4, 6, 20), (14, 22, 52), (40, 56, 96))
 _SEA = ((2, 34, 66), (16, 100, 142), (112, 196, 208))
 _CLAY = ((104, 50, 30), (176, 102, 68), (214, 152, 118))
 _PLASTER = ((130, 120, 108), (204, 196, 182), (246, 242, 234))
@@ -95,7 +96,7 @@ PLACES: Mapping[str, Place] = MappingProxyType(
         "dry-grass": Place(_flat("grass.png", _STRAW, (1.2, 1.6), 0.0), _BUSH_AFAR, (0.25, 0.40)),
         "pebbles": Place(_flat("gravel.png", _PEBBLES, (0.8, 1.2), 0.8)),
         "shore": Place(_flat("gravel.png", _PEBBLES, (1.0, 1.2), 0.0), _SKY_AFAR),
-        "sand": Place(Surface("moon.png", (300, 230, 512, 512), _SAND, (2.0, 2.6), 1.0), _CLOUDS_AFAR),
+        "sand": Place(_flat("gravel.png", _SAND, (0.45, 0.55), 1.6), _CLOUDS_AFAR),
         "road": Place(_flat("gravel.png", _TARMAC, (0.8, 1.0), 0.9), _TOWN_AFAR),
         "gravel-path": Place(_flat("gravel.png", _GREY, (1.0, 1.3), 0.0), _TREES_AFAR, (0.25, 0.40)),
         "pavement": Place(Surface("brick.png", _ALL, _PAVING, (1.0, 1.3), 0.6)),
@@ -103,12 +104,11 @@ PLACES: Mapping[str, Place] = MappingProxyType(
         "wall": Place(Surface("brick.png", _ALL, _BRICK, (1.0, 1.3), 0.8, sideways=True)),
         "sky": Place(Surface("camera.png", _OPEN_SKY, _SKY, None, 5.0)),
         "clouds": Place(Surface("astronaut.png", _BACKDROP, _CLOUDS, None, 7.0)),
-        "dusk": Place(Surface("rocket.jpg", (120, 0, 520, 90), None, None, 3.0)),
+        "night": Place(Surface("astronaut.png", _BACKDROP, _NIGHT, None, 7.0)),
         "water": Place(Surface("astronaut.png", _BACKDROP, _SEA, None, 7.0)),
         "table": Place(Surface("coffee.png", _WOOD, None, None, 0.5, sideways=True)),
         "table-edge": Place(Surface("coffee.png", _WOOD, None, None, sideways=True), _ROOM_AFAR, (0.25, 0.45)),
         "room": Place(_ROOM_AFAR),
         "studio": Place(Surface("astronaut.png", _BACKDROP, _PLASTER, None, 6.0)),
-        "moon": Place(_flat("moon.png", _GREY, (1.0, 1.3), 0.6)),
     }
 )

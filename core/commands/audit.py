@@ -28,7 +28,10 @@ OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 """Evaluators of a run that names none: they need no download beyond pip install."""
 
 BYTES_A_ROW = 40
-"""Disk that a row of scores takes; measured later."""
+"""Disk of a finished run by its rows of scores, as measured on the demo corpus."""
+
+BYTES_AN_INPUT = 820
+"""Disk of an embedding of 384 numbers, as measured; a run keeps them until it is complete."""
 
 PROBE_FAILED = "probe-failed"
 """Rejection code of a variant whose probe raised what no probe should."""
@@ -95,7 +98,7 @@ def audit(
         limit=limit,
     )
     if dry_run:
-        _tell_plan(plan)
+        _tell_plan(plan, target)
         return
     name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
     again = command_line(ctx, {**ctx.params, "run_id": name, "resume": True, "overwrite": False})
@@ -125,49 +128,47 @@ def _unfinished(folder: Path) -> str:
     return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
 
 
-def _tell_plan(plan: "Plan") -> None:
+def _tell_plan(plan: "Plan", out: Path) -> None:
     """Print what a run would do and cost, before any image is read."""
-    from core.evaluators.base import DualEncoder
-    from core.evaluators.registry import find
-    from core.settings import runs_dir
-
     cost = plan.cost()
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
+    work = [_work(reference, plan) for reference in plan.evaluators]
+    kept = cost.rows * BYTES_A_ROW
+    working = kept + sum(inputs for _, inputs, *_ in work) * BYTES_AN_INPUT
+    edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     rows: list[tuple[object, ...]] = [
-        (
-            "probes",
-            len(plan.probes),
-            f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption",
-        ),
+        ("probes", len(plan.probes), edits),
         ("unique images", cost.images, "at most: rejected variants make it less"),
         ("unique captions", cost.captions, "at most"),
-        ("rows of scores", cost.rows, f"{cost.pairs:,} pairs for each evaluator, at most"),
-        (
-            "disk",
-            f"{max(cost.rows * BYTES_A_ROW / 1e6, 0.1):.1f} MB",
-            f"{shutil.disk_usage(existing(runs_dir())).free / 1e9:.1f} GB free",
-        ),
+        ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
+        ("disk", _megabytes(kept), f"about, and {_megabytes(working)} while it runs; {_free(out)} are free in {out}"),
     ]
     table(("", "number", ""), rows)
-    calls = []
-    for reference in plan.evaluators:
-        kind = find(reference)
-        dual = issubclass(kind, DualEncoder)
-        available = kind.availability()
-        inputs = cost.images + cost.captions if dual else cost.pairs
-        what = "every unique image and caption once" if dual else "every pair"
-        calls.append(
-            (
-                kind.spec.name,
-                inputs,
-                what,
-                _speed(kind.spec.name, cost.images),
-                "" if available.ready else available.command,
-            )
-        )
-    table(("evaluator", "inputs", "which", "time, from an earlier run here", "get it with"), calls)
+    table(("evaluator", "inputs", "which", "time, from an earlier run here", "get it with"), work)
+
+
+def _work(reference: str, plan: "Plan") -> tuple[str, int, str, str, str]:
+    """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
+    from core.evaluators.base import DualEncoder
+    from core.evaluators.registry import find
+
+    kind, cost = find(reference), plan.cost()
+    available = kind.availability()
+    dual = issubclass(kind, DualEncoder)
+    inputs = cost.images + cost.captions if dual else cost.pairs
+    which = "every unique image and caption once" if dual else "every pair"
+    name = kind.spec.name
+    return name, inputs, which, _speed(name, cost.images), "" if available.ready else available.command
+
+
+def _megabytes(size: float) -> str:
+    return f"{max(size / 1e6, 0.1):,.1f} MB"
+
+
+def _free(folder: Path) -> str:
+    return f"{shutil.disk_usage(existing(folder)).free / 1e9:,.1f} GB"
 
 
 def _speed(evaluator: str, images: int) -> str:

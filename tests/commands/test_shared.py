@@ -1,8 +1,10 @@
 """What all commands share: exit codes, errors as one sentence, lists, strict JSON, whole files."""
 
 import json
+import shlex
 import subprocess
 import sys
+from typing import Annotated
 
 import pytest
 import typer
@@ -144,3 +146,31 @@ def test_a_pipe_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1].endswith("x" * 300)
     assert "[bold]b[/bold]" in lines[2]
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_command_can_be_pasted_back_into_a_shell() -> None:
+    seen: list[str] = []
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    @app.callback()
+    def root() -> None:
+        """Nothing."""
+
+    @app.command()
+    def act(
+        ctx: typer.Context,
+        place: str,
+        name: Annotated[list[str] | None, typer.Option("--name", "-n")] = None,
+        limit: int = 3,
+        quick: Annotated[bool, typer.Option("--quick")] = False,
+    ) -> None:
+        seen.append(_shared.command_line(ctx, ctx.params))
+
+    arguments = ["act", "a b", "--name", "it's", "-n", "$HOME", "--limit", "7", "--quick"]
+    assert CliRunner().invoke(app, arguments).exit_code == Code.OK
+    assert shlex.split(seen[0])[:3] == ["python", "-m", "core"]
+    assert CliRunner().invoke(app, shlex.split(seen[0])[3:]).exit_code == Code.OK
+    assert seen[0] == seen[1]
+    assert all(word in shlex.split(seen[0]) for word in ("a b", "it's", "$HOME", "7", "--quick"))
+    CliRunner().invoke(app, ["act", "x"])
+    assert seen[2] == "python -m core act x"

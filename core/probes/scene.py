@@ -1,39 +1,134 @@
 """The item under the knife: pixels, mask and what several probes of one item share."""
 
-from functools import cached_property
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core.corpora.schema import Item, Mask
-from core.errors import ProbeRejected
+from core.errors import InvalidInput, ProbeRejected
+from core.probes.cutout import Cutout, cut_out
+from core.probes.grabcut import mask_from_box
+from core.probes.inpainting import clean_plate
+
+T = TypeVar("T")
+
+GRABCUT_NOTE = "The item has a box and no mask: the object's mask was found by GrabCut inside the box."
 
 
 class Scene:
-    """One item with its decoded image; probes read it and never change it.
+    """One item with its decoded image; probes read it and never change it. Safe to share between threads.
+
+    What several probes need (the mask, the clean plate behind the object, the object cut out) is computed when it
+    is first asked for, once, and arrays handed out are read-only.
 
     Args:
         item: the item; its width and height are those of ``pixels``.
         pixels: uint8 RGB [H, W, 3]; a read-only view is kept.
+
+    Raises:
+        InvalidInput: if ``pixels`` is not such an array, or the item, or its mask, has another size.
     """
 
     def __init__(self, item: Item, pixels: np.ndarray) -> None:
+        _check(item, pixels)
         self.item = item
         self.pixels = pixels.view()
         self.pixels.flags.writeable = False
+        self._kept: dict[str, Any] = {}
+        self._lock = RLock()
 
-    @cached_property
+    @property
     def mask(self) -> np.ndarray:
-        """Boolean [H, W] of the dominant object: the item's own mask.
+        """Boolean [H, W] of the dominant object: the item's own mask, else GrabCut from its box.
 
         Raises:
-            ProbeRejected: where the item has none (an owner of pixels may derive one, see grabcut).
+            ProbeRejected: ``no-mask`` where the item has neither; ``empty-mask`` where its mask has no pixel;
+                a code of :func:`core.probes.grabcut.mask_from_box` where GrabCut finds nothing.
         """
-        found = self.object_mask
-        if found is None:
-            raise ProbeRejected("no-mask", f"item {self.item.id!r} has no mask; give a box or a mask of the object")
-        return found.to_array()
+        return self._once("mask", self._find_mask)
+
+    @property
+    def mask_notes(self) -> tuple[str, ...]:
+        """Sentences on where the mask comes from; empty for the item's own."""
+        return () if self.item.mask is not None else (GRABCUT_NOTE,)
 
     @property
     def object_mask(self) -> Mask | None:
         """The item's mask, run-length encoded."""
         return self.item.mask
+
+    @property
+    def background(self) -> np.ndarray:
+        """Uint8 [H, W, 3]: the image without the object, the hole inpainted (the clean plate)."""
+        return self._once("background", lambda: clean_plate(self.pixels, self.mask))
+
+    @property
+    def cutout(self) -> Cutout:
+        """The object, cut out of the image."""
+        return self._once("cutout", lambda: cut_out(self.pixels, self.mask))
+
+    @property
+    def obstacles(self) -> np.ndarray:
+        """Boolean [H, W] of the other annotated instances, without the object itself: the salient regions.
+
+        An instance without a mask counts with its whole box.
+        """
+        return self._once("obstacles", self._find_obstacles)
+
+    def _once(self, name: str, compute: Callable[[], T]) -> T:
+        """Compute a shared value the first time, and a rejection too: it is raised again without the work."""
+        with self._lock:
+            if name not in self._kept:
+                try:
+                    self._kept[name] = compute()
+                except ProbeRejected as rejection:
+                    self._kept[name] = rejection
+            value = self._kept[name]
+        if isinstance(value, ProbeRejected):
+            raise ProbeRejected(value.code, value.detail)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        return value
+
+    def _find_mask(self) -> np.ndarray:
+        item = self.item
+        if item.mask is None and item.box is None:
+            raise ProbeRejected("no-mask", f"item {item.id!r} has no mask; give a box or a mask of the object")
+        if item.mask is None:
+            assert item.box is not None
+            return mask_from_box(self.pixels, item.box)
+        mask = item.mask.to_array()
+        if not mask.any():
+            raise ProbeRejected("empty-mask", f"the mask of item {item.id!r} has no pixel; give one of the object")
+        return mask
+
+    def _find_obstacles(self) -> np.ndarray:
+        height, width = self.pixels.shape[:2]
+        covered = np.zeros((height, width), bool)
+        for other in self.item.others:
+            if other.mask is not None and (other.mask.height, other.mask.width) == covered.shape:
+                covered |= other.mask.to_array()
+            elif (box := other.box.inside(width, height)) is not None:
+                covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
+        return covered & ~self.mask
+
+
+def _check(item: Item, pixels: np.ndarray) -> None:
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
+        raise InvalidInput(
+            f"the image of item {item.id!r} must be uint8 RGB [H, W, 3], got {pixels.dtype} {pixels.shape}"
+        )
+    height, width = pixels.shape[:2]
+    if (item.width, item.height) != (width, height):
+        raise InvalidInput(
+            f"item {item.id!r} is annotated for {item.width} × {item.height} px but its image has {width} × {height}; "
+            "scale its annotations with the image"
+        )
+    mask = item.mask
+    if mask is not None and (mask.width, mask.height) != (width, height):
+        raise InvalidInput(
+            f"the mask of item {item.id!r} has {mask.width} × {mask.height} px, its image {width} × {height}; "
+            "draw the mask on this image"
+        )

@@ -1,0 +1,107 @@
+"""The object's mask where only its box is known: GrabCut, from the box.
+
+Source: Rother, Kolmogorov, Blake, *GrabCut: interactive foreground extraction using iterated graph cuts*, 2004;
+PROTOCOL section 1 (masks).
+"""
+
+import cv2
+import numpy as np
+
+from core.corpora.schema import Box
+from core.errors import ProbeRejected
+
+WORKING_SIDE = 256
+"""The crop around the box is cut at this length of its longer side."""
+
+ROUNDS = 5
+"""Iterations of GrabCut."""
+
+CONTEXT = 0.35
+"""How much of the surroundings is seen, as a share of the box's sides, on each side."""
+
+SPECK = 0.05
+"""A part smaller than this share of the largest part is noise."""
+
+LEAST = 0.02
+"""A mask that fills less of its box than this is no object."""
+
+
+def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
+    """Find the object inside a box. The same image and box always give the same mask.
+
+    OpenCV's random generator of the calling thread is seeded: GrabCut starts from k-means.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        box: around the object, in pixels; what lies outside the image is cut off.
+
+    Returns:
+        Boolean [H, W], True only inside the box.
+
+    Raises:
+        ProbeRejected: ``box-outside`` where the box misses the image; ``box-too-small`` or ``box-too-large`` where
+            it leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found.
+    """
+    height, width = pixels.shape[:2]
+    rows, columns = _inner(box, width, height)
+    view = _surroundings(rows, columns, width, height)
+    crop = np.ascontiguousarray(pixels[view])
+    inside = np.zeros(crop.shape[:2], bool)
+    top, left = view[0].start, view[1].start
+    inside[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = True
+    found = _cut(crop, inside) & inside
+    found = _without_specks(found)
+    if found.sum() < LEAST * inside.sum():
+        raise ProbeRejected("grabcut-empty", "no object stands out inside the box; draw the box closer or paint a mask")
+    mask = np.zeros((height, width), bool)
+    mask[view] = found
+    return mask
+
+
+def _inner(box: Box, width: int, height: int) -> tuple[slice, slice]:
+    inside = box.inside(width, height)
+    if inside is None:
+        raise ProbeRejected("box-outside", f"the box lies outside the image of {width} × {height} px; draw it inside")
+    left, top = int(inside.x), int(inside.y)
+    right, bottom = min(width, int(np.ceil(inside.right))), min(height, int(np.ceil(inside.bottom)))
+    if right - left < 4 or bottom - top < 4:
+        raise ProbeRejected("box-too-small", f"the box has {right - left} × {bottom - top} px; it needs at least 4 × 4")
+    return slice(top, bottom), slice(left, right)
+
+
+def _surroundings(rows: slice, columns: slice, width: int, height: int) -> tuple[slice, slice]:
+    across = max(4, round(CONTEXT * (columns.stop - columns.start)))
+    down = max(4, round(CONTEXT * (rows.stop - rows.start)))
+    return (
+        slice(max(0, rows.start - down), min(height, rows.stop + down)),
+        slice(max(0, columns.start - across), min(width, columns.stop + across)),
+    )
+
+
+def _cut(crop: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Run GrabCut at a reduced size; return the boolean mask at the size of the crop."""
+    height, width = inside.shape
+    scale = min(1.0, WORKING_SIDE / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    small = cv2.resize(crop, size, interpolation=cv2.INTER_AREA)
+    hint = cv2.resize(inside.view(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+    labels = np.where(hint > 0, cv2.GC_PR_FGD, cv2.GC_BGD).astype(np.uint8)
+    background, foreground = np.zeros((1, 65)), np.zeros((1, 65))
+    if min(np.count_nonzero(hint == 0), np.count_nonzero(hint)) < 8:
+        raise ProbeRejected("box-too-large", "the box leaves nothing of the image around it; draw it closer")
+    cv2.setRNGSeed(0)
+    try:
+        cv2.grabCut(small, labels, (0, 0, 1, 1), background, foreground, ROUNDS, cv2.GC_INIT_WITH_MASK)
+    except cv2.error:  # OpenCV asserts where one side runs out of pixels
+        raise ProbeRejected("grabcut-empty", "no object stands out inside the box; paint a mask instead") from None
+    chosen = ((labels == cv2.GC_PR_FGD) | (labels == cv2.GC_FGD)).astype(np.float32)
+    return cv2.resize(chosen, (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
+
+
+def _without_specks(found: np.ndarray) -> np.ndarray:
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(found.view(np.uint8), connectivity=8)
+    if count <= 2:
+        return found
+    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    return np.isin(parts, np.flatnonzero(areas >= SPECK * areas.max()))

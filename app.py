@@ -6,7 +6,8 @@ import streamlit as st
 
 ROOT = Path(__file__).resolve().parent
 
-st.set_page_config(page_title="Invariscope", page_icon=":material/center_focus_strong:", layout="wide")
+st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
+st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 st.navigation(
     [

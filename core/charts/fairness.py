@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -56,8 +57,8 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -
 
 
 def _top(rows: pd.DataFrame, null: float) -> float:
-    ends = rows[["median_abs_percent", "abs_high"]].max(axis=None) if len(rows) else 0.0
-    return max(float(ends), 0.0 if math.isnan(null) else null, 0.1)
+    ends = rows[["median_abs_percent", "abs_high"]].to_numpy(dtype=float).ravel()
+    return float(np.nanmax([*ends, null, 0.1]))
 
 
 def _hover(row: pd.Series, worst: bool) -> str:

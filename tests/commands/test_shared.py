@@ -48,8 +48,8 @@ def test_an_error_on_purpose_is_one_sentence_and_an_exit_code(error: Exception, 
 
 
 def test_a_file_that_cannot_be_opened_is_named() -> None:
-    result = CliRunner().invoke(raising(PermissionError(13, "Permission denied", "/root/x")), ["act"])
-    assert (result.exit_code, result.stderr) == (Code.BAD_INPUT, "error: /root/x cannot be used: Permission denied\n")
+    result = CliRunner().invoke(raising(PermissionError(13, "Permission denied", "/srv/x")), ["act"])
+    assert (result.exit_code, result.stderr) == (Code.BAD_INPUT, "error: /srv/x cannot be used: Permission denied\n")
 
 
 def test_ctrl_c_ends_with_130() -> None:

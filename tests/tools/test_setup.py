@@ -5,6 +5,7 @@ import errno
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -231,3 +232,29 @@ def test_a_real_set_up_installs_once_and_the_second_call_starts_no_installer(
     assert setup.main(["--dev"], root=checkout) == 0
     assert setup.main([], root=checkout) == 0
     assert capfd.readouterr().out == ""
+
+
+def test_every_pin_stands_in_the_lock_once_and_with_the_same_version() -> None:
+    root = SCRIPT.parents[1]
+    pin = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
+    direct = [
+        found
+        for name in ("requirements.txt", "requirements-dev.txt")
+        for found in pin.findall((root / name).read_text())
+    ]
+    names = [normal(name) for name, _ in direct]
+    assert len(names) == len(set(names))
+    locked: dict[str, set[str]] = {}
+    for name, version in pin.findall((root / "requirements-lock.txt").read_text()):
+        locked.setdefault(normal(name), set()).add(version)
+    assert {name: locked.get(normal(name)) for name, _ in direct} == {name: {version} for name, version in direct}
+
+
+def test_the_lock_names_no_index_and_no_folder_of_one_machine() -> None:
+    text = (SCRIPT.parents[1] / "requirements-lock.txt").read_text()
+    assert "://" not in text
+    assert not re.search(r"(?<!\w)/\w", text)
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -96,9 +96,7 @@ def jackknife_medians(values: ArrayLike) -> np.ndarray:
     return left_out
 
 
-def median_bca(
-    values: ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED
-) -> Interval:
+def median_bca(values: ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED) -> Interval:
     """Median with its bias-corrected and accelerated bootstrap interval [1].
 
     1. Draw the bootstrap medians with :func:`bootstrap_medians`.
@@ -140,32 +138,82 @@ def median_bca(
         return Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval")
     if finite.min() == finite.max():
         return Interval(estimate, estimate, estimate, len(finite), level, "all values are equal")
-    low, high = _bca_bounds(finite, estimate, level, resamples, seed)
+    low, high = _median_bounds(finite, estimate, level, resamples, seed)
     return Interval(estimate, low, high, len(finite), level)
 
 
-def _bca_bounds(
-    values: np.ndarray, estimate: float, level: float, resamples: int, seed: int
-) -> tuple[float, float]:
-    drawn = bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng(seed))
+def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
+    """Bounds of a BCa interval from what was drawn: steps 2 and 4 of :func:`median_bca`.
+
+    Args:
+        drawn: bootstrap replicates of the statistic, shape [resamples].
+        estimate: the statistic of the data itself.
+        acceleration: a in [1]; see :func:`acceleration`.
+        level: confidence level in (0, 1).
+    """
+    resamples = len(drawn)
     below = ((drawn < estimate).sum() + (drawn <= estimate).sum()) / (2 * resamples)
     # a share of 0 or 1 has no finite quantile; half a resample is the finest that the draws resolve
     z0 = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
-    a = _acceleration(values)
     z = ndtri([(1 - level) / 2, (1 + level) / 2])
-    shares = ndtr(z0 + (z0 + z) / (1 - a * (z0 + z)))
+    shares = ndtr(z0 + (z0 + z) / (1 - acceleration * (z0 + z)))
     low, high = np.quantile(drawn, shares)
     return float(low), float(high)
 
 
-def _acceleration(values: np.ndarray) -> float:
-    left_out = jackknife_medians(values)
-    d = left_out.mean() - left_out
-    scale = np.abs(d).max()
+def acceleration(influence: np.ndarray) -> float:
+    """Acceleration Σd³ / (6 (Σd²)^1.5) of a BCa interval [1]; 0 where nothing has any influence.
+
+    Args:
+        influence: d, shape [n]: the jackknife mean minus the jackknife values, or the empirical influence.
+    """
+    d = np.asarray(influence, dtype=np.float64)
+    scale = np.abs(d).max(initial=0.0)
     if scale == 0:
         return 0.0
     d = d / scale  # a has no unit; scaling keeps tiny differences from underflowing
     return float((d**3).sum() / (6 * (d**2).sum() ** 1.5))
+
+
+def mean_bca_of_counts(
+    values: ArrayLike, counts: ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED
+) -> Interval:
+    """Mean of data that take few values, with its BCa interval in O(resamples · values).
+
+    How often each value occurs in a bootstrap sample is one multinomial draw, so no sample is made.
+
+    Args:
+        values: the distinct values, shape [v], e.g. wrong 0, tie 0.5, right 1.
+        counts: how many data have each value, shape [v].
+        level: confidence level in (0, 1).
+        resamples: number of bootstrap means.
+        seed: seed of the draws.
+
+    Returns:
+        The interval, degenerate as in :func:`median_bca`.
+    """
+    levels, times = np.asarray(values, dtype=np.float64), np.asarray(counts, dtype=np.int64)
+    n = int(times.sum())
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
+    estimate = float(levels @ times / n)
+    if n == 1:
+        return Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval")
+    if (times > 0).sum() == 1:
+        return Interval(estimate, estimate, estimate, n, level, "all values are equal")
+    drawn = np.random.default_rng(seed).multinomial(n, times / n, size=resamples) @ levels / n
+    influence = np.repeat(levels - estimate, times)
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=level)
+    return Interval(estimate, low, high, n, level)
+
+
+def _median_bounds(
+    values: np.ndarray, estimate: float, level: float, resamples: int, seed: int
+) -> tuple[float, float]:
+    drawn = bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng(seed))
+    left_out = jackknife_medians(values)
+    a = acceleration(left_out.mean() - left_out)
+    return bca_bounds(drawn, estimate=estimate, acceleration=a, level=level)
 
 
 def _index(uniform: np.ndarray, n: int) -> np.ndarray:

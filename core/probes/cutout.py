@@ -8,6 +8,9 @@ import numpy as np
 FEATHER = 3
 """Length of the linear alpha ramp at the object's edge, in pixels. Source: paper A, section A.8."""
 
+SIGHT = 9
+"""How far around the object distances to it are known, in pixels."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cutout:
@@ -18,6 +21,8 @@ class Cutout:
         pixels: uint8 RGB [h, w, 3], the crop of the image.
         mask: boolean [h, w], the object inside the crop.
         ramp: float32 [h, w] in [0, 1]: 0 outside the object, FEATHER linear steps inside its edge, then 1.
+        away: float32 [h + 2 SIGHT, w + 2 SIGHT]: Euclidean distance in pixels of each pixel of the crop, and of a
+            margin of SIGHT around it, to the nearest pixel of the object.
         centroid: (x, y) mean of the object's pixel coordinates, in the image.
     """
 
@@ -26,6 +31,7 @@ class Cutout:
     pixels: np.ndarray
     mask: np.ndarray
     ramp: np.ndarray
+    away: np.ndarray
     centroid: tuple[float, float]
 
     @property
@@ -37,6 +43,24 @@ class Cutout:
     def height(self) -> int:
         """Height of the object's tight box, in pixels."""
         return self.mask.shape[0]
+
+    def placed(self, shape: tuple[int, ...], right: int = 0, down: int = 0) -> np.ndarray:
+        """Return the boolean [H, W] of the object in an image of that shape, moved by whole pixels."""
+        mask = np.zeros(shape[:2], bool)
+        left, top = self.left + right, self.top + down
+        mask[top : top + self.height, left : left + self.width] = self.mask
+        return mask
+
+    def surroundings(
+        self, shape: tuple[int, ...], right: int = 0, down: int = 0
+    ) -> tuple[tuple[slice, slice], np.ndarray]:
+        """Return the rows and columns of an image around the moved object, and ``away`` there."""
+        height, width = shape[:2]
+        left, top = self.left + right - SIGHT, self.top + down - SIGHT
+        rows = slice(max(0, top), min(height, top + self.away.shape[0]))
+        columns = slice(max(0, left), min(width, left + self.away.shape[1]))
+        near = self.away[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
+        return (rows, columns), near
 
 
 def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> Cutout:
@@ -53,7 +77,9 @@ def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> 
     crop = np.ascontiguousarray(mask[inside])
     moments = cv2.moments(crop.view(np.uint8), binaryImage=True)
     centroid = left + moments["m10"] / moments["m00"], top + moments["m01"] / moments["m00"]
-    return Cutout(left, top, pixels[inside], crop, alpha_ramp(crop, feather), centroid)
+    around = cv2.copyMakeBorder((~crop).view(np.uint8), SIGHT, SIGHT, SIGHT, SIGHT, cv2.BORDER_CONSTANT, value=1)
+    away = cv2.distanceTransform(around, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+    return Cutout(left, top, pixels[inside], crop, alpha_ramp(crop, feather), away, centroid)
 
 
 def alpha_ramp(mask: np.ndarray, feather: int) -> np.ndarray:

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.corpora.schema import Item, Mask
+from core.corpora.schema import Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.cutout import Cutout, cut_out
+from core.probes.diagnostics import seam_energy
 from core.probes.grabcut import mask_from_box
 from core.probes.inpainting import clean_plate
 
@@ -62,12 +63,17 @@ class Scene:
     @property
     def background(self) -> np.ndarray:
         """Uint8 [H, W, 3]: the image without the object, the hole inpainted (the clean plate)."""
-        return self._once("background", lambda: clean_plate(self.pixels, self.mask))
+        return self._once("background", lambda: clean_plate(self.pixels, self.mask, self._outlined()))
 
     @property
     def cutout(self) -> Cutout:
         """The object, cut out of the image."""
         return self._once("cutout", lambda: cut_out(self.pixels, self.mask))
+
+    @property
+    def seam_energy(self) -> float:
+        """Edge energy around the object in the unedited image (see :func:`core.probes.diagnostics.seam_energy`)."""
+        return self._once("seam_energy", lambda: seam_energy(self.pixels, self.cutout))
 
     @property
     def obstacles(self) -> np.ndarray:
@@ -106,13 +112,26 @@ class Scene:
 
     def _find_obstacles(self) -> np.ndarray:
         height, width = self.pixels.shape[:2]
-        covered = np.zeros((height, width), bool)
+        covered = self._outlined().copy()
         for other in self.item.others:
-            if other.mask is not None and (other.mask.height, other.mask.width) == covered.shape:
-                covered |= other.mask.to_array()
-            elif (box := other.box.inside(width, height)) is not None:
+            box = other.box.inside(width, height)
+            if box is not None and not self._has_outline(other):
                 covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
         return covered & ~self.mask
+
+    def _outlined(self) -> np.ndarray:
+        """Boolean [H, W] of the other instances whose masks are known."""
+        return self._once("outlined", self._find_outlined)
+
+    def _find_outlined(self) -> np.ndarray:
+        masks = [other.mask.to_array() for other in self.item.others if other.mask and self._has_outline(other)]
+        covered = np.zeros(self.pixels.shape[:2], bool)
+        for mask in masks:
+            covered |= mask
+        return covered & ~self.mask
+
+    def _has_outline(self, other: SceneObject) -> bool:
+        return other.mask is not None and (other.mask.height, other.mask.width) == self.pixels.shape[:2]
 
 
 def _check(item: Item, pixels: np.ndarray) -> None:

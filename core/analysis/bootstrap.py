@@ -207,9 +207,7 @@ def mean_bca_of_counts(
     return Interval(estimate, low, high, n, level)
 
 
-def _median_bounds(
-    values: np.ndarray, estimate: float, level: float, resamples: int, seed: int
-) -> tuple[float, float]:
+def _median_bounds(values: np.ndarray, estimate: float, level: float, resamples: int, seed: int) -> tuple[float, float]:
     drawn = bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng(seed))
     left_out = jackknife_medians(values)
     a = acceleration(left_out.mean() - left_out)

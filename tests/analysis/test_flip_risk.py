@@ -1,0 +1,178 @@
+"""Flip risk against every pair written out, against scipy's bootstrap, and against its own bound."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.analysis.flip_risk import IQR, flip_risk, flip_risk_intervals, flip_risks, interquartile_range
+from core.errors import InvalidInput
+
+# multiples of 1/64 subtract without rounding, so that both sides compare the same numbers
+shifts_st = st.lists(st.integers(-200, 200).map(lambda k: k / 64), min_size=1, max_size=40)
+gap_st = st.integers(0, 128).map(lambda k: k / 64)
+
+
+def every_pair(shifts: np.ndarray, gap: float, items: np.ndarray) -> float:
+    """Pr[δ′ - δ > d] over two different items and one shift of each."""
+    names = sorted(set(items.tolist()))
+    if len(names) < 2:
+        return math.nan
+    shares = [
+        np.mean([late - early > gap for early in shifts[items == one] for late in shifts[items == other]])
+        for one, other in itertools.permutations(names, 2)
+    ]
+    return float(np.mean(shares))
+
+
+@given(shifts_st, gap_st)
+def test_the_risk_equals_that_of_every_pair(shifts: list[float], gap: float) -> None:
+    expected = every_pair(np.array(shifts), gap, np.arange(len(shifts)))
+    assert flip_risk(shifts, gap)[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(st.data(), gap_st)
+def test_every_item_weighs_the_same_however_many_transforms_it_has(data: st.DataObject, gap: float) -> None:
+    shifts = np.array(data.draw(shifts_st))
+    items = np.array(data.draw(st.lists(st.integers(0, 5), min_size=len(shifts), max_size=len(shifts))))
+    assert flip_risk(shifts, gap, items=items)[0] == pytest.approx(
+        every_pair(shifts, gap, items), abs=1e-12, nan_ok=True
+    )
+
+
+@given(st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=60), st.floats(0, 1e6), st.integers(1, 9))
+def test_the_risk_never_exceeds_one_half(shifts: list[float], gap: float, every: int) -> None:
+    items = np.arange(len(shifts)) // every
+    risks = [flip_risk(shifts, gap)[0], flip_risk(shifts, gap, items=items)[0]]
+    assert all(math.isnan(risk) or risk <= 0.5 + 1e-12 for risk in risks)
+
+
+@given(shifts_st, gap_st, gap_st)
+def test_a_wider_gap_never_flips_more(shifts: list[float], one: float, other: float) -> None:
+    narrow, wide = flip_risk(shifts, sorted([one, other]))
+    assert narrow >= wide or len(shifts) == 1
+
+
+@given(shifts_st, gap_st, st.integers(-64, 64))
+def test_moving_every_score_alike_flips_nothing(shifts: list[float], gap: float, moved: int) -> None:
+    np.testing.assert_array_equal(flip_risk(np.array(shifts) + moved, gap), flip_risk(shifts, gap))
+
+
+def test_missing_shifts_are_left_out() -> None:
+    assert flip_risk([0.0, math.nan, 1.0], 0.5)[0] == 0.5
+
+
+def test_no_shift_at_all_has_no_risk() -> None:
+    assert math.isnan(flip_risk([math.nan], 0.1)[0])
+    assert "no shifts" in flip_risk_intervals([], [0.1])[0].note
+
+
+def test_equal_shifts_flip_nothing_and_say_why() -> None:
+    interval = flip_risk_intervals([0.3] * 8, [0.1])[0]
+    assert (interval.estimate, interval.low, interval.high, interval.n) == (0.0, 0.0, 0.0, 8)
+    assert "gap" in interval.note
+
+
+def test_one_item_makes_no_pair() -> None:
+    interval = flip_risk_intervals([0.0, 1.0], [0.5], items=["a", "a"])[0]
+    assert interval.n == 1
+    assert math.isnan(interval.estimate)
+    assert "one item" in interval.note
+
+
+def test_two_items_have_a_risk_whatever_sample_is_drawn() -> None:
+    interval = flip_risk_intervals([0.0, 1.0], [0.5])[0]
+    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
+    assert "same risk" in interval.note
+    notes = {flip_risk_intervals([0.0, 1.0], [0.5], resamples=1, seed=seed)[0].note for seed in range(20)}
+    assert "no sample has two items" in notes
+
+
+def test_a_gap_of_zero_is_a_coin_toss_where_no_shift_is_tied() -> None:
+    interval = flip_risk_intervals([0.1, 0.5, -0.2, 0.3], [0.0])[0]
+    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
+
+
+def test_an_infinite_shift_and_a_lost_item_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="infinite"):
+        flip_risk([1.0, math.inf], 0.1)
+    with pytest.raises(InvalidInput, match="2 shifts and 1 items"):
+        flip_risk([1.0, 2.0], 0.1, items=["a"])
+
+
+def risk_of_sample(table: np.ndarray, gap: float, sample: np.ndarray) -> float:
+    drawn = table[sample]
+    exceed = (drawn[None, :, None, :] - drawn[:, None, :, None] > gap).mean(axis=(2, 3))
+    return float(exceed[sample[:, None] != sample[None, :]].mean())
+
+
+@pytest.mark.parametrize(("transforms", "gap"), [(1, 0.3), (1, 1.5), (3, 0.1), (3, 0.5)])
+def test_intervals_equal_scipys_bootstrap_over_items(transforms: int, gap: float) -> None:
+    rng = np.random.default_rng(3)
+    table = rng.gamma(2.0, size=(40, 1)) + rng.normal(scale=0.3, size=(40, transforms))
+    reference = stats.bootstrap(
+        (np.arange(40),), lambda sample: risk_of_sample(table, gap, sample), n_resamples=3000, method="BCa",
+        rng=1, vectorized=False,
+    )  # fmt: skip
+    items = np.repeat(np.arange(40), transforms)
+    ours = flip_risk_intervals(table.ravel(), [gap], items=items, resamples=3000)[0]
+    assert ours.low == pytest.approx(reference.confidence_interval.low, abs=0.25 * reference.standard_error)
+    assert ours.high == pytest.approx(reference.confidence_interval.high, abs=0.25 * reference.standard_error)
+
+
+def test_coverage_of_the_95_percent_interval_by_simulation() -> None:
+    rng = np.random.default_rng(8)
+    truth = stats.norm.sf(0.5 / math.sqrt(2))  # δ′ - δ of standard normal shifts
+    hits = sum(
+        interval.low <= truth <= interval.high
+        for interval in (flip_risk_intervals(rng.normal(size=80), [0.5], resamples=600)[0] for _ in range(400))
+    )
+    assert stats.binomtest(hits, 400, 0.95).pvalue > 1e-3
+
+
+def test_the_interquartile_range_is_numpys() -> None:
+    assert interquartile_range([1.0, 2.0, 3.0, 4.0, math.nan]) == 1.5
+    assert math.isnan(interquartile_range([math.nan]))
+
+
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = [
+        {"evaluator": evaluator, "axis": "spatial", "family": "rotation", "corpus": "c", "item": str(item),
+         "probe": probe, "baseline_score": scale * item, "delta": scale * rng.normal()}
+        for evaluator, scale in (("small", 1.0), ("large", 100.0)) for item in range(30) for probe in ("-5", "+5")
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_cells_carry_their_gaps_counts_and_intervals() -> None:
+    shifts = table()
+    shifts.loc[0, "delta"] = math.nan
+    found = flip_risks(shifts, gaps=(0.1, 0.5), resamples=200).set_index(["evaluator", "gap"])
+    cell = found.loc[("small", 0.5)]
+    assert (cell["d"], cell["n_items"], cell["n_shifts"], cell["n_missing"]) == (0.5, 30, 59, 1)
+    assert cell["low"] <= cell["risk"] <= cell["high"]
+
+
+def test_a_gap_as_a_share_of_the_interquartile_range_does_not_know_the_scale() -> None:
+    shifts = table()
+    shifts.loc[shifts["evaluator"] == "large", "delta"] = (
+        100 * shifts.loc[shifts["evaluator"] == "small", "delta"].to_numpy()
+    )
+    found = flip_risks(shifts, gaps=(0.05,), unit=IQR, resamples=200).set_index("evaluator")
+    assert found.loc["large", "d"] == pytest.approx(100 * found.loc["small", "d"])
+    assert found.loc["large", "risk"] == found.loc["small", "risk"]
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="percent"):
+        flip_risks(table(), unit="percent")
+
+
+def test_an_empty_table_gives_an_empty_table() -> None:
+    assert list(flip_risks(table().iloc[:0]).columns)[-1] == "note"

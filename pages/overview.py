@@ -45,9 +45,7 @@ def _problems(problems: tuple[str, ...]) -> None:
 
 
 def _empty() -> None:
-    st.info(
-        "No run is here yet. An audit of the demo corpus takes some minutes on two cores:", icon=":material/insights:"
-    )
+    st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
     st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
     st.caption("Its results appear on this page when it ends. Meanwhile, the Probe lab needs no run:")
     st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")

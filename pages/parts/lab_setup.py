@@ -1,5 +1,6 @@
 """What is asked about the picture: the caption, the probes and the evaluators."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import streamlit as st
@@ -124,9 +125,9 @@ def choose_probes(state: PageState, bench: Workbench) -> list[Probe]:
             st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
             st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
     kept: list[str] = []
-    for axis, groups in _groups(offered).items():
-        axis_chosen = sum(name in chosen for names in groups.values() for name in names)
-        with st.expander(f"{axis.capitalize()} · {axis_chosen} chosen", expanded=axis == "spatial"):
+    for title, groups in _groups(offered).items():
+        inside = sum(name in chosen for names in groups.values() for name in names)
+        with st.expander(f"{title} · {inside} chosen", expanded=title == _title(Axis.SPATIAL, usual=True)):
             for group, names in groups.items():
                 kept += _pills(state, group, names, offered)
     state.put("probes", [name for name in offered if name in kept])
@@ -134,7 +135,7 @@ def choose_probes(state: PageState, bench: Workbench) -> list[Probe]:
 
 
 def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:
-    key = f"lab.probes.{group}"
+    key = f"lab.probes.{group}.{offered[names[0]].default}"
     st.session_state[key] = [name for name in names if name in state.get("probes")]
     return st.pills(
         group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
@@ -156,14 +157,23 @@ def _choose(state: PageState, names: tuple[str, ...]) -> None:
 
 
 def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:
-    """Axis -> group -> names: a family of three or more is a group, the small ones of an axis share one."""
-    sizes: dict[str, int] = {}
-    for probe in offered.values():
-        sizes[probe.family] = sizes.get(probe.family, 0) + 1
-    groups: dict[str, dict[str, list[str]]] = {
-        axis.value: {} for axis in Axis if any(probe.axis is axis for probe in offered.values())
+    """Title -> group -> names: the usual probes of each axis, then the further ones.
+
+    A family of three or more is a group; the small ones of an axis share one, which comes first.
+    """
+    sizes = Counter((probe.family, probe.default) for probe in offered.values())
+    titles: dict[str, dict[str, list[str]]] = {}
+    for usual in (True, False):
+        for probe in offered.values():
+            if probe.default is usual:
+                small = sizes[probe.family, usual] < 3
+                groups = titles.setdefault(_title(probe.axis, usual=usual), {})
+                groups.setdefault(f"single {probe.axis.value} edits" if small else probe.family, []).append(probe.name)
+    return {
+        title: dict(sorted(groups.items(), key=lambda group: not group[0].startswith("single ")))
+        for title, groups in titles.items()
     }
-    for probe in offered.values():
-        group = probe.family if sizes[probe.family] > 2 else f"single {probe.axis.value} edits"
-        groups[probe.axis.value].setdefault(group, []).append(probe.name)
-    return groups
+
+
+def _title(axis: Axis, *, usual: bool) -> str:
+    return axis.value.capitalize() if usual else f"{axis.value.capitalize()}, further"

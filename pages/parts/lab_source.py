@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
-from core.probes.grabcut import mask_from_box
 
 from core.audit.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
 from core.charts.canvas import box_canvas, outlined, thumbnail
 from core.corpora.images import decode_image, pixel_hash, read_item, require_auditable
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
+from core.probes.grabcut import mask_from_box
 from pages.parts.lab_state import (
     SOURCES,
     WORKING_SIDE,

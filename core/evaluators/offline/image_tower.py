@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 CLASSES = 1000
 MEMORY_BYTES = 64 * 2**20
 """Evidence kept in memory, per tower: 16 thousand pictures."""
-_BATCH = 8
+_CPU_BATCH, _DEVICE_BATCH = 1, 32
+# One by one is fastest on a CPU (the layers stay in its caches), and there no picture can touch another's rounding.
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +123,12 @@ class ImageTower:
         Returns:
             float32 [n, 1000]; rows sum to 1.
         """
-        views = [self.view(image) for image in images]
-        keys = [hashlib.sha256(view.data).hexdigest() for view in views]
+        views = {id(image): self.view(image) for image in {id(image): image for image in images}.values()}
+        hashes = {name: hashlib.sha256(view.data).hexdigest() for name, view in views.items()}
+        keys = [hashes[id(image)] for image in images]  # pairs of one image come as the same array
         with self._lock:
             rows = {key: self._memory[key] for key in keys if key in self._memory}
-        new = {key: view for key, view in zip(keys, views, strict=True) if key not in rows}
+        new = {hashes[name]: view for name, view in views.items() if hashes[name] not in rows}
         fresh = dict(zip(new, self._run(list(new.values())), strict=True))
         rows.update(fresh)
         with self._lock:
@@ -141,9 +143,10 @@ class ImageTower:
         import torch
 
         rows: list[np.ndarray] = []
+        batch = _CPU_BATCH if self._device == "cpu" else _DEVICE_BATCH
         with torch.inference_mode():
-            for start in range(0, len(views), _BATCH):
-                stack = torch.from_numpy(np.stack(views[start : start + _BATCH])).to(self._device)
+            for start in range(0, len(views), batch):
+                stack = torch.from_numpy(np.stack(views[start : start + batch])).to(self._device)
                 pixels = stack.permute(0, 3, 1, 2).float().sub_(127).div_(128)
                 rows += list(self._probabilities(pixels).cpu().numpy())
         return rows

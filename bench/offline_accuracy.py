@@ -1,0 +1,110 @@
+"""Right-of-two accuracy of the offline evaluators: does the right caption (image) beat a wrong one?
+
+Each item's first English caption against every other item's, both ways: the image fixed and two captions, the
+caption fixed and two images. A tie counts one half, a pair that cannot be scored as lost. The interval is a
+bootstrap over items, each drawn with all its pairs.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench.report import row
+from core.corpora.images import read_item
+from core.corpora.registry import catalogue
+from core.corpora.schema import Item
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.pool import shared_pool
+from core.seeds import RUN_SEED
+
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
+RESAMPLES = 2000
+TARGET = 0.95
+
+
+def all_scores(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+    """Score every image with every caption: float64 [n, m]."""
+    if isinstance(evaluator, DualEncoder):
+        left, right = evaluator.encode_images(images), evaluator.encode_captions(captions)
+        return np.stack([evaluator.combine(one.expand_as(right), right) for one in left])
+    return np.stack([evaluator.score([image] * len(captions), captions) for image in images])
+
+
+def wins(scores: np.ndarray) -> np.ndarray:
+    """Compare the diagonal with the rest of its row: float64 [n, n] of 1, ½, 0; NaN on the diagonal."""
+    values = np.where(np.isnan(scores), -np.inf, scores)
+    right = np.diag(values)[:, None]
+    result = (right > values) + 0.5 * (right == values)
+    np.fill_diagonal(result, np.nan)
+    return result
+
+
+def accuracy(scores: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of :func:`wins` and its 95 % bootstrap interval over items."""
+    table = wins(scores)
+    rng = np.random.default_rng(RUN_SEED)
+    means = []
+    for _ in range(RESAMPLES):
+        drawn = rng.integers(len(table), size=len(table))
+        if len(set(drawn.tolist())) > 1:  # an item beside itself is NaN: no pair
+            means.append(np.nanmean(table[np.ix_(drawn, drawn)]))
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(np.nanmean(table)), float(low), float(high)
+
+
+def report(name: str, items: Sequence[Item], target: str) -> None:
+    """Print the rows of one set of items."""
+    images = [read_item(item).pixels for item in items]
+    captions = [item.captions["en"][0] for item in items]
+    for reference in OFFLINE:
+        with shared_pool().lease(reference) as evaluator:
+            scores = all_scores(evaluator, images, captions)
+        for what, table in (("captions", scores), ("images", scores.T)):
+            mean, low, high = accuracy(table)
+            value = f"{100 * mean:.1f} % (95 % CI {100 * low:.1f} to {100 * high:.1f})"
+            row(f"`{reference}` right of two {what}, {name}", value, f"{len(items)} items", target)
+        zeros = int(np.sum(np.diag(scores) <= 0))
+        low, middle = np.nanmin(np.diag(scores)), np.nanmedian(np.diag(scores))
+        row(f"`{reference}` score of the right pairs, {name}", f"median {middle:.3g}, least {low:.2g}, {zeros} zeros",
+            f"{len(items)} items")  # fmt: skip
+
+
+def coco_items(root: Path, split: str) -> list[Item]:
+    """Every item of a split that has an English caption."""
+    return [
+        item for item in catalogue().get("coco").load(root, split=split, slice="all").items if item.captions.get("en")
+    ]
+
+
+def main() -> int:
+    """Print every row; return 1 if COCO photographs were asked for and are not there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data" / "coco_mini"
+    default = Path(os.environ.get("INVARISCOPE_COCO") or beside)
+    parser.add_argument("--root", type=Path, default=default, help="folder in COCO's layout")
+    root = parser.parse_args().root
+    sets: list[tuple[str, Callable[[], Sequence[Item]], str]] = []
+    if root.is_dir():
+        sets.append(("COCO train2017 (tuned on)", lambda: coco_items(root, "train2017"), ""))
+        sets.append(("COCO val2017", lambda: coco_items(root, "val2017"), f"≥ {100 * TARGET:.0f} %"))
+    else:
+        print(f"no COCO photographs at {root}: give --root or set INVARISCOPE_COCO", file=sys.stderr)
+    sets.append(
+        ("demo", lambda: [item for item in catalogue().get("demo").load().items if item.captions.get("en")], "")
+    )
+    try:
+        for name, load, target in sets:
+            report(name, load(), target)
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""The judge: which nouns it finds, how it assigns them, and what costs."""
+
+import itertools
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from skimage import data
+
+from core.errors import InvalidInput
+from core.evaluators.conse import ConseLite0
+from core.evaluators.grounding_judge import GroundingJudge, Rubric
+from core.evaluators.offline.nouns import NounFinder
+from core.settings import assets_dir
+
+
+@pytest.fixture(scope="module")
+def judge() -> GroundingJudge:
+    return GroundingJudge.load()
+
+
+@pytest.fixture(scope="module")
+def finder() -> NounFinder:
+    return NounFinder(Rubric.read().words)
+
+
+@pytest.mark.parametrize(
+    ("caption", "nouns"),
+    [
+        ("There is a bed.", ["bed"]),
+        ("There is an African bed.", ["bed"]),
+        ("There are expensive scissors.", ["scissors"]),
+        ("Two dogs play with an expensive tennis ball.", ["dog", "tennis ball"]),
+        ("Two men stand in the woods near a dog.", ["man", "wood", "dog"]),
+        ("A breakfast plate with toast, eggs and bacon.", ["breakfast plate", "toast", "egg", "bacon"]),
+        ("A man rides a blue wave on top of a surfboard.", ["man", "wave", "surfboard"]),
+        ("A red stop sign next to a large bush with red flowers.", ["stop sign", "bush", "flower"]),
+        ("A train sitting inside of a train station.", ["train", "train station"]),
+        ("A cat and a cat.", ["cat"]),
+        ("LARGE PANDA BEAR WALKING AROUND", ["panda bear"]),
+        ("a restaraunt", ["restaraunt"]),
+        ("It is very nice.", []),
+        ("🐱 12 !?", []),
+        ("", []),
+    ],
+)
+def test_the_nouns_of_a_caption_are_found(finder: NounFinder, caption: str, nouns: list[str]) -> None:
+    assert [phrase.text for phrase in finder.find(caption)] == nouns
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=200))
+def test_any_text_at_all_gives_phrases_without_repeats(text: str) -> None:
+    phrases = NounFinder(Rubric.read().words).find(text)
+    assert len({phrase.text for phrase in phrases}) == len(phrases)
+    assert all(phrase.head and phrase.text.endswith(phrase.head) for phrase in phrases)
+
+
+def test_adjectives_and_word_order_do_not_cost(judge: GroundingJudge) -> None:
+    captions = [
+        "A cat beside a cup.",
+        "A happy African cat beside an expensive cup.",
+        "A cup beside a cat.",
+        "A red cup and a sad cat.",
+    ]
+    scores = judge.score([data.chelsea()] * len(captions), captions)
+    np.testing.assert_allclose(scores, scores[0], atol=1e-6)
+
+
+def test_a_noun_that_the_image_does_not_show_costs(judge: GroundingJudge) -> None:
+    photo = data.chelsea()
+    only, with_bus = judge.score([photo] * 2, ["There is a cat.", "There is a cat and a bus."])
+    assert only > 9
+    assert with_bus < 0.75 * only
+
+
+def test_a_noun_before_another_never_lowers_the_score(judge: GroundingJudge) -> None:
+    bare, luxury = judge.score([data.chelsea()] * 2, ["There is a cat.", "There is a luxury cat."])
+    assert luxury >= bare - 1e-9
+
+
+def test_the_assignment_is_the_best_of_all(judge: GroundingJudge) -> None:
+    photo, caption = data.coffee(), "A cup of coffee with a spoon on a table."
+    evidence = judge._image_tower.evidence([photo])[0]
+    top = sorted(range(1000), key=lambda index: -evidence[index])[: judge._rubric.classes]
+    texts = judge._class_texts.embeddings.numpy().astype(float)
+    worth = []
+    for phrase in judge._nouns.find(caption):
+        likeness = []
+        for text in (phrase.head, phrase.text):
+            cosines = texts @ judge._class_texts.tower.encode([text])[0].numpy()
+            likeness.append((cosines - cosines.mean()) / (cosines.max() - cosines.mean()))
+        weights = [(evidence[index] / max(evidence)) ** judge._rubric.root for index in top]
+        best = np.max(likeness, axis=0)
+        worth.append([max(best[index], 0) * weight for index, weight in zip(top, weights, strict=True)])
+    # Every way to give four nouns different classes, among the eight classes that suit each noun best.
+    choices = [sorted(range(len(top)), key=lambda column: -row[column])[:8] for row in worth]
+    most = max(
+        sum(row[column] for row, column in zip(worth, columns, strict=True))
+        for columns in itertools.product(*choices)
+        if len(set(columns)) == len(columns)
+    )
+    assert judge.score([photo], [caption])[0] == pytest.approx(10 * most / len(worth), abs=1e-4)
+
+
+def test_what_is_shown_adds_up_to_the_score(judge: GroundingJudge) -> None:
+    photo, caption = data.coffee(), "A cup of coffee with a spoon on a table."
+    sight = judge.see(photo, caption)
+    values = [value for _, value in sight.evidence]
+    assert judge.score([photo], [caption])[0] == pytest.approx(10 * sum(values) / len(values))
+    assert [label.split(" → ")[0] for label, _ in sight.evidence].count("coffee") == 1
+    assert sight.prompt == "cup, coffee, spoon, table"
+
+
+def test_a_caption_without_a_noun_is_missing_and_says_so(judge: GroundingJudge) -> None:
+    assert np.isnan(judge.score([data.chelsea()], ["It is very nice."])).all()
+    assert "No noun was found" in judge.see(data.chelsea(), "It is very nice.").notes[0]
+
+
+def test_more_nouns_than_classes_are_scored(judge: GroundingJudge) -> None:
+    names = [each.name for each in judge._class_texts.classes[:60]]
+    caption = ", ".join(f"a {name}" for name in names)
+    assert len(judge._nouns.find(caption)) > judge._rubric.classes
+    (score,) = judge.score([data.chelsea()], [caption])
+    assert 0 < score < 10
+    assert any(label.endswith("no class left") for label, _ in judge.see(data.chelsea(), caption).evidence)
+
+
+def test_the_judge_shares_its_image_tower_with_conse_lite0(judge: GroundingJudge) -> None:
+    assert ConseLite0.load()._image_tower is judge._image_tower
+
+
+def test_another_rubric_is_another_fingerprint(judge: GroundingJudge, tmp_path: Path) -> None:
+    folder = tmp_path / "rubrics"
+    shutil.copytree(assets_dir() / "rubrics", folder)
+    text = folder / "grounding-judge.md"
+    text.write_text(text.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
+    other = GroundingJudge(judge._image_tower, judge._class_texts, Rubric.read(folder))
+    assert other.fingerprint.key != judge.fingerprint.key
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("classes = 30", ""), ("classes = 30", "classes = "), ("[matching]", "[matching]\nmore = 1")]
+)
+def test_a_rubric_with_a_slip_is_refused_with_its_folder(tmp_path: Path, old: str, new: str) -> None:
+    folder = tmp_path / "rubrics"
+    shutil.copytree(assets_dir() / "rubrics", folder)
+    values = folder / "grounding-judge.toml"
+    values.write_text(values.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"rubric in .* cannot be used"):
+        Rubric.read(folder)

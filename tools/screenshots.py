@@ -24,6 +24,9 @@ SCHEMES = ("light", "dark")
 TALLEST = 2600
 """Height in px at which a long page is cut."""
 
+LARGEST = 380_000
+"""Size in bytes that a picture may have."""
+
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -92,13 +95,17 @@ def _photograph(browser: Browser, address: str, width: int, scheme: str) -> byte
 def _settle(page: Page) -> None:
     page.wait_for_selector("h1", timeout=120_000)
     page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=120_000)
-    page.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=120_000)
+    page.wait_for_function("!document.querySelector('[data-stale=true], [data-testid=stSkeleton]')", timeout=120_000)
+    page.wait_for_function("[...document.images].every(image => image.complete)", timeout=120_000)
 
 
 def _save(picture: bytes, path: Path) -> None:
-    """Write a PNG of 256 colours: a page of text and few photographs then takes a third."""
+    """Write a PNG of as many colours as fit into LARGEST bytes: a page of text needs few."""
     image = Image.open(BytesIO(picture)).convert("RGB")
-    image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    for colours in (256, 128, 64):
+        image.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+        if path.stat().st_size <= LARGEST:
+            break
     print(f"{path} {path.stat().st_size / 1000:.0f} kB")
 
 

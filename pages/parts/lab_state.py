@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from core.audit.lab_result import LabResult
+from core.audit.manifest import list_runs
 from core.audit.workbench import Workbench
 from core.corpora import registry as corpora
 from core.corpora import taxonomy
@@ -17,7 +18,7 @@ from core.evaluators.base import Availability
 from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
 from core.probes.base import Axis, Probe
-from core.settings import data_dir
+from core.settings import ROOT, data_dir
 from pages.parts.shelf import Shelf
 from pages.parts.url_state import Field, PageState, joined, one_of, some_of, text
 
@@ -60,25 +61,42 @@ def shared() -> Shared:
     return Shared(Shelf(16), Shelf(4), Shelf(64), Shelf(16), EmbeddingCache(None, memory_mb=64))
 
 
-def corpus_root(name: str) -> Path | None:
-    """Folder of a corpus that needs one: ``data/corpora/<name>``; None for a corpus that ships."""
-    return data_dir() / "corpora" / name if corpora.catalogue().get(name).needs_root else None
+@st.cache_data(show_spinner=False, ttl=30)
+def corpus_roots() -> dict[str, Path | None]:
+    """Corpora that can be read here with their folders, the demo first; None for one that ships.
+
+    A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it.
+    """
+    found: dict[str, Path | None] = {}
+    for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo"):
+        if not loader.needs_root:
+            found[loader.name] = None
+            continue
+        told = (run.manifest["corpus"] for run in list_runs())
+        roots = [ROOT / str(each["root"]) for each in told if each.get("name") == loader.name and each.get("root")]
+        here = [root for root in (data_dir() / "corpora" / loader.name, *roots) if root.is_dir()]
+        if here:
+            found[loader.name] = here[0]
+    return found
 
 
 def corpus_names() -> tuple[str, ...]:
-    """Corpora that can be read here: those that ship, and those with a folder below ``data/corpora``."""
-    present = []
-    for loader in corpora.catalogue():
-        root = corpus_root(loader.name)
-        if root is None or root.is_dir():
-            present.append(loader.name)
-    return tuple(sorted(present, key=lambda name: name != "demo"))
+    """Corpora that can be read here, the demo first."""
+    return tuple(corpus_roots())
+
+
+def load_corpus(name: str) -> Corpus:
+    """Read a corpus once for all sessions.
+
+    Raises:
+        InvariscopeError: if it cannot be read.
+    """
+    return _load_corpus(name, corpus_roots().get(name))
 
 
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
-def load_corpus(name: str) -> Corpus:
-    """Read a corpus once for all sessions."""
-    return corpora.catalogue().get(name).load(corpus_root(name))
+def _load_corpus(name: str, root: Path | None) -> Corpus:
+    return corpora.catalogue().get(name).load(root)
 
 
 @st.cache_data(show_spinner=False, max_entries=256)

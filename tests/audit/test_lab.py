@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from core.audit.lab import null_probes, run_lab, see
 from core.audit.lab_result import LabRow, null_band
+from core.audit.plan import make_plan
+from core.audit.run import run_audit
+from core.audit.store import Store
 from core.audit.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
+from core.corpora.images import read_item
 from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.cache import EmbeddingCache
@@ -18,6 +22,7 @@ from core.probes.base import IDENTITY, Axis, Edits, Expectation, Probe, Variant
 from core.probes.captions import base_caption
 from core.probes.registry import select
 from core.probes.scene import Scene
+from tests.audit.squares import build_corpus
 from tests.plugins.histogram import caption_vector, image_vector
 
 PLUGIN = f"{Path(__file__).parents[1] / 'plugins' / 'histogram.py'}:"
@@ -252,3 +257,23 @@ def test_another_object_brings_its_box_and_mask(bench: Workbench) -> None:
     assert item.box == Box(20, 10, 40, 20)
     assert item.mask is not None
     assert (item.mask.to_array() == mask).all()
+
+
+def test_the_lab_finds_the_scores_that_an_audit_stored(tmp_path: Path, pool: Pool) -> None:
+    corpus = build_corpus(tmp_path / "corpus", count=2)
+    chosen = ["spatial", "cultural", "economic"]
+    run_audit(make_plan(corpus, evaluators=[DUAL], probes=chosen), tmp_path / "runs", run_id="r", pool=pool)
+    with Store.open(tmp_path / "runs") as store:
+        stored = store.query("select * from shifts where score is not null")
+    for item in corpus.items:
+        bench = Workbench(item, read_item(item).pixels)
+        result = run_lab(bench, base_caption(item.label or ""), select(chosen), [DUAL], pool=pool)
+        lab = {each.probe: each for each in result.rows if not each.rejected}
+        mine = stored[stored["item"] == item.id]
+        compared = mine[mine["probe"].isin(list(lab))]
+        assert len(compared) > 10
+        for _, each in compared.iterrows():
+            found = lab[each["probe"]]
+            assert found.score == pytest.approx(each["score"], abs=1e-9), each["probe"]
+            assert found.baseline == each["baseline"]
+            assert found.delta == pytest.approx(each["delta"], abs=1e-9)

@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from core.audit.plan import make_plan
+from core.audit.run import run_audit
+from core.evaluators.pool import Pool
+from core.settings import runs_dir
+from tests.audit.squares import HISTOGRAM, build_corpus
+from tests.pages.opening import OVERVIEW, Open, texts
+
+
+@pytest.fixture
+def one_run(open_page: Open, tmp_path: Path) -> Path:
+    corpus = build_corpus(tmp_path / "corpus")
+    plan = make_plan(corpus, evaluators=[HISTOGRAM], probes=["vflip", "rotation", "null", "cultural"])
+    return run_audit(plan, runs_dir(), run_id="squares-1", pool=Pool(budget_mb=100, device="cpu")).path
+
+
+def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, one_run: Path) -> None:
+    app = open_page(OVERVIEW)
+    said = texts(app)
+    assert not app.exception
+    assert {metric.label: metric.value for metric in app.metric}["Items"] == "7"
+    assert "Worst findings" in said
+    assert "n = 7 items" in said
+    assert "95 % CI" in said
+    assert any(verdict in said for verdict in ("moves", "undecided", "invariant within the margin"))
+
+
+def test_pictures_of_a_corpus_that_is_not_here_are_said_to_be_missing(open_page: Open, one_run: Path) -> None:
+    assert "The pictures of corpus squares are not here" in texts(open_page(OVERVIEW)).replace("\\", "")
+
+
+def test_a_run_that_is_not_complete_is_said_to_be_so(open_page: Open, one_run: Path) -> None:
+    path = one_run / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"status": "interrupted"}), "utf-8")
+    said = texts(open_page(OVERVIEW)).replace("\\", "")
+    assert "squares-1 is interrupted" in said
+
+
+def test_a_damaged_run_is_one_sentence_and_the_others_stay(open_page: Open, one_run: Path) -> None:
+    broken = runs_dir() / "broken"
+    broken.mkdir()
+    (broken / "manifest.json").write_text("{", "utf-8")
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    assert "cannot be read" in texts(app)
+    assert {metric.label: metric.value for metric in app.metric}["Runs"] == "1"
+
+
+def test_markup_in_a_manifest_is_shown_and_not_obeyed(open_page: Open, one_run: Path) -> None:
+    path = one_run / "manifest.json"
+    told = json.loads(path.read_text("utf-8"))
+    told["status"] = "interrupted"
+    told["evaluators"][0]["name"] = "<img src=x onerror=alert(1)> **bold**"
+    path.write_text(json.dumps(told), "utf-8")
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    assert "<img" not in "\n".join(element.value for element in app.markdown)
+
+
+def test_every_figure_has_a_text_for_those_who_cannot_see_it(open_page: Open, one_run: Path) -> None:
+    app = open_page(OVERVIEW)
+    charts = app.get("plotly_chart")
+    assert charts
+    assert all(chart.proto.alt for chart in charts)
+    assert all(table.proto.alt for table in app.get("arrow_data_frame"))

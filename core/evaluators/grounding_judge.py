@@ -75,7 +75,7 @@ class Match:
     summary="Fixed rubric, 0 to 10: how many of the caption's nouns are matched to what the image shows.",
     family="offline",
     score_range=(0.0, 10.0),
-    memory_mb=320,
+    memory_mb=285,
     offline=True,
     source="Rubric in assets/rubrics/grounding-judge.md; matching as in Petryk et al., ALOHa, NAACL 2024",
     licence="Apache-2.0",

@@ -1,0 +1,264 @@
+"""The sweep over λ, the choice of λ*, and what calibration changes on the held-out split.
+
+Source: PROTOCOL section 5 (paper A, 3.5, A.7, B.6).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.calibration import SENSITIVITY, UNIFORM, Terms, corrections, learn, sensitivity
+from core.analysis.flip_risk import GAPS, flip_risk
+from core.analysis.orbits import Family, Orbits, row_medians
+from core.analysis.rank_agreement import rank_agreement
+from core.errors import InvalidInput
+
+LAMBDAS = tuple(step / 20 for step in range(21))
+"""Strengths swept: 0, 0.05, …, 1. Source: paper A, A.7."""
+
+EPSILONS = (0.005, 0.01, 0.02)
+"""How much correlation may be lost. Source: paper A, A.7."""
+
+_SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Sensitivity and correlation at every strength, on one split.
+
+    Args:
+        lambdas: strengths, l of them.
+        sensitivity: by family, median over items of the item's median |Δ_Ŝ|, float64 [l].
+        total: its sum over the families that have a score, float64 [l].
+        spearman: by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined.
+        n: items of the split that have a clean score.
+    """
+
+    lambdas: tuple[float, ...]
+    sensitivity: Mapping[str, np.ndarray]
+    total: np.ndarray
+    spearman: Mapping[str, np.ndarray]
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The strength chosen.
+
+    Args:
+        strength: λ*, the smallest λ that minimises the total sensitivity among those allowed.
+        allowed: where ρ(Ŝ, H) ≥ ρ(S, H) - ε for every H, bool [l].
+        note: what did not constrain, or that nothing is gained; empty otherwise.
+    """
+
+    strength: float
+    allowed: np.ndarray
+    note: str = ""
+
+
+def sweep(
+    scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
+) -> Sweep:
+    """Follow sensitivity and correlation along λ; every score is linear in λ, so corrections are made once.
+
+    Args:
+        scores: of one split.
+        terms: learnt on the dev split.
+        others: H by name, float64 [n] over the same items; NaN where missing.
+        lambdas: strengths.
+
+    Raises:
+        InvalidInput: if an H has another number of items.
+    """
+    for name, ratings in others.items():
+        if len(ratings) != len(scores.clean):
+            raise InvalidInput(f"{name} has {len(ratings)} scores for {len(scores.clean)} items; align them first")
+    changes = corrections(scores, terms)
+    along = {
+        name: _sensitivities(family, changes.variants[name] - changes.baselines[name], lambdas)
+        for name, family in scores.families.items()
+    }
+    known = [values for values in along.values() if not np.isnan(values).any()]
+    return Sweep(
+        tuple(lambdas),
+        along,
+        np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
+        _spearman_along(scores.clean, changes.clean, others, lambdas),
+        int((~np.isnan(scores.clean)).sum()),
+    )
+
+
+def choose(swept: Sweep, *, epsilon: float = 0.01) -> Choice:
+    """Choose λ*: the smallest λ minimising the total sensitivity among those that keep every correlation.
+
+    A correlation that is undefined at λ = 0 constrains nothing; the note names it.
+
+    Raises:
+        InvalidInput: if epsilon is negative, or the sweep does not start at 0.
+    """
+    if not epsilon >= 0:
+        raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}")
+    if not swept.lambdas or swept.lambdas[0] != 0:
+        raise InvalidInput(f"the sweep must start at 0, the uncalibrated score, got {swept.lambdas[:1]}")
+    allowed = np.ones(len(swept.lambdas), dtype=bool)
+    for values in swept.spearman.values():
+        if not math.isnan(values[0]):
+            allowed &= values >= values[0] - epsilon - 1e-12  # an undefined later one compares false
+    notes = [f"no correlation with {name} to keep" for name, values in swept.spearman.items() if math.isnan(values[0])]
+    if np.isnan(swept.total).any():
+        return Choice(0.0, allowed, "no family has a score on this split")
+    best = swept.total[allowed].min()
+    within = allowed & (swept.total <= best + _SAME * max(abs(swept.total[0]), 1e-300))
+    chosen = int(np.flatnonzero(within)[0])
+    if chosen == 0:
+        notes.append("no strength lowers the sensitivity")
+    return Choice(swept.lambdas[chosen], allowed, "; ".join(notes))
+
+
+def calibrated(scores: Orbits, terms: Terms, strength: float) -> Orbits:
+    """All scores of a split after calibration, in the same arrangement."""
+    changes = corrections(scores, terms)
+    families = {
+        name: Family(
+            family.axis,
+            family.probes,
+            family.scores + strength * changes.variants[name],
+            family.baselines + strength * changes.baselines[name],
+        )
+        for name, family in scores.families.items()
+    }
+    return Orbits(scores.evaluator, scores.items, scores.clean + strength * changes.clean, families)
+
+
+def oracle_terms(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str = "orbit", epsilon: float = 0.01
+) -> Terms:
+    """The weights that look best on the test split itself: an upper bound, never a result.
+
+    Candidates: uniform, sensitivity-proportional, and all weight on one family. The total of the orbit reading is
+    linear in the weights, so there one of the latter is the optimum wherever the constraint allows it.
+
+    Args:
+        dev: where everything but the weights is learnt.
+        test: where the weights are chosen.
+        others: H over the test items.
+        reading: one of READINGS.
+        epsilon: of the constraint, on the test split.
+    """
+    single = [{name: float(name == one) for name in dev.families} for one in dev.families]
+    weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, *single]
+    candidates = [learn(dev, reading=reading, weights=each) for each in weights]
+
+    def reached(terms: Terms) -> float:
+        swept = sweep(test, terms, others)
+        return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
+
+    return min(candidates, key=reached)
+
+
+def before_after(
+    scores: Orbits, terms: Terms, strength: float, others: Mapping[str, np.ndarray], *, gaps: Sequence[float] = GAPS
+) -> pd.DataFrame:
+    """What calibration changes on a split, normally the held-out one.
+
+    Args:
+        scores: of the split.
+        terms: learnt on the dev split.
+        strength: λ*.
+        others: H by name, float64 [n].
+        gaps: d of the flip risk, on the score's scale.
+
+    Returns:
+        Columns measure, axis, name, gap, before, after, n. Measures: ``sensitivity`` (by family, score units; the
+        societal families' rows are the societal gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean
+        over the axis' families), ``flip risk`` (by family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H).
+    """
+    after = calibrated(scores, terms, strength)
+    records: list[dict[str, object]] = []
+    for name, family in scores.families.items():
+        pair = (family, after.families[name])
+        n = int((~np.isnan(row_medians(family.shifts))).sum())
+        head = {"axis": family.axis, "name": name, "n": n}
+        records.append({**head, "measure": "sensitivity", **_both(*(sensitivity(each.shifts) for each in pair))})
+        records.append({**head, "measure": "percent", **_both(*(_percent(each) for each in pair))})
+        risks = [_risks(each, gaps) for each in pair]
+        records += [
+            {**head, "measure": "flip risk", "gap": gap, **_both(first, second)}
+            for gap, first, second in zip(gaps, *risks, strict=True)
+        ]
+    for name, ratings in others.items():
+        first, second = rank_agreement(scores.clean, ratings), rank_agreement(after.clean, ratings)
+        for measure in ("spearman", "kendall_b", "kendall_c"):
+            values = _both(getattr(first, measure), getattr(second, measure))
+            records.append({"measure": measure, "name": name, "n": first.n, **values})
+    table = pd.DataFrame(records, columns=["measure", "axis", "name", "gap", "before", "after", "n"])
+    families = table[table["measure"] == "sensitivity"].groupby("axis", as_index=False)
+    axes = families.agg(before=("before", "mean"), after=("after", "mean"), n=("n", "max"))
+    return pd.concat([table, axes.assign(measure="axis sensitivity", name=axes["axis"])], ignore_index=True)
+
+
+def _both(before: float, after: float) -> dict[str, object]:
+    return {"before": float(before), "after": float(after)}
+
+
+def _percent(family: Family) -> float:
+    floor = np.where(np.abs(family.baselines) >= 1e-6, family.baselines, math.nan)
+    return sensitivity(100 * family.shifts / floor)
+
+
+def _risks(family: Family, gaps: Sequence[float]) -> np.ndarray:
+    items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
+    return flip_risk(family.shifts.ravel(), np.asarray(gaps), items=items)
+
+
+def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float]) -> np.ndarray:
+    """Sensitivity at each λ; items without any shift are dropped once, not at every λ."""
+    shifts = family.shifts
+    some = ~np.isnan(shifts).all(axis=0)
+    shifts, change = shifts[:, some], change[:, some]
+    return np.array([sensitivity(shifts + strength * change) for strength in lambdas])
+
+
+def _spearman_along(
+    clean: np.ndarray, change: np.ndarray, others: Mapping[str, np.ndarray], lambdas: Sequence[float]
+) -> dict[str, np.ndarray]:
+    groups: dict[bytes, list[str]] = {}
+    for name, ratings in others.items():
+        groups.setdefault((~(np.isnan(clean) | np.isnan(ratings))).tobytes(), []).append(name)
+    found: dict[str, np.ndarray] = {}
+    for mask, names in groups.items():
+        whole = np.frombuffer(mask, dtype=bool)
+        targets = np.array([_standard_ranks(others[name][whole]) for name in names])
+        still = not change[whole].any()  # readings that leave clean scores alone need one ranking
+        rows = [
+            targets @ _standard_ranks(clean[whole] + strength * change[whole])
+            for strength in (lambdas[:1] if still else lambdas)
+        ]
+        values = np.array(rows * len(lambdas) if still else rows)
+        found.update({name: values[:, column] for column, name in enumerate(names)})
+    return {name: found[name] for name in others}
+
+
+def _standard_ranks(values: np.ndarray) -> np.ndarray:
+    """Mean ranks, centred, of length 1: their product is Spearman's ρ. NaN where all values are equal."""
+    n = len(values)
+    if n < 2:
+        return np.full(n, math.nan) if n else np.full(0, math.nan)
+    order = np.argsort(values)
+    ordered = values[order]
+    ranks = np.arange(n, dtype=np.float64)
+    new = np.empty(n, dtype=bool)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    if not new.all():
+        starts = np.flatnonzero(new)
+        ends = np.append(starts[1:], n)
+        ranks = np.repeat((starts + ends - 1) / 2, ends - starts)
+    ranks -= (n - 1) / 2
+    length = math.sqrt(ranks @ ranks)
+    placed = np.empty(n)
+    placed[order] = ranks / length if length else math.nan
+    return placed

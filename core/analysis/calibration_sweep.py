@@ -218,8 +218,29 @@ def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float])
     """Sensitivity at each λ; items without any shift are dropped once, not at every λ."""
     shifts = family.shifts
     some = ~np.isnan(shifts).all(axis=0)
-    shifts, change = shifts[:, some], change[:, some]
-    return np.array([sensitivity(shifts + strength * change) for strength in lambdas])
+    if not some.all():
+        shifts, change = shifts[:, some], change[:, some]
+    scale = _common_scale(shifts, change)
+    if scale is not None:  # |shift + λ · scale · shift|: its medians scale alike
+        start = sensitivity(shifts)
+        return np.array([abs(1 + strength * scale) * start for strength in lambdas])
+    found, buffer = np.empty(len(lambdas)), np.empty_like(shifts)
+    for step, strength in enumerate(lambdas):
+        np.multiply(change, strength, out=buffer)
+        buffer += shifts
+        np.abs(buffer, out=buffer)
+        found[step] = np.median(row_medians(buffer, overwrite=True)) if some.any() else math.nan
+    return found
+
+
+def _common_scale(shifts: np.ndarray, change: np.ndarray) -> float | None:
+    """The number c with change = c · shifts, to rounding; None where there is none."""
+    at, moved = np.nan_to_num(shifts), np.nan_to_num(change)
+    square = float((at * at).sum())
+    if square == 0:
+        return None
+    scale = float((at * moved).sum()) / square
+    return scale if np.abs(moved - scale * at).max() <= 1e-12 * np.abs(at).max() else None
 
 
 def _spearman_along(

@@ -111,13 +111,14 @@ def dev_split(images: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED
     return np.array([side[image] for image in images], dtype=bool)
 
 
-def row_medians(values: np.ndarray) -> np.ndarray:
+def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     """Median over the rows of each column, NaN left out; NaN for a column without a value.
 
     Few long rows are sorted by exchanging neighbours, which works on whole rows at once.
 
     Args:
         values: float64 [k, n].
+        overwrite: values may be reordered within their columns, which spares a copy.
 
     Returns:
         float64 [n].
@@ -131,7 +132,8 @@ def row_medians(values: np.ndarray) -> np.ndarray:
     if k > _NETWORK:
         ordered = np.sort(values, axis=0)  # NaN last
     else:
-        ordered = np.where(missing, math.inf, values) if missing.any() else values.copy()
+        ordered = values if overwrite else values.copy()
+        ordered[missing] = math.inf
         _exchange(ordered)
     if not missing.any():
         return ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2
@@ -148,10 +150,10 @@ _NETWORK = 8
 
 def _exchange(rows: np.ndarray) -> None:
     """Sort each column in place: odd-even transposition, k rounds."""
-    k = len(rows)
+    k, smaller = len(rows), np.empty(rows.shape[1])
     for turn in range(k):
         for upper in range(turn % 2, k - 1, 2):
-            smaller = np.minimum(rows[upper], rows[upper + 1])
+            np.minimum(rows[upper], rows[upper + 1], out=smaller)
             np.maximum(rows[upper], rows[upper + 1], out=rows[upper + 1])
             rows[upper] = smaller
 

@@ -1,0 +1,83 @@
+"""Flip risk, the sweep over λ and the mixed model at the sizes that the pages must follow at once."""
+
+import numpy as np
+
+from bench.median import seconds
+from bench.report import row
+from core.analysis.calibration import learn
+from core.analysis.calibration_sweep import LAMBDAS, choose, sweep
+from core.analysis.flip_risk import flip_risk
+from core.analysis.mixed_model import mixed_effect
+from core.analysis.orbits import Family, Orbits
+
+ITEMS = 10_000
+EVALUATORS = 5
+FAMILIES = {"vertical-flip": 1, "horizontal-flip": 1, "rotation": 4, "reposition": 4, "cultural": 7}
+"""Families and how many probes each has."""
+
+REPEATS = 5
+
+
+def made_up(seed: int) -> Orbits:
+    """Scores of one evaluator over ITEMS items and FAMILIES."""
+    rng = np.random.default_rng(seed)
+    clean = rng.beta(8, 3, size=ITEMS)
+    families = {
+        name: Family(
+            "spatial", tuple(map(str, range(k))), clean + rng.normal(0.01, 0.02, (k, ITEMS)), np.tile(clean, (k, 1))
+        )
+        for name, k in FAMILIES.items()
+    }
+    return Orbits(str(seed), tuple(("c", str(item)) for item in range(ITEMS)), clean, families)
+
+
+def flip_risk_row() -> None:
+    """RRF at one gap."""
+    shifts = np.random.default_rng(0).normal(scale=0.02, size=ITEMS)
+    taken = seconds(lambda: flip_risk(shifts, 0.007), REPEATS)
+    row("flip risk at a fixed gap, exact over all pairs", f"{1000 * taken:.1f} ms", f"{ITEMS} shifts", "< 50 ms")
+
+
+def sweep_rows() -> None:
+    """Sweep and choice of λ* for every evaluator against the four others, by reading."""
+    scores = [made_up(seed) for seed in range(EVALUATORS)]
+    # what the page does once, and what it does at every change
+    for reading in ("orbit", "shift", "absolute"):
+        terms = [learn(each, reading=reading) for each in scores]
+
+        def every(learnt: list = terms) -> None:
+            for each, terms_of in zip(scores, learnt, strict=True):
+                others = {other.evaluator: other.clean for other in scores if other is not each}
+                choose(sweep(each, terms_of, others))
+
+        taken = seconds(every, REPEATS)
+        probes = sum(FAMILIES.values())
+        row(
+            f"sweep over λ, reading `{reading}`",
+            f"{1000 * taken:.0f} ms",
+            f"{len(LAMBDAS)} steps × {EVALUATORS} evaluators × {ITEMS} items, {probes} probes",
+            "< 150 ms",
+        )
+
+
+def mixed_model_row() -> None:
+    """Crossed random intercepts by REML."""
+    rng = np.random.default_rng(0)
+    images = ITEMS // 2
+    image, perturbed = np.repeat(np.arange(images), 2), np.tile([0, 1], images)
+    category = rng.integers(9, size=images)[image]
+    scores = 0.5 + 0.03 * perturbed + rng.normal(0, 0.1, images)[image] + rng.normal(0, 0.05, 9)[category]
+    scores = scores + rng.normal(0, 0.02, ITEMS)
+    taken = seconds(lambda: mixed_effect(scores, perturbed, image, category), 3)
+    row("mixed model, crossed intercepts, exact REML", f"{taken:.2f} s", f"{ITEMS} rows, all of them", "< 5 s")
+
+
+def main() -> None:
+    """Print the rows."""
+    flip_risk_row()
+    sweep_rows()
+    mixed_model_row()
+
+
+if __name__ == "__main__":
+    main()

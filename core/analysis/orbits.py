@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InvalidInput
+from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
-
-IDENTITY = "identity"
-"""Name of the probe that leaves everything as it is; its score is the clean one."""
 
 
 @dataclass(frozen=True, slots=True)

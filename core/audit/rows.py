@@ -136,7 +136,8 @@ def _item_columns(item: Item) -> Row:
 
 def _probe_columns(draft: Draft) -> Row:
     probe = draft.probe
-    row: Row = {"subject": draft.subject, "caption": draft.caption, **draft.diagnostics}
+    measured = {name: value for name, value in draft.diagnostics.items() if not np.isnan(value)}
+    row: Row = {"subject": draft.subject, "caption": draft.caption, **measured}
     if probe is None:
         return {**row, "family": IDENTITY, "probe": IDENTITY, "control": False}
     return {

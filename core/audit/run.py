@@ -77,8 +77,8 @@ def run_audit(
             refuse, or start it over.
         pool: where models are loaded; None: the one of this process.
         cache: embeddings of other runs. Without one, two runs of one plan give the same tables to the bit.
-        progress: called after every group of images.
-        stop: asked after every group; True ends the run like Ctrl-C.
+        progress: called whenever an evaluator has done with a group of images.
+        stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
 
     Returns:
@@ -97,7 +97,8 @@ def run_audit(
     begun = time.monotonic()
     with ExitStack() as stack:
         stack.enter_context(_only_one(path))
-        _refuse_or_clear(path, existing)
+        if existing == "refuse" and (path / MANIFEST).exists():
+            raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
         evaluators = []
@@ -110,6 +111,9 @@ def run_audit(
         manifest = first_manifest(
             plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command
         )
+        if existing == "replace":  # only now: what could not be loaded must not cost the earlier run
+            (path / MANIFEST).unlink(missing_ok=True)  # first, so that a kill leaves no manifest over half its tables
+            folder.clear()
         job = _Job(plan, folder, manifest, pool, RunCache(cache), progress, stop, begun)
         job.open()
         return job.run()
@@ -212,9 +216,6 @@ class _Job:
             left_out += group.left_out
             items += group.items
             self.done += group.variants
-            self._report("scoring")
-            if self.stop is not None and self.stop():
-                raise KeyboardInterrupt
         order = {item.id: rank for rank, item in enumerate(self.plan.shards[index])}
         found.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
         left_out.sort(key=lambda each: order[each.item])
@@ -234,8 +235,9 @@ class _Job:
             unique_captions=self.cache.first_seen("seen-caption", [caption for _, caption in pairs]),
         )
         if not pairs:
+            self._tell(group.variants)
             return counts
-        for reference, maker in self.makers.items():
+        for rank, (reference, maker) in enumerate(self.makers.items(), 1):
             with self.pool.lease(reference) as evaluator:
                 started = time.perf_counter()
                 scores = score_pairs_with_errors(
@@ -249,16 +251,24 @@ class _Job:
             speed = self.speed.setdefault(evaluator.spec.name, {"images": 0, "seconds": 0.0})
             speed["images"] += len(group.images)
             speed["seconds"] = round(speed["seconds"] + spent, 3)
+            self._tell(group.variants * rank // len(self.makers))
         return counts
 
-    def _report(self, phase: str) -> None:
+    def _tell(self, ahead: int) -> None:
+        """Report progress, ``ahead`` images past those of finished groups, and stop if told to."""
+        self._report("scoring", ahead)
+        if self.stop is not None and self.stop():
+            raise KeyboardInterrupt
+
+    def _report(self, phase: str, ahead: int = 0) -> None:
         if self.progress is None:
             return
         now = time.monotonic()
         total = len(self.plan.corpus.items) * self.per_item
-        made = self.done - self.skipped
-        eta = (now - self.scoring_since) / made * (total - self.done) if made else None
-        self.progress(Progress(phase, self.done, total, now - self.begun, eta, self.finished, len(self.plan.shards)))
+        done = self.done + ahead
+        made = done - self.skipped
+        eta = (now - self.scoring_since) / made * (total - done) if made else None
+        self.progress(Progress(phase, done, total, now - self.begun, eta, self.finished, len(self.plan.shards)))
 
     def _save(self, status: str) -> None:
         self.manifest["status"] = status
@@ -295,14 +305,3 @@ def _only_one(path: Path) -> Iterator[None]:
         lock.release()
         with suppress(OSError):  # a run that never began leaves no folder; any other is not empty
             path.rmdir()
-
-
-def _refuse_or_clear(path: Path, existing: Existing) -> None:
-    manifest = path / MANIFEST
-    if not manifest.exists():
-        return
-    if existing == "refuse":
-        raise InvalidInput(f"run {path.name} exists in {path.parent}; choose another id, go on with it or replace it")
-    if existing == "replace":
-        manifest.unlink()  # first, so that a kill leaves no manifest over half of its tables
-        RunFolder(path, "").clear()

@@ -54,7 +54,8 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
     if not ring.any():
         return float("nan")
     crop = np.ascontiguousarray(pixels[view])
-    across = cv2.Sobel(crop, cv2.CV_32F, 1, 0, ksize=3)
-    down_slope = cv2.Sobel(crop, cv2.CV_32F, 0, 1, ksize=3)
-    magnitude = cv2.magnitude(across, down_slope)
-    return float(sum(cv2.mean(magnitude, mask=ring.view(np.uint8))[:3]) / 3 / 255)
+    # Whole numbers until the root: OpenCV's float magnitude rounds differently with where its memory lies.
+    across, upright = (
+        cv2.Sobel(crop, cv2.CV_16S, *order, ksize=3)[ring].astype(np.float64) for order in ((1, 0), (0, 1))
+    )
+    return float(np.sqrt(across**2 + upright**2).mean() / 255)

@@ -289,6 +289,9 @@ def test_an_existing_run_is_resumed_refused_or_replaced_as_told(squares: Corpus,
             run_audit(plan_of(squares, **changed), tmp_path, run_id="r", pool=pool)
     with pytest.raises(InvalidInput, match="begun with other evaluators"):
         run_audit(plan_of(squares, evaluators=[PAIRED]), tmp_path, run_id="r", pool=pool)
+    with pytest.raises(NotAvailable):
+        run_audit(plan_of(squares), tmp_path, run_id="r", pool=Pool(5, "cpu"), existing="replace")
+    assert frame(run).item.nunique() == 7
     small = run_audit(plan_of(squares, limit=2), tmp_path, run_id="r", pool=pool, existing="replace")
     assert frame(small).item.nunique() == 2
 

@@ -1,0 +1,165 @@
+"""The audit engine against scoring pair by pair, against the bare encoders, and on the whole demo corpus."""
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Self
+
+import numpy as np
+
+from bench.report import row
+from core.audit.plan import Plan, make_plan
+from core.audit.render import render
+from core.audit.run import run_audit
+from core.audit.store import Store
+from core.corpora.registry import catalogue
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, evaluator
+from core.evaluators.conse import ConseLite0
+from core.evaluators.offline.class_texts import shared_class_texts
+from core.evaluators.offline.image_tower import ImageTower
+from core.evaluators.pool import Pool
+
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
+ITEMS = 24
+"""Items of the paper's grid for the ratios: one shard, every tenth item of the demo corpus."""
+SEPARATE_ITEMS = 3
+"""Items whose pairs are also scored one by one."""
+REPEATS = 3
+BATCH = 32
+
+
+@evaluator(
+    name="conse-lite0-forgetful",
+    title="conse-lite0 that remembers no image",
+    summary="The towers alone: the image tower's memory of earlier pictures would make every way look fast.",
+    family="bench",
+    score_range=(0.0, 1.0),
+    memory_mb=330,
+    offline=True,
+    source="conse-lite0",
+    licence="Apache-2.0",
+)
+class Forgetful(ConseLite0):
+    """ConSE without the image tower's memory."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load a tower of its own."""
+        return cls(ImageTower(cls.backbone, device, memory_bytes=0), shared_class_texts(device))
+
+
+EVALUATOR = f"{__file__}:Forgetful"
+
+
+def main() -> None:
+    """Print one row a measurement."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=ITEMS)
+    parser.add_argument("--no-demo", action="store_true", help="leave the audit of the whole demo corpus out")
+    chosen = parser.parse_args()
+    ratios(chosen.items)
+    if not chosen.no_demo:
+        demo()
+
+
+def ratios(count: int) -> None:
+    """Audit a part of the demo corpus; compare its speed and its scores with the two other ways."""
+    plan = _plan(count)
+    pool = Pool()
+    with pool.lease(EVALUATOR) as loaded:
+        assert isinstance(loaded, DualEncoder)
+        images, captions, pairs = _inputs(plan)
+        _bare(loaded, list(images.values())[:BATCH], captions[:BATCH])  # warm up
+        audits, bares = [], []
+        for _ in range(REPEATS):  # in turn, so that a busy minute of the machine meets both
+            bares.append(_bare(loaded, list(images.values()), captions))
+            audits.append(_audit(plan, pool))
+        audit, scores = median(seconds for seconds, _ in audits), audits[0][1]
+        few = {item.id for item in plan.corpus.items[:: max(count // SEPARATE_ITEMS, 1)][:SEPARATE_ITEMS]}
+        subset = [pair for pair in pairs if pair[0] in few]
+        started = time.perf_counter()
+        alone = [loaded.score([images[key]], [caption])[0] for _, _, key, caption in subset]
+        each = (time.perf_counter() - started) / len(subset)
+    found = np.array([scores[item, probe] for item, probe, _, _ in subset])
+    apart = float(np.max(np.abs(found - np.array(alone))))
+    n = f"{len(plan.corpus)} items, {len(pairs)} pairs, {len(images)} unique images, {len(captions)} unique captions"
+    row(
+        "audit of the paper's grid against every pair scored separately (`conse-lite0`)",
+        f"{each * len(pairs) / audit:.1f} × faster, largest difference of a score {apart:.1g}",
+        f"{n}; {len(subset)} pairs timed separately, median of {REPEATS} audits",
+        "≥ 4 ×, ≤ 1e-5",
+    )
+    row(
+        "audit (reading, rendering, scoring, writing) against the bare encoders (`conse-lite0`)",
+        f"{median(bares) / audit:.2f} of their speed ({audit:.1f} s against {median(bares):.1f} s)",
+        f"{n}; medians of {REPEATS}",
+        "≥ 0.85",
+    )
+    if apart > 1e-5:
+        raise SystemExit(f"scores differ by {apart:g} from those of the pairs scored separately")
+
+
+def demo() -> None:
+    """Audit the whole demo corpus with every offline evaluator in this process; its peak memory is the process's."""
+    plan = make_plan(catalogue().get("demo").load(), evaluators=OFFLINE)
+    with tempfile.TemporaryDirectory() as out:
+        started = time.perf_counter()
+        run = run_audit(plan, Path(out), run_id="bench", pool=Pool())
+        seconds = time.perf_counter() - started
+    counts = run.manifest["counts"]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    row(
+        "audit of the demo corpus, three offline evaluators, models loaded and results written",
+        f"{seconds / 60:.1f} min, peak memory {peak:.1f} GB",
+        f"{counts['items_kept']} items, {counts['rows']} scores, {counts['unique_images']} unique images, once",
+        "< 8 min, < 4 GB",
+    )
+
+
+def _plan(count: int) -> Plan:
+    corpus = catalogue().get("demo").load()
+    if count > len(corpus):
+        raise InvalidInput(f"--items must be at most {len(corpus)}, got {count}")
+    every = len(corpus) // count
+    chosen = type(corpus)(corpus.name, corpus.items[::every][:count], (), corpus.description)
+    return make_plan(chosen, evaluators=[EVALUATOR], batch_size=BATCH)
+
+
+def _inputs(plan: Plan) -> tuple[dict[str, np.ndarray], list[str], list[tuple[str, str, str, str]]]:
+    """Unique images by hash, unique captions, and the (item, probe, image hash, caption) of every row."""
+    images: dict[str, np.ndarray] = {}
+    pairs = []
+    for group in render(plan, plan.corpus.items):
+        images |= group.images
+        for draft in group.drafts:
+            name = "identity" if draft.probe is None else draft.probe.name
+            pairs.append((draft.item.id, name, draft.image_key, draft.caption))
+    return images, sorted({caption for *_, caption in pairs}, key=len), pairs
+
+
+def _bare(evaluator: DualEncoder, images: list[np.ndarray], captions: list[str]) -> float:
+    started = time.perf_counter()
+    for start in range(0, len(images), BATCH):
+        evaluator.encode_images(images[start : start + BATCH])
+    for start in range(0, len(captions), BATCH):
+        evaluator.encode_captions(captions[start : start + BATCH])
+    return time.perf_counter() - started
+
+
+def _audit(plan: Plan, pool: Pool) -> tuple[float, dict[tuple[str, str], float]]:
+    with tempfile.TemporaryDirectory() as out:
+        started = time.perf_counter()
+        run = run_audit(plan, Path(out), run_id="bench", pool=pool)
+        seconds = time.perf_counter() - started
+        with Store.open(run.path) as store:
+            table = store.query("select item, probe, score from scores")
+    return seconds, dict(zip(zip(table["item"], table["probe"], strict=True), table["score"], strict=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

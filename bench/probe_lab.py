@@ -5,7 +5,6 @@ from io import BytesIO
 from statistics import median
 
 import numpy as np
-from core.probes.grabcut import mask_from_box
 from PIL import Image
 
 from bench.report import row
@@ -17,6 +16,7 @@ from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
+from core.probes.grabcut import mask_from_box
 from core.probes.registry import select
 
 WORKING_SIDE = 1024

@@ -26,7 +26,7 @@ def flip_vertical(pixels: np.ndarray) -> np.ndarray:
 
     Source: paper A, section 3.2.
     """
-    return np.ascontiguousarray(pixels[::-1])
+    return pixels[::-1].copy()
 
 
 def flip_horizontal(pixels: np.ndarray) -> np.ndarray:
@@ -48,8 +48,17 @@ def rotate(pixels: np.ndarray, degrees: float) -> np.ndarray:
     """
     _check(pixels)
     height, width = pixels.shape[:2]
+    if 1 in (height, width):
+        return _rotate_line(pixels, degrees)
     matrix = rotation_matrix(degrees, width, height)
     return cv2.warpAffine(pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+
+
+def _rotate_line(pixels: np.ndarray, degrees: float) -> np.ndarray:
+    """Rotate an image that is one pixel high or wide: OpenCV does not return from reflecting it, so repeat it first."""
+    repeats = [3 if side == 1 else 1 for side in pixels.shape[:2]]
+    middle = tuple(slice(1, 2) if repeat == 3 else slice(None) for repeat in repeats)
+    return rotate(pixels.repeat(repeats[0], axis=0).repeat(repeats[1], axis=1), degrees)[middle].copy()
 
 
 def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:

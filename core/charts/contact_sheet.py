@@ -31,7 +31,9 @@ def contact_sheet(cells: Sequence[Cell], *, title: str, columns: int = 4) -> np.
     """
     columns = max(min(columns, len(cells)), 1)
     text_height = LINE * max((len(cell.lines) for cell in cells), default=0)
-    row_height = CELL + text_height + PADDING
+    small = [thumbnail(cell.pixels, side=CELL) for cell in cells]
+    tallest = max((picture.shape[0] for picture in small), default=0)
+    row_height = tallest + text_height + PADDING
     rows = -(-len(cells) // columns)
     width = PADDING + columns * (CELL + PADDING)
     sheet = Image.new("RGB", (width, 2 * PADDING + LINE + rows * row_height), "white")
@@ -41,10 +43,10 @@ def contact_sheet(cells: Sequence[Cell], *, title: str, columns: int = 4) -> np.
     for index, cell in enumerate(cells):
         left = PADDING + index % columns * (CELL + PADDING)
         top = 2 * PADDING + LINE + index // columns * row_height
-        small = thumbnail(cell.pixels, side=CELL)
-        sheet.paste(Image.fromarray(small), (left, top + CELL - small.shape[0]))
+        picture = small[index]
+        sheet.paste(Image.fromarray(picture), (left, top + tallest - picture.shape[0]))
         for line, text in enumerate(cell.lines):
-            draw.text((left, top + CELL + 3 + line * LINE), _fit(draw, text, CELL, font), fill="black", font=font)
+            draw.text((left, top + tallest + 3 + line * LINE), _fit(draw, text, CELL, font), fill="black", font=font)
     return np.asarray(sheet)
 
 

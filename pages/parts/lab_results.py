@@ -136,7 +136,7 @@ def table(result: LabResult) -> None:
             "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
             "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
             "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline scores 0"),
-            "mind": st.column_config.TextColumn("Mind", width="medium"),
+            "mind": st.column_config.TextColumn("To note", width="medium"),
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
             "inside": st.column_config.NumberColumn("Object inside", format="percent",
                                                     help="Share of the object that the evaluator's crop keeps"),

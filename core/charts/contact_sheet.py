@@ -11,6 +11,8 @@ from core.charts.canvas import thumbnail
 CELL = 220
 LINE = 17
 PADDING = 12
+LONGEST = 300
+"""Characters of a line that are looked at; none as long fits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +56,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def _fit(draw: ImageDraw.ImageDraw, text: str, width: int, font: Font) -> str:
+    text = text[:LONGEST]  # measuring is quadratic in the length
     shown = text.replace("−", "-").replace("Δ", "d").encode("latin-1", errors="replace").decode("latin-1")
     if draw.textlength(shown, font=font) <= width:
         return shown

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; a second call starts in seconds.
 PYTHON ?= python3
-VENV ?= .venv
+VENV ?= $(or $(INVARISCOPE_VENV),.venv)
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
@@ -26,8 +26,10 @@ check: setup-dev ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
+# Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
+# finds no noun in a few captions of the demo corpus.
 audit: setup ## recompute the shipped results from the demo corpus
-	@$(BIN)/python -m core audit --corpus demo --run-id demo --out data/results --overwrite
+	@$(BIN)/python -m core audit --corpus demo --run-id demo --out data/results --overwrite || test $$? -eq 1
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo

@@ -69,8 +69,8 @@ def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> 
     Args:
         pixels: uint8 RGB [H, W, 3].
         mask: boolean [H, W], with at least one pixel.
-        feather: length of the alpha ramp in pixels; it lies inside the mask, so nothing of the old background is
-            carried along.
+        feather: length of the alpha ramp in pixels. It lies inside the mask, so nothing of the old background is
+            carried along; the ring of SeamE lies outside and does not see it.
     """
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     inside = slice(top, top + height), slice(left, left + width)

@@ -1,9 +1,23 @@
 """Painted scenes for the tests of the image probes: an ellipse on a smooth ground, with or without neighbours."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from core.corpora.schema import Box, Item, Mask, SceneObject
+from core.errors import ProbeRejected
 from core.probes.scene import Scene
+
+T = TypeVar("T")
+
+
+def result_or_code(make: Callable[[], T]) -> T | str:
+    """What a call returns, or the code with which it rejects."""
+    try:
+        return make()
+    except ProbeRejected as rejection:
+        return rejection.code
 
 
 def ground(height: int, width: int, seed: int = 0) -> np.ndarray:

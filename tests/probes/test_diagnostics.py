@@ -1,0 +1,74 @@
+"""BGΔ and SeamE against slow, plain readings of paper A, section A.8."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from painted import ellipse, ground
+from skimage.morphology import dilation, disk
+
+from core.probes.cutout import cut_out
+from core.probes.diagnostics import bg_delta, seam_energy
+
+
+def grown(mask: np.ndarray, radius: int) -> np.ndarray:
+    return dilation(mask, disk(radius))
+
+
+def plain_bg_delta(before: np.ndarray, after: np.ndarray, source: np.ndarray, target: np.ndarray) -> float:
+    away = ~grown(source | target, 8)
+    change = np.abs(before / 255 - after / 255).sum(axis=2)
+    return float(change[away].mean()) if away.any() else math.nan
+
+
+def plain_seam_energy(pixels: np.ndarray, mask: np.ndarray) -> float:
+    ring = grown(mask, 5) & ~grown(mask, 2)
+    padded = np.pad(pixels / 255, ((1, 1), (1, 1), (0, 0)), mode="reflect")
+    magnitudes = []
+    for y, x in zip(*np.nonzero(ring), strict=True):
+        block = padded[y : y + 3, x : x + 3]
+        across = (block[:, 2] - block[:, 0]) * np.array([[1], [2], [1]])
+        down = (block[2] - block[0]) * np.array([[1], [2], [1]])
+        magnitudes.append(np.sqrt(across.sum(0) ** 2 + down.sum(0) ** 2).mean())
+    return float(np.mean(magnitudes)) if magnitudes else math.nan
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    right=st.integers(-12, 30), down=st.integers(-10, 18), x=st.integers(14, 30), y=st.integers(12, 22),
+    seed=st.integers(0, 5),
+)  # fmt: skip
+def test_the_diagnostics_are_those_of_the_paper(right: int, down: int, x: int, y: int, seed: int) -> None:
+    mask = ellipse(50, 72, centre=(x, y), radii=(9, 6))
+    before, after = ground(50, 72, seed), ground(50, 72, seed + 100)
+    cutout = cut_out(before, mask)
+    right = min(max(right, -cutout.left), 72 - cutout.width - cutout.left)
+    down = min(max(down, -cutout.top), 50 - cutout.height - cutout.top)
+    target = cutout.placed(mask.shape, right, down)
+    np.testing.assert_allclose(
+        bg_delta(before, after, cutout, right, down), plain_bg_delta(before, after, mask, target), rtol=1e-6
+    )
+    np.testing.assert_allclose(seam_energy(after, cutout, right, down), plain_seam_energy(after, target), rtol=1e-5)
+
+
+def test_a_background_that_changes_by_a_hundredth_in_each_channel_has_a_delta_of_three_hundredths() -> None:
+    mask = ellipse(60, 60, centre=(30, 30), radii=(6, 6))
+    before = np.zeros((60, 60, 3), np.uint8)
+    after = np.full_like(before, 51)  # 0.2
+    assert bg_delta(before, after, cut_out(before, mask), 0, 0) == pytest.approx(0.6)
+
+
+def test_where_nothing_is_far_from_the_object_the_background_change_is_unknown() -> None:
+    pixels = ground(12, 12)
+    assert math.isnan(bg_delta(pixels, pixels, cut_out(pixels, ellipse(12, 12, centre=(6, 6), radii=(3, 3))), 0, 0))
+
+
+def test_where_the_object_leaves_no_ring_the_seam_is_unknown() -> None:
+    assert math.isnan(seam_energy(ground(9, 9), cut_out(ground(9, 9), np.ones((9, 9), bool))))
+
+
+def test_a_plain_image_has_no_seam() -> None:
+    pixels = np.full((40, 40, 3), 77, np.uint8)
+    assert seam_energy(pixels, cut_out(pixels, ellipse(40, 40, centre=(20, 20), radii=(6, 6)))) == 0

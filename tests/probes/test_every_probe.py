@@ -1,0 +1,143 @@
+"""The contract of a probe, held by every registered one, whoever registered it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from painted import ground, neighbour, paint
+
+from core.corpora.schema import CATEGORIES, Box, Item, Mask
+from core.errors import ProbeRejected
+from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
+from core.probes.registry import catalogue
+from core.probes.scene import Scene
+from core.seeds import stream
+
+PROBES = list(catalogue())
+IMAGE_PROBES = [probe for probe in PROBES if probe.edits is Edits.IMAGE]
+
+every_probe = pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
+every_image_probe = pytest.mark.parametrize("probe", IMAGE_PROBES, ids=lambda probe: probe.name)
+
+
+def attempt(probe: Probe, scene: Scene) -> Variant | ProbeRejected:
+    """A variant or a rejection; anything else is a broken probe and fails the test."""
+    try:
+        return probe.make(scene, stream(2025, scene.item.id, probe.name))
+    except ProbeRejected as rejection:
+        return rejection
+
+
+def scenes() -> list[Scene]:
+    """Ordinary and awkward items: animate, crowded, empty, tiny, a line of pixels, object in a corner, no object."""
+    usual, person = paint(), paint(name="person")
+    tiny = Item(
+        "tiny", "test", None, 8, 8, captions={"en": ("A dot.",)}, label="cup", category="kitchen",
+        box=Box(2, 2, 3, 3), mask=Mask.from_array(np.pad(np.ones((3, 3), bool), ((2, 3), (2, 3)))),
+    )  # fmt: skip
+    full = Mask.from_array(np.ones((20, 30), bool))
+    return [
+        usual,
+        Scene(replace(person.item, label="person", category="person"), person.pixels),
+        paint(name="crowded", others=(neighbour(Box(0, 0, 60, 50)), neighbour(Box(90, 10, 60, 30), masked=False))),
+        paint(name="corner", centre=(0, 0), radii=(30, 20)),
+        paint(name="boxed", masked=False),
+        paint(name="bare", masked=False, boxed=False),
+        Scene(Item("empty", "test", None, 40, 30), ground(30, 40)),
+        Scene(tiny, ground(8, 8)),
+        Scene(replace(tiny, id="tiny-box", mask=None), ground(8, 8)),
+        Scene(Item("dot", "test", None, 1, 1, label="dog", category="animal", box=Box(0, 0, 1, 1)), ground(1, 1)),
+        Scene(Item("line", "test", None, 9, 1, label="dog", category="animal", box=Box(0, 0, 3, 1)), ground(1, 9)),
+        Scene(Item("full", "test", None, 30, 20, label="bed", box=Box(0, 0, 30, 20), mask=full), ground(20, 30)),
+    ]
+
+
+def test_the_rooms_register_their_probes() -> None:
+    assert not catalogue().broken
+    assert {"vflip", "reposition-BR", "null:shift1", "distance:0.0"} <= {probe.name for probe in PROBES}
+    assert len(IMAGE_PROBES) >= 15
+
+
+@every_probe
+def test_a_probe_says_what_it_is(probe: Probe) -> None:
+    assert probe.name not in ("", IDENTITY)
+    assert probe.family
+    assert probe.summary.endswith(".")
+    assert probe.source
+    assert probe.baseline in {IDENTITY, BASE_CAPTION, LENGTH_MATCHED, *catalogue().names()}
+
+
+@every_probe
+def test_a_probe_makes_a_sound_variant_of_any_item_or_rejects_it_with_a_code(probe: Probe) -> None:
+    for scene in scenes():
+        before, item = scene.pixels.copy(), replace(scene.item)
+        made = attempt(probe, scene)
+        np.testing.assert_array_equal(scene.pixels, before)
+        assert scene.item == item
+        if isinstance(made, Variant):
+            check(made, probe, scene)
+        else:
+            assert made.code
+            assert made.code == made.code.strip().lower()
+            assert made.detail
+
+
+def check(variant: Variant, probe: Probe, scene: Scene) -> None:
+    """What every variant must be."""
+    assert variant.probe == probe.name
+    height, width = scene.pixels.shape[:2]
+    if probe.edits is Edits.CAPTION:
+        assert variant.pixels is None
+        assert variant.caption
+        return
+    assert variant.caption is None
+    assert variant.pixels is not None
+    assert (variant.pixels.shape, variant.pixels.dtype) == (scene.pixels.shape, np.uint8)
+    assert variant.pixels.flags.c_contiguous
+    assert not np.shares_memory(variant.pixels, scene.pixels)
+    if variant.object_mask is not None:
+        assert (variant.object_mask.height, variant.object_mask.width) == (height, width)
+        assert variant.object_mask.area > 0
+    if variant.object_box is not None:
+        inside = variant.object_box.inside(width, height)
+        assert inside is not None
+        assert inside.area == pytest.approx(variant.object_box.area)
+    assert all(isinstance(value, float) for value in variant.diagnostics.values())
+
+
+@every_probe
+def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe) -> None:
+    for fresh, used in zip(scenes(), scenes(), strict=True):
+        for other in IMAGE_PROBES[::5]:
+            attempt(other, used)
+        first, second = attempt(probe, fresh), attempt(probe, used)
+        if isinstance(first, ProbeRejected) or isinstance(second, ProbeRejected):
+            assert isinstance(first, ProbeRejected)
+            assert isinstance(second, ProbeRejected)
+            assert (first.code, first.detail) == (second.code, second.detail)
+            continue
+        if first.pixels is None:
+            assert second.pixels is None
+        else:
+            np.testing.assert_array_equal(first.pixels, second.pixels)
+        assert (first.caption, first.object_box, first.object_mask, first.notes) == (
+            second.caption, second.object_box, second.object_mask, second.notes,
+        )  # fmt: skip
+        assert str(dict(first.diagnostics)) == str(dict(second.diagnostics))  # NaN is equal to itself here
+
+
+@every_image_probe
+def test_an_image_probe_does_not_read_label_category_or_captions(probe: Probe) -> None:
+    scene = paint()
+    renamed = replace(scene.item, label="dog", category=CATEGORIES[1], captions={})
+    first, second = attempt(probe, scene), attempt(probe, Scene(renamed, scene.pixels))
+    assert isinstance(first, Variant)
+    assert isinstance(second, Variant)
+    np.testing.assert_array_equal(first.pixels, second.pixels)
+
+
+@pytest.mark.parametrize("name", ["reposition-TL", "reposition-hard-BR", "distance:0.4@045"])
+def test_what_needs_an_object_is_rejected_without_one(name: str) -> None:
+    rejection = attempt(catalogue().get(name), paint(masked=False, boxed=False))
+    assert isinstance(rejection, ProbeRejected)
+    assert rejection.code == "no-mask"

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,12 @@ def coco_root() -> Path:
     if not (root / "annotations").is_dir():
         pytest.skip(f"no COCO photographs at {root}; set INVARISCOPE_COCO to a folder in COCO's layout")
     return root
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A background shell hands its children an ignored Ctrl-C; the tests that press it need it heard."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

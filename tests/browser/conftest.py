@@ -12,7 +12,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
@@ -81,7 +81,8 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(30_000)
+    opened.set_default_timeout(60_000)
+    expect.set_options(timeout=60_000)  # the first score of a fresh server waits for its model
     yield opened
     opened.close()
 

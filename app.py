@@ -6,13 +6,22 @@ import streamlit as st
 
 ROOT = Path(__file__).resolve().parent
 
+PAGES = {
+    "": (("overview", "Overview", ":material/insights:"),),
+    "Explore": (("probe_lab", "Probe lab", ":material/science:"),),
+}
+"""Section -> (file in ``pages/``, title, icon) in the order of the menu; the first is the front page."""
+
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 st.navigation(
-    [
-        st.Page("pages/overview.py", title="Overview", icon=":material/insights:", default=True),
-        st.Page("pages/probe_lab.py", title="Probe lab", icon=":material/science:", url_path="probe_lab"),
-    ],
+    {
+        section: [
+            st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+            for name, title, icon in pages
+        ]
+        for section, pages in PAGES.items()
+    },
     position="top",
 ).run()

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.parts.entry import enter
+from pages.parts.frame import header
 from pages.parts.lab_downloads import draw_downloads
 from pages.parts.lab_results import charts, compute, strip, table
 from pages.parts.lab_setup import choose_caption, choose_evaluators, choose_probes
@@ -11,7 +12,6 @@ from pages.parts.lab_sight import draw_sight
 from pages.parts.lab_source import choose_picture, take_picked
 from pages.parts.lab_state import lab_state
 from pages.parts.text import safe
-from pages.parts.url_state import PageState
 
 
 def draw() -> None:
@@ -19,7 +19,7 @@ def draw() -> None:
     state = lab_state()
     state.restore()
     take_picked(state)
-    _head(state)
+    header("Probe lab", "Edit a picture or its caption so that the meaning stays, and see which metric moves.", state)
     left, right = st.columns([5, 6], gap="large")
     with left:
         bench = choose_picture(state)
@@ -59,20 +59,6 @@ def draw() -> None:
     with files:
         draw_downloads(bench, result, probes)
     state.publish()
-
-
-def _head(state: PageState) -> None:
-    title, actions = st.columns([3, 2], vertical_alignment="bottom")
-    title.title("Probe lab", anchor=False)
-    title.caption("Edit a picture or its caption so that the meaning stays, and see which metric moves.")
-    with actions.container(horizontal=True, horizontal_alignment="right"):
-        with st.popover("Copy link", icon=":material/link:"):
-            st.caption("This address reproduces the view.")
-            st.code(state.link(), language=None, wrap_lines=True)
-        st.button("Reset all", icon=":material/restart_alt:", on_click=state.reset, key="lab.reset")
-    if state.problems():
-        st.warning("Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),
-                   icon=":material/link_off:")  # fmt: skip
 
 
 enter()

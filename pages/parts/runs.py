@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.overview import fairness_card, family_contrasts, worst_findings
+from core.analysis.slices import CHOICES, Slice, facets
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, signature
 from core.settings import results_dir, runs_dir
@@ -40,6 +41,19 @@ def families(files: Signature) -> pd.DataFrame:
 def findings(files: Signature) -> pd.DataFrame:
     """Worst three findings of these runs; see ``core.analysis.overview.worst_findings``."""
     return worst_findings(store(files))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def facet_counts(files: Signature, chosen: Slice) -> dict[str, dict[str, int]]:
+    """Counts beside every value of every filter; see ``core.analysis.slices.facets``."""
+    return facets(store(files), chosen)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def known_values(files: Signature) -> dict[str, tuple[str, ...]]:
+    """Values that each choice of a slice can take in these runs; ``judged`` is not empty where people judged pairs."""
+    counts = facet_counts(files, Slice(controls=True))
+    return {name: tuple(counts[name]) for name in CHOICES} | {"judged": ()}
 
 
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:

@@ -1,0 +1,92 @@
+"""A slice against the plain reading of its filters with pandas, on the shipped run."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.analysis.slices import CHOICES, SIGNS, Slice, facets, shifts
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.settings import results_dir
+
+COLUMNS = ("item", "probe", "evaluator", "delta", "object_inside")
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    with Store.open(results_dir()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def everything(store: Store) -> pd.DataFrame:
+    return store.query("select * from shifts where expectation = 'invariant'")
+
+
+def kept(rows: pd.DataFrame, chosen: Slice) -> pd.DataFrame:
+    for field, column in CHOICES.items():
+        if values := getattr(chosen, field):
+            rows = rows[rows[column].isin(values)]
+    if not chosen.controls:
+        rows = rows[~rows["control"] | (rows["axis"] == "null")]
+    if chosen.sign:
+        rows = rows[{"up": rows["delta"] > 0, "down": rows["delta"] < 0, "none": rows["delta"] == 0}[chosen.sign]]
+    if chosen.inside:
+        rows = rows[rows["object_inside"].between(*chosen.inside)]
+    return rows
+
+
+some = Slice(families=("vertical-flip", "cultural"), evaluators=("conse-lite0",))
+slices = st.builds(
+    Slice,
+    families=st.lists(st.sampled_from(["vertical-flip", "rotation", "cultural", "nowhere"]), unique=True).map(tuple),
+    categories=st.lists(st.sampled_from(["animal", "vehicle", "person"]), unique=True).map(tuple),
+    coverage_bins=st.lists(st.sampled_from(["0-10", "90-100"]), unique=True).map(tuple),
+    evaluators=st.sampled_from([(), ("conse-lite0",)]),
+    sign=st.sampled_from([None, *SIGNS]),
+    inside=st.sampled_from([None, (0.5, 1.0), (0.0, 0.9)]),
+    controls=st.booleans(),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(chosen=slices)
+def test_a_slice_keeps_what_its_filters_say(store: Store, everything: pd.DataFrame, chosen: Slice) -> None:
+    found = shifts(store, chosen, columns=COLUMNS)
+    expected = kept(everything, chosen)[list(COLUMNS)]
+    key = ["item", "probe", "evaluator"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(key, ignore_index=True), expected.sort_values(key, ignore_index=True)
+    )
+
+
+@settings(max_examples=8, deadline=None)
+@given(chosen=slices)
+def test_the_count_beside_a_value_is_what_choosing_it_would_leave(
+    store: Store, everything: pd.DataFrame, chosen: Slice
+) -> None:
+    counts = facets(store, chosen)
+    for value, count in counts["families"].items():
+        assert len(kept(everything, replace(chosen, families=(value,)))) == count
+    for sign, count in counts["sign"].items():
+        assert len(kept(everything, replace(chosen, sign=sign))) == count
+
+
+def test_every_value_of_the_store_has_a_count_even_where_nothing_is_left(store: Store) -> None:
+    counts = facets(store, replace(some, categories=("nothing of the kind",)))
+    assert counts["families"]["rotation"] == 0
+    assert set(counts["evaluators"]) == {"conse-lite0", "conse-lite2", "grounding-judge"}
+
+
+def test_a_value_is_data_and_never_part_of_the_question(store: Store) -> None:
+    assert shifts(store, Slice(categories=("x') or 1=1 --",)), columns=("item",)).empty
+
+
+@pytest.mark.parametrize("wrong", [{"sign": "sideways"}, {"inside": (0.9, 0.1)}, {"inside": (0, 2)}, {"accepted": 7}])
+def test_a_slice_that_makes_no_sense_is_refused_with_the_value(wrong: dict) -> None:
+    with pytest.raises(InvalidInput, match=str(next(iter(wrong.values()))).replace("(", r"\(").replace(")", r"\)")):
+        Slice(**wrong)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.flip_risk import IQR, flip_risk, flip_risk_intervals, flip_risks, interquartile_range
+from core.analysis.flip_risk import FEW, IQR, flip_risk, flip_risk_intervals, flip_risks, interquartile_range
 from core.errors import InvalidInput
 
 # multiples of 1/64 subtract without rounding, so that both sides compare the same numbers
@@ -125,12 +125,34 @@ def test_intervals_equal_scipys_bootstrap_over_items(transforms: int, gap: float
     assert ours.high == pytest.approx(reference.confidence_interval.high, abs=0.25 * reference.standard_error)
 
 
-def test_coverage_of_the_95_percent_interval_by_simulation() -> None:
+@pytest.mark.parametrize("transforms", [1, 4])
+@pytest.mark.parametrize("gap", [0.1, 0.5, 1.5])
+def test_the_closed_form_is_the_interval_that_drawing_tends_to(transforms: int, gap: float) -> None:
+    rng = np.random.default_rng(4)
+    table = rng.gamma(2.0, size=(250, 1)) + rng.normal(scale=0.3, size=(250, transforms))
+    items = np.repeat(np.arange(250), transforms)
+    drawn = flip_risk_intervals(table.ravel(), [gap], items=items, resamples=20_000)[0]
+    closed = flip_risk_intervals(table.ravel(), [gap], items=items)[0]
+    error = (drawn.high - drawn.low) / 3.92
+    assert closed.estimate == drawn.estimate
+    assert closed.low == pytest.approx(drawn.low, abs=0.2 * error)
+    assert closed.high == pytest.approx(drawn.high, abs=0.2 * error)
+
+
+@given(st.lists(st.integers(-40, 40).map(lambda k: k / 64), min_size=FEW, max_size=90), gap_st, st.integers(1, 3))
+def test_a_closed_form_interval_holds_its_risk_and_keeps_the_bound(shifts: list[float], gap: float, k: int) -> None:
+    found = flip_risk_intervals(shifts * k, [gap], items=np.tile(np.arange(len(shifts)), k))[0]
+    assert 0 <= found.low <= found.high <= 0.5
+    assert found.low - 1e-9 <= found.estimate <= found.high + 1e-9
+
+
+@pytest.mark.parametrize(("gap", "resamples"), [(0.5, 600), (0.5, None), (2.5, None)])
+def test_coverage_of_the_95_percent_interval_by_simulation(gap: float, resamples: int | None) -> None:
     rng = np.random.default_rng(8)
-    truth = stats.norm.sf(0.5 / math.sqrt(2))  # δ′ - δ of standard normal shifts
+    truth = stats.norm.sf(gap / math.sqrt(2))  # δ′ - δ of standard normal shifts
     hits = sum(
         interval.low <= truth <= interval.high
-        for interval in (flip_risk_intervals(rng.normal(size=80), [0.5], resamples=600)[0] for _ in range(400))
+        for interval in (flip_risk_intervals(rng.normal(size=80), [gap], resamples=resamples)[0] for _ in range(400))
     )
     assert stats.binomtest(hits, 400, 0.95).pvalue > 1e-3
 

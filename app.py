@@ -6,11 +6,11 @@ import streamlit as st
 
 ROOT = Path(__file__).resolve().parent
 
+# Section -> (file in pages/, title, icon), in the order of the menu.
 PAGES = {
     "": (("overview", "Overview", ":material/insights:"),),
     "Explore": (("probe_lab", "Probe lab", ":material/science:"),),
 }
-"""Section -> (file in ``pages/``, title, icon) in the order of the menu; the first is the front page."""
 
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")

@@ -4,8 +4,9 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.parts.entry import enter
-from pages.parts.overview_parts import LAB, draw_card, draw_findings, draw_run_table, draw_runs
-from pages.parts.runs import card, families, findings, present, store
+from pages.parts.overview_card import draw_card
+from pages.parts.overview_parts import LAB, draw_findings, draw_run_table, draw_runs
+from pages.parts.runs import card, families, findings, present, risks, store
 from pages.parts.text import safe
 
 
@@ -21,7 +22,7 @@ def draw() -> None:
         return
     draw_runs(opened.runs())
     try:
-        table, contrasts, worst = card(files), families(files), findings(files)
+        table, contrasts, risk, worst = card(files), families(files), risks(files), findings(files)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
@@ -31,7 +32,7 @@ def draw() -> None:
     if table.empty:
         st.info("No family has a percent change yet.")
     else:
-        draw_card(table, contrasts)
+        draw_card(table, contrasts, risk)
     st.subheader("Runs", anchor=False)
     draw_run_table(opened.runs())
 

@@ -3,7 +3,11 @@
 import pandas as pd
 
 from core.analysis.contrasts import contrasts
+from core.analysis.flip_risk import UNITS, flip_risks
 from core.audit.store import Store
+
+CARD_GAP = 0.007
+"""Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
 
 _SHIFTS = """
     select evaluator, corpus, item, axis, family, probe, subject, caption, baseline_caption,
@@ -41,6 +45,24 @@ def fairness_card(store: Store) -> pd.DataFrame:
     worst["n_families"] = groups.size().to_numpy()
     worst["null_band"] = worst["evaluator"].map(null)
     return worst
+
+
+def card_risks(store: Store, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
+    """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart.
+
+    Args:
+        store: opened runs.
+        card: what :func:`fairness_card` returned.
+        gap: on the score's own scale, and as a share of the evaluator's interquartile range.
+
+    Returns:
+        Evaluator, axis, family and, for each unit, the columns of :func:`core.analysis.flip_risk.flip_risks`.
+    """
+    families = sorted(set(card["family"]))
+    shifts = store.query(f"{_SHIFTS} and list_contains($families, family::varchar)", {"families": families})
+    wanted = card[["evaluator", "axis", "family"]]
+    found = [flip_risks(shifts, gaps=(gap,), unit=unit).assign(unit=unit).merge(wanted) for unit in UNITS]
+    return pd.concat(found, ignore_index=True)
 
 
 def worst_findings(store: Store, *, count: int = 3) -> pd.DataFrame:

@@ -6,8 +6,7 @@ import streamlit as st
 
 from core.audit.workbench import Workbench
 from core.charts.canvas import thumbnail
-from core.charts.fairness import family_shifts
-from core.charts.style import CONFIG, colours, signed
+from core.charts.style import signed
 from core.corpora.images import read_item
 from core.errors import InvariscopeError, ProbeRejected
 from pages.parts.lab_state import corpus_names, load_corpus, offered_probes, shared
@@ -15,6 +14,8 @@ from pages.parts.runs import evaluator_names, run_table
 from pages.parts.text import counted, number, safe
 
 LAB = "pages/probe_lab.py"
+EXAMPLE_HEIGHT = 120
+"""Height in px of an example, so that the cards line up."""
 
 
 def draw_findings(found: pd.DataFrame) -> None:
@@ -40,7 +41,7 @@ def _finding(row: pd.Series) -> None:
         said = (f"Item {row['item']} as it is", f"Item {row['item']} after {row['probe']}")
         with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
             for pixels, alt in zip(example, said, strict=False):
-                st.image(pixels, alt=alt, width=150)
+                st.image(pixels, alt=alt, width=round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0]))
     if row["caption"] != row["baseline_caption"]:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
@@ -72,63 +73,6 @@ def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | s
         return str(error)
     edited = [] if made is None or isinstance(made, ProbeRejected) or made.pixels is None else [made.pixels]
     return [thumbnail(pixels, side=320) for pixels in (bench.pixels, *edited)]
-
-
-def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame) -> None:
-    """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number."""
-    colour = colours(card["evaluator"].unique())
-    names = list(dict.fromkeys(card["evaluator"]))
-    cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
-    for name in names:
-        rows = card[card["evaluator"] == name]
-        with cells.container(border=True):
-            st.markdown(f"**{safe(name)}**")
-            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name])
-            st.plotly_chart(figure, key=f"overview.card.{name}", config=CONFIG, alt=_spoken(name, rows))
-            for _, row in rows.iterrows():
-                _worst(row)
-    st.caption(
-        "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
-        "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "
-        "that nobody can see. The verdict is about the signed median."
-    )
-    with st.expander("Every number of the card", icon=":material/table:"):
-        _numbers(card)
-
-
-def _worst(row: pd.Series) -> None:
-    interval = f"{number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}"
-    st.markdown(
-        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
-        f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · **{safe(row['verdict'])}**"
-    )
-
-
-def _numbers(card: pd.DataFrame) -> None:
-    percent = st.column_config.NumberColumn
-    st.dataframe(
-        card, hide_index=True, placeholder="—", alt="The fairness card in numbers",
-        column_config={
-            "evaluator": "Evaluator", "axis": "Axis", "family": "Worst family",
-            "median_percent": percent("Median %Δ", format="%+.2f"),
-            "low": percent("CI low", format="%+.2f"), "high": percent("CI high", format="%+.2f"),
-            "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
-            "abs_low": percent("CI low", format="%.2f"), "abs_high": percent("CI high", format="%.2f"),
-            "n_items": percent("n items"), "n_shifts": percent("n shifts"),
-            "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0"),
-            "n_missing": percent("Unscored"), "verdict": "Verdict", "n_families": percent("Of families"),
-            "null_band": percent("Null edits' median |%Δ|", format="%.2f"),
-        },
-    )  # fmt: skip
-    st.download_button(
-        "Fairness card as CSV", lambda: card.to_csv(index=False).encode("utf-8-sig"), "fairness-card.csv", "text/csv",
-        icon=":material/table:", on_click="ignore", key="overview.csv",
-    )  # fmt: skip
-
-
-def _spoken(name: str, rows: pd.DataFrame) -> str:
-    told = [f"{row['axis']}: {row['family']} {row['median_abs_percent']:.1f} %" for _, row in rows.iterrows()]
-    return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"
 
 
 def draw_runs(runs: tuple) -> None:

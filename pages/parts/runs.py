@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.overview import fairness_card, family_contrasts, worst_findings
+from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.slices import CHOICES, Slice, facets
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, signature
@@ -35,6 +35,12 @@ def card(files: Signature) -> pd.DataFrame:
 def families(files: Signature) -> pd.DataFrame:
     """Contrast of every family in these runs; see ``core.analysis.overview.family_contrasts``."""
     return family_contrasts(store(files))
+
+
+@st.cache_data(max_entries=4, show_spinner="Computing the flip risks …")
+def risks(files: Signature) -> pd.DataFrame:
+    """Flip risk of the families on the fairness card; see ``core.analysis.overview.card_risks``."""
+    return card_risks(store(files), card(files))
 
 
 @st.cache_data(max_entries=4, show_spinner="Looking for the worst findings …")

@@ -21,8 +21,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.analysis.orbits import Family, Orbits, row_medians
+from core.analysis.orbits import Family, Orbits
 from core.errors import InvalidInput
+from core.evaluators.calibrator import QUANTILES
+from core.evaluators.calibrator import apply as apply
+from core.evaluators.score_arithmetic import map_quantiles as map_quantiles
+from core.evaluators.score_arithmetic import row_medians
 
 READINGS = ("orbit", "absolute", "shift", "ridge", "quantile")
 UNIFORM, SENSITIVITY = "uniform", "sensitivity"
@@ -31,9 +35,6 @@ WEIGHTED = ("orbit", "absolute")
 
 RIDGE = 1.0
 """k of the ridge reading: how many transforms the family's median is worth."""
-
-QUANTILES = 101
-"""Points of a quantile map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +168,6 @@ _FAMILY_CORRECTIONS = {
     "ridge": _ridge,
     "quantile": _quantile,
 }
-
-
-def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
-    """Map scores from the first row's distribution to the second's; beyond its ends, move as the end does."""
-    source, target = quantiles
-    inside = np.clip(scores, source[0], source[-1])
-    # equal quantiles make a step: its middle, so that the map of a distribution to itself changes nothing much
-    index = np.arange(len(source))
-    last, first = np.interp(inside, source, index), index[-1] - np.interp(-inside, -source[::-1], index)
-    places = (first + last) / 2
-    return np.interp(places, index, target) + scores - inside
 
 
 def _only_variants(

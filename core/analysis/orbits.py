@@ -1,7 +1,6 @@
 """Scores of one evaluator as arrays: clean ones, and those of every family's variants with their baselines."""
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InvalidInput
+from core.evaluators.score_arithmetic import row_medians as row_medians
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 
@@ -107,53 +107,6 @@ def dev_split(images: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED
         raise InvalidInput(f"share must lie in (0, 1), got {share!r}")
     side = {image: _uniform(f"{seed}\x1f{image}") < share for image in set(images)}
     return np.array([side[image] for image in images], dtype=bool)
-
-
-def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-    """Median over the rows of each column, NaN left out; NaN for a column without a value.
-
-    Few long rows are sorted by exchanging neighbours, which works on whole rows at once.
-
-    Args:
-        values: float64 [k, n].
-        overwrite: values may be reordered within their columns, which spares a copy.
-
-    Returns:
-        float64 [n].
-    """
-    k, n = values.shape
-    if k == 0:
-        return np.full(n, math.nan)
-    if k == 1:
-        return values[0].copy()
-    missing = np.isnan(values)
-    if k > _NETWORK:
-        ordered = np.sort(values, axis=0)  # NaN last
-    else:
-        ordered = values if overwrite else values.copy()
-        ordered[missing] = math.inf
-        _exchange(ordered)
-    if not missing.any():
-        return ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2
-    count = k - missing.sum(axis=0)
-    columns, full = np.arange(n), count > 0
-    low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, k - 1)
-    medians = np.full(n, math.nan)
-    medians[full] = ((ordered[low, columns] + ordered[high, columns]) / 2)[full]
-    return medians
-
-
-_NETWORK = 8
-
-
-def _exchange(rows: np.ndarray) -> None:
-    """Sort each column in place: odd-even transposition, k rounds."""
-    k, smaller = len(rows), np.empty(rows.shape[1])
-    for turn in range(k):
-        for upper in range(turn % 2, k - 1, 2):
-            np.minimum(rows[upper], rows[upper + 1], out=smaller)
-            np.maximum(rows[upper], rows[upper + 1], out=rows[upper + 1])
-            rows[upper] = smaller
 
 
 def _orbits(evaluator: str, rows: pd.DataFrame, index: pd.MultiIndex) -> Orbits:

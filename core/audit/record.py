@@ -78,10 +78,14 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     fingerprint = evaluator.fingerprint
     return {
         "name": evaluator.spec.name,
-        "reference": f"{told_path(Path(path))}:{name}" if separator else reference,
+        "reference": f"{told_path(Path(path))}:{name}" if separator else _told_reference(reference),
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
     }
+
+
+def _told_reference(reference: str) -> str:
+    return told_path(Path(reference)) if reference.endswith(".json") else reference
 
 
 def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Path) -> None:

@@ -1,7 +1,8 @@
-"""Evaluators by name, by entry point, or by ``path/to/file.py:Name``."""
+"""Evaluators by name, by entry point, by ``path/to/file.py:Name``, or by ``path/to/calibrator.json``."""
 
 import inspect
 from functools import cache
+from pathlib import Path
 from typing import TypeGuard
 
 from core.errors import InvalidInput
@@ -16,12 +17,16 @@ def catalogue() -> Catalogue[type[Evaluator]]:
 
 
 def find(reference: str) -> type[Evaluator]:
-    """Return an evaluator class by registered name or by ``path/to/file.py:Name``.
+    """Return an evaluator class by registered name, ``path/to/file.py:Name``, or ``path/to/calibrator.json``.
 
     Raises:
         UnknownName: if no evaluator has that name.
-        InvalidInput: if the path, or what it holds, is not an evaluator.
+        InvalidInput: if the path, or what it holds, is not an evaluator or a calibrator.
     """
+    if reference.endswith(".json"):
+        from core.evaluators.calibrated import calibrated
+
+        return calibrated(Path(reference))
     if ":" not in reference:
         return catalogue().get(reference)
     found = load_object(reference)

@@ -48,12 +48,16 @@ class Run:
         Returns:
             None where the name leads outside the root, or the run does not say where its root is.
         """
-        root_text = _mapping(self.manifest.get("corpus")).get("root")
-        if not isinstance(root_text, str):
+        root = self.corpus_root()
+        path = None if root is None else (root / image).resolve()
+        return path if root is not None and path is not None and path.is_relative_to(root) else None
+
+    def corpus_root(self) -> Path | None:
+        """Folder that the corpus lay in when the run was made, be it there or not; None where the run says none."""
+        root = _mapping(self.manifest.get("corpus")).get("root")
+        if not isinstance(root, str) or "\0" in root:
             return None
-        root = (settings.ROOT / root_text).resolve()
-        path = (root / image).resolve()
-        return path if path.is_relative_to(root) else None
+        return (settings.ROOT / root).resolve()
 
 
 def check_run_id(run_id: str) -> str:

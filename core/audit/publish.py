@@ -8,8 +8,8 @@ import duckdb
 
 from core.audit.files import write_whole
 from core.audit.manifest import COMPLETE
-from core.audit.schema import SCHEMA_VERSION
-from core.audit.store import SCHEMAS, Store
+from core.audit.schema import SCHEMA_VERSION, SCHEMAS
+from core.audit.store import Store
 from core.errors import InvalidInput, StoreError
 
 
@@ -39,8 +39,8 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
     if output.exists() and not overwrite:
         raise InvalidInput(f"{output} exists; choose another name, or say that it may be replaced")
     with Store.open(runs) as store:
-        if store.problems:
-            raise StoreError(store.problems[0])
+        if store.left_out:
+            raise StoreError(store.left_out[0])
         if not store.runs():
             raise InvalidInput("there is no run to publish; name at least one run folder")
         unfinished = [run.id for run in store.runs() if run.status != COMPLETE]

@@ -64,5 +64,20 @@ REJECTIONS = pa.schema(
     ]
 )
 
+SCHEMAS = {"scores": SCORES, "items": ITEMS, "rejections": REJECTIONS}
+"""Stored table -> its columns."""
+
+VERDICTS = pa.schema(
+    [
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("probe", pa.string()),
+        ("subject", pa.string()),
+        ("accepted", pa.float64()),  # share of the voting people who found both versions acceptable, 0..1
+        ("votes", pa.int32()),
+    ]
+)
+"""People's verdicts on the pairs that a probe makes; see the store's view ``verdicts``."""
+
 SHIFT_FLOOR = 1e-6
 """Baselines with |score| below this have no percent change; they are counted. Source: PROTOCOL section 3."""

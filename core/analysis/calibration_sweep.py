@@ -1,4 +1,4 @@
-"""The sweep over λ, the choice of λ*, and what calibration changes on the held-out split.
+"""The sweep over λ and the choice of λ*.
 
 Source: PROTOCOL section 5 (paper A, 3.5, A.7, B.6).
 """
@@ -8,12 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from core.analysis.calibration import SENSITIVITY, UNIFORM, Terms, corrections, learn, sensitivity
-from core.analysis.flip_risk import GAPS, flip_risk
 from core.analysis.orbits import Family, Orbits, row_medians
-from core.analysis.rank_agreement import rank_agreement
 from core.errors import InvalidInput
 
 LAMBDAS = tuple(step / 20 for step in range(21))
@@ -157,61 +154,6 @@ def oracle_terms(
         return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
 
     return min(candidates, key=reached)
-
-
-def before_after(
-    scores: Orbits, terms: Terms, strength: float, others: Mapping[str, np.ndarray], *, gaps: Sequence[float] = GAPS
-) -> pd.DataFrame:
-    """What calibration changes on a split, normally the held-out one.
-
-    Args:
-        scores: of the split.
-        terms: learnt on the dev split.
-        strength: λ*.
-        others: H by name, float64 [n].
-        gaps: d of the flip risk, on the score's scale.
-
-    Returns:
-        Columns measure, axis, name, gap, before, after, n. Measures: ``sensitivity`` (by family, score units; the
-        societal families' rows are the societal gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean
-        over the axis' families), ``flip risk`` (by family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H).
-    """
-    after = calibrated(scores, terms, strength)
-    records: list[dict[str, object]] = []
-    for name, family in scores.families.items():
-        pair = (family, after.families[name])
-        n = int((~np.isnan(row_medians(family.shifts))).sum())
-        head = {"axis": family.axis, "name": name, "n": n}
-        records.append({**head, "measure": "sensitivity", **_both(*(sensitivity(each.shifts) for each in pair))})
-        records.append({**head, "measure": "percent", **_both(*(_percent(each) for each in pair))})
-        risks = [_risks(each, gaps) for each in pair]
-        records += [
-            {**head, "measure": "flip risk", "gap": gap, **_both(first, second)}
-            for gap, first, second in zip(gaps, *risks, strict=True)
-        ]
-    for name, ratings in others.items():
-        first, second = rank_agreement(scores.clean, ratings), rank_agreement(after.clean, ratings)
-        for measure in ("spearman", "kendall_b", "kendall_c"):
-            values = _both(getattr(first, measure), getattr(second, measure))
-            records.append({"measure": measure, "name": name, "n": first.n, **values})
-    table = pd.DataFrame(records, columns=["measure", "axis", "name", "gap", "before", "after", "n"])
-    families = table[table["measure"] == "sensitivity"].groupby("axis", as_index=False)
-    axes = families.agg(before=("before", "mean"), after=("after", "mean"), n=("n", "max"))
-    return pd.concat([table, axes.assign(measure="axis sensitivity", name=axes["axis"])], ignore_index=True)
-
-
-def _both(before: float, after: float) -> dict[str, object]:
-    return {"before": float(before), "after": float(after)}
-
-
-def _percent(family: Family) -> float:
-    floor = np.where(np.abs(family.baselines) >= 1e-6, family.baselines, math.nan)
-    return sensitivity(100 * family.shifts / floor)
-
-
-def _risks(family: Family, gaps: Sequence[float]) -> np.ndarray:
-    items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
-    return flip_risk(family.shifts.ravel(), np.asarray(gaps), items=items)
 
 
 def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float]) -> np.ndarray:

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from core.analysis.calibration import READINGS, learn, sensitivity
+from core.analysis.calibration_effect import before_after
 from core.analysis.calibration_sweep import (
     LAMBDAS,
     Sweep,
-    before_after,
     calibrated,
     choose,
     oracle_terms,

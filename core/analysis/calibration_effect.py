@@ -1,0 +1,148 @@
+"""What a calibration changes on a split, before and after, every number with its interval.
+
+Intervals over items, 95 %: medians by BCa (:mod:`core.analysis.bootstrap`), flip risk in closed form or drawn
+(:mod:`core.analysis.flip_risk`), Spearman's ρ and the mean over an axis' families by the percentiles of bootstrap
+samples of items, Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1].
+
+References:
+    [1] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
+        Biometrika 44(3/4), 470-481.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.bootstrap import Interval, median_bca
+from core.analysis.calibration import Terms
+from core.analysis.calibration_sweep import calibrated
+from core.analysis.flip_risk import GAPS, flip_risk_intervals
+from core.analysis.orbits import Family, Orbits, row_medians
+from core.analysis.rank_agreement import rank_agreement
+from core.analysis.spearman_band import spearman_band
+from core.seeds import RUN_SEED
+
+LEVEL = 0.95
+
+COLUMNS = (
+    "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high", "n",
+)  # fmt: skip
+
+_AXIS_RESAMPLES = 400
+_AXIS_WORK = 8_000_000  # items × resamples × families
+
+
+def before_after(
+    scores: Orbits,
+    terms: Terms,
+    strength: float,
+    others: Mapping[str, np.ndarray],
+    *,
+    gaps: Sequence[float] = GAPS,
+    size: float = 1.0,
+) -> pd.DataFrame:
+    """What calibration changes on a split, normally the held-out one.
+
+    Args:
+        scores: of the split.
+        terms: learnt on the dev split.
+        strength: λ.
+        others: H by name, float64 [n].
+        gaps: of the flip risk, as shares of ``size``.
+        size: what the gaps are shares of, on the score's scale: 1, or an interquartile range of the clean scores.
+
+    Returns:
+        COLUMNS. Measures: ``sensitivity`` (by family, score units; the societal families' rows are the societal
+        gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean over the axis' families), ``flip risk`` (by
+        family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H). Intervals are NaN where undefined.
+    """
+    after = calibrated(scores, terms, strength)
+    records: list[dict[str, object]] = []
+    for name, family in scores.families.items():
+        pair = (family, after.families[name])
+        head = {"axis": family.axis, "name": name}
+        records.append({**head, "measure": "sensitivity", **_both(*(_sensitivity(each) for each in pair))})
+        records.append({**head, "measure": "percent", **_both(*(_percent(each) for each in pair))})
+        risks = [_risks(each, [gap * size for gap in gaps]) for each in pair]
+        records += [
+            {**head, "measure": "flip risk", "gap": gap, **_both(first, second)}
+            for gap, first, second in zip(gaps, *risks, strict=True)
+        ]
+    for axis in dict.fromkeys(family.axis for family in scores.families.values()):
+        both = _both(*(_axis(each, axis) for each in (scores, after)))
+        records.append({"measure": "axis sensitivity", "axis": axis, "name": axis, **both})
+    for name, ratings in others.items():
+        records += _agreements(name, scores.clean, after.clean, ratings)
+    return pd.DataFrame(records, columns=list(COLUMNS))
+
+
+def _both(before: Interval, after: Interval) -> dict[str, object]:
+    return {
+        "before": before.estimate, "before_low": before.low, "before_high": before.high,
+        "after": after.estimate, "after_low": after.low, "after_high": after.high, "n": before.n,
+    }  # fmt: skip
+
+
+def _sensitivity(family: Family) -> Interval:
+    return median_bca(row_medians(np.abs(family.shifts)), level=LEVEL)
+
+
+def _percent(family: Family) -> Interval:
+    floor = np.where(np.abs(family.baselines) >= 1e-6, family.baselines, math.nan)
+    return median_bca(row_medians(np.abs(100 * family.shifts / floor)), level=LEVEL)
+
+
+def _risks(family: Family, gaps: Sequence[float]) -> list[Interval]:
+    items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
+    return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, level=LEVEL)
+
+
+def _axis(scores: Orbits, axis: str) -> Interval:
+    """Mean over an axis' families of their sensitivity; bootstrap over items, the same sample for every family."""
+    sizes = np.array([row_medians(np.abs(f.shifts)) for f in scores.families.values() if f.axis == axis])
+    sizes = sizes[:, ~np.isnan(sizes).all(axis=0)]
+    n = sizes.shape[1]
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, LEVEL, "no shifts")
+    estimate = _mean_of_medians(sizes[:, None, :])[0]
+    if n == 1:
+        return Interval(float(estimate), math.nan, math.nan, 1, LEVEL, "one item has no interval")
+    resamples = int(np.clip(_AXIS_WORK // sizes.size, 50, _AXIS_RESAMPLES))
+    picks = np.random.default_rng(RUN_SEED).integers(n, size=(resamples, n))
+    low, high = np.nanquantile(_mean_of_medians(sizes[:, picks]), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(estimate), float(low), float(high), n, LEVEL)
+
+
+def _mean_of_medians(sizes: np.ndarray) -> np.ndarray:
+    """[families, samples, n] -> [samples]; a family without a value in a sample is left out of it."""
+    families, samples, n = sizes.shape
+    medians = row_medians(sizes.reshape(-1, n).T).reshape(families, samples)
+    known = ~np.isnan(medians)
+    total = np.where(known, medians, 0.0).sum(axis=0)
+    return np.divide(total, known.sum(axis=0), out=np.full(samples, math.nan), where=known.any(axis=0))
+
+
+def _agreements(name: str, before: np.ndarray, after: np.ndarray, ratings: np.ndarray) -> Iterator[dict[str, object]]:
+    first, second = rank_agreement(before, ratings), rank_agreement(after, ratings)
+    for measure in ("spearman", "kendall_b", "kendall_c"):
+        found = [
+            _spearman(agreement.spearman, scores, ratings, agreement.n)
+            if measure == "spearman"
+            else _kendall(getattr(agreement, measure), agreement.n)
+            for agreement, scores in ((first, before), (second, after))
+        ]
+        yield {"measure": measure, "name": name, **_both(*found)}
+
+
+def _spearman(rho: float, scores: np.ndarray, ratings: np.ndarray, n: int) -> Interval:
+    low, high = spearman_band(scores, np.zeros_like(scores), ratings, [0.0], level=LEVEL)
+    return Interval(rho, float(low[0]), float(high[0]), n, LEVEL)
+
+
+def _kendall(tau: float, n: int) -> Interval:
+    if n <= 4 or not abs(tau) < 1:
+        return Interval(tau, math.nan, math.nan, n, LEVEL, "too few items")
+    reach = 1.959964 * math.sqrt(0.437 / (n - 4))
+    return Interval(tau, math.tanh(math.atanh(tau) - reach), math.tanh(math.atanh(tau) + reach), n, LEVEL)

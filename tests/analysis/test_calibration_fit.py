@@ -1,0 +1,122 @@
+"""From stored shifts to a calibration, on the results that ship and on rows made up."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.calibrated_rows import calibrated_shifts
+from core.analysis.calibration import corrections
+from core.analysis.calibration_effect import before_after
+from core.analysis.calibration_fit import HUMAN, ORACLE, calibration_rows, fit, image_hashes
+from core.analysis.calibration_sweep import calibrated
+from core.analysis.calibrator import calibrator
+from core.analysis.orbits import orbits
+from core.analysis.slices import Slice
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.settings import ROOT
+
+
+@pytest.fixture(scope="module")
+def demo() -> tuple[pd.DataFrame, dict]:
+    with Store.open(ROOT / "data" / "results" / "demo") as store:
+        return calibration_rows(store, Slice(axes=("spatial",))), image_hashes(store)
+
+
+def test_the_test_split_shares_no_image_with_the_dev_split(demo: tuple) -> None:
+    rows, images = demo
+    found = fit(rows, images, evaluator="conse-lite0")
+    held_out = {images[item] for item in found.scores.items}
+    rest = {images[item] for item in set(images) - set(found.scores.items)}
+    assert held_out
+    assert not held_out & rest
+    assert found.n_dev + found.n_test == rows["item"].nunique()
+
+
+def test_the_shift_reading_lowers_the_held_out_sensitivity_that_the_sweep_reports(demo: tuple) -> None:
+    found = fit(*demo, evaluator="conse-lite0", reading="shift")
+    at = found.test.lambdas.index(found.choice.strength)
+    assert found.choice.strength > 0
+    assert found.test.total[at] < found.test.total[0]
+    assert set(found.others) == {"conse-lite2", "grounding-judge"}
+
+
+def test_every_number_before_and_after_has_an_interval_that_holds_it(demo: tuple) -> None:
+    found = fit(*demo, evaluator="conse-lite0")
+    table = before_after(found.scores, found.terms, 0.5, found.others)
+    for side in ("before", "after"):
+        assert (table[f"{side}_low"] <= table[side]).all()
+        assert (table[f"{side}_high"] >= table[side]).all()
+    assert (table["n"] > 0).all()
+    assert set(table["measure"]) == {
+        "sensitivity", "percent", "axis sensitivity", "flip risk", "spearman", "kendall_b", "kendall_c",
+    }  # fmt: skip
+
+
+def test_bands_hold_the_correlation_that_they_belong_to(demo: tuple) -> None:
+    found = fit(*demo, evaluator="conse-lite0")
+    for name, (low, high) in found.bands().items():
+        assert (low <= found.test.spearman[name]).all()
+        assert (high >= found.test.spearman[name]).all()
+
+
+def test_people_s_ratings_are_held_to_where_there_are_any(demo: tuple) -> None:
+    rows, images = demo
+    items = rows["item"].unique()
+    ratings = pd.DataFrame(
+        {"corpus": "demo", "item": np.repeat(items, 2), "probe": "identity", "subject": "template",
+         "rating": np.tile([1.0, 3.0], len(items))}
+    )  # fmt: skip
+    found = fit(rows, images, evaluator="conse-lite0", ratings=ratings)
+    assert (found.others[HUMAN] == 2.0).all()
+    assert HUMAN not in fit(rows, images, evaluator="conse-lite0", ratings=ratings.iloc[:0]).others
+    assert "no correlation with human ratings" in found.choice.note
+
+
+def test_oracle_weights_say_that_they_are_an_upper_bound(demo: tuple) -> None:
+    assert fit(*demo, evaluator="conse-lite0", weights=ORACLE).oracle
+    assert not fit(*demo, evaluator="conse-lite0", weights=ORACLE, reading="shift").oracle
+
+
+def test_what_cannot_be_fitted_is_refused(demo: tuple) -> None:
+    rows, images = demo
+    with pytest.raises(InvalidInput, match="conse-lite0"):
+        fit(rows, images, evaluator="clipscore")
+    with pytest.raises(InvalidInput, match="weights"):
+        fit(rows, images, evaluator="conse-lite0", weights="best")
+    with pytest.raises(InvalidInput, match="umic"):
+        fit(rows, images, evaluator="conse-lite0", against=["umic"])
+    with pytest.raises(InvalidInput, match="cannot be split"):
+        fit(rows[rows["item"] == rows["item"].iloc[0]], images, evaluator="conse-lite0")
+    with pytest.raises(InvalidInput, match="none"):
+        fit(rows.iloc[:0], images, evaluator="conse-lite0")
+
+
+@pytest.mark.parametrize("reading", ["orbit", "shift"])
+def test_calibrated_rows_are_the_calibrated_scores_in_their_places(demo: tuple, reading: str) -> None:
+    rows, images = demo
+    found = fit(rows, images, evaluator="conse-lite0", reading=reading)
+    model = calibrator(found.terms, strength=0.5, evaluator="conse-lite0")
+    after = calibrated_shifts(rows, model, name="better")
+    own = orbits(rows)["conse-lite0"]
+    expected, placed = calibrated(own, found.terms, 0.5), orbits(after)["better"]
+    for name, family in expected.families.items():
+        np.testing.assert_allclose(placed.families[name].scores, family.scores)
+        np.testing.assert_allclose(placed.families[name].baselines, family.baselines)
+    assert len(after) == (rows["evaluator"] == "conse-lite0").sum()
+    if reading == "orbit":
+        assert np.abs(corrections(own, found.terms).clean).max() > 0
+    row = after.iloc[3]
+    assert row["delta"] == pytest.approx(row["score"] - row["baseline_score"])
+    assert math.isnan(row["percent"]) or row["percent"] == pytest.approx(100 * row["delta"] / row["baseline_score"])
+
+
+def test_rows_of_other_evaluators_and_families_are_refused(demo: tuple) -> None:
+    rows, images = demo
+    model = calibrator(fit(rows, images, evaluator="conse-lite0").terms, strength=0.5, evaluator="conse-lite0")
+    with pytest.raises(InvalidInput, match="conse-lite0"):
+        calibrated_shifts(rows[rows["evaluator"] == "conse-lite2"], model)
+    with pytest.raises(InvalidInput, match="vertical-flip"):
+        calibrated_shifts(rows.assign(family="other"), model)

@@ -30,6 +30,10 @@ class NotAvailable(InvariscopeError, RuntimeError):
     """Something that is known but not on this machine; the text says how to get it."""
 
 
+class ScoringStopped(InvariscopeError, RuntimeError):
+    """An evaluator that cannot go on for any pair, such as a spent budget or a refused key; the run can be resumed."""
+
+
 class ProbeRejected(InvariscopeError):
     """A probe that cannot be applied to an item.
 

@@ -20,7 +20,7 @@ from core.audit.prefetch import prefetch
 from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
 from core.audit.render import Group, LeftOut, render
 from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
-from core.errors import InvalidInput, InvariscopeError, StoreError
+from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
@@ -173,6 +173,12 @@ class _Job:
                 f"run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards; "
                 "start the same run again and it goes on"
             ) from None
+        except ScoringStopped as error:
+            self._save(INTERRUPTED)
+            raise RunStopped(
+                f"{error}; run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards: "
+                "start it again and it goes on"
+            ) from error
         self.manifest |= outcome(self.folder, self.plan, counts)
         self._save(COMPLETE)
         self.folder.clear_work()
@@ -241,7 +247,12 @@ class _Job:
             with self.pool.lease(reference) as evaluator:
                 started = time.perf_counter()
                 scores = score_pairs_with_errors(
-                    evaluator, group.images, pairs, cache=self.cache, batch_size=self.plan.batch_size
+                    evaluator,
+                    group.images,
+                    pairs,
+                    references=[draft.references for draft in group.drafts],
+                    cache=self.cache,
+                    batch_size=self.plan.batch_size,
                 )
                 spent = time.perf_counter() - started
                 new, without_baseline = maker.rows(evaluator, group.drafts, scores)

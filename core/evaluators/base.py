@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from core.corpora.schema import Box, Mask
-from core.errors import InvalidInput
+from core.errors import InvalidInput, InvariscopeError
 
 if TYPE_CHECKING:  # listing evaluators must not import torch
     from torch import Tensor
@@ -25,6 +25,8 @@ class EvaluatorSpec:
         score_range: native range, (low, high); high is None where there is no upper bound.
         memory_mb: resident size when loaded, for the pool's budget.
         offline: whether ``pip install`` brings the weights.
+        takes_references: whether it compares with reference captions and cannot score without any; its ``score``
+            takes them as a third argument (:class:`core.evaluators.references.Referenced`).
     """
 
     name: str
@@ -95,6 +97,21 @@ class Sight:
     object_inside: float | None = None
     evidence: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class PartlyScored(InvariscopeError):
+    """Raised by ``score`` where some pairs have no score and there is a reason beside each.
+
+    Args:
+        scores: float64 [n]; NaN where there is none.
+        errors: n texts; None where the pair was scored.
+    """
+
+    def __init__(self, scores: np.ndarray, errors: Sequence[str | None]) -> None:
+        reasons = [error for error in errors if error]
+        super().__init__(f"{len(reasons)} of {len(errors)} pairs have no score, the first because: {reasons[0]}")
+        self.scores = scores
+        self.errors = tuple(errors)
 
 
 class Evaluator(ABC):
@@ -200,6 +217,32 @@ def evaluator(**spec: Any) -> Callable[[E], E]:
     def mark(cls: E) -> E:
         cls.spec = described
         return cls
+
+    return mark
+
+
+F = TypeVar("F", bound=Callable[[str], type[Evaluator]])
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Evaluators that are made on demand: ``prefix:argument``.
+
+    Args:
+        form: how such a reference is written, for messages and help.
+        make: maps the argument to an evaluator class.
+    """
+
+    prefix: str
+    form: str
+    make: Callable[[str], type[Evaluator]]
+
+
+def family(prefix: str, *, form: str) -> Callable[[F], Family]:
+    """Mark a function that makes evaluators on demand: ``@family("open_clip", form="open_clip:MODEL/WEIGHTS")``."""
+
+    def mark(make: F) -> Family:
+        return Family(prefix, form, make)
 
     return mark
 

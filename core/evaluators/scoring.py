@@ -6,9 +6,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator
+from core.errors import InvalidInput, ScoringStopped
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
+from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
 
 ImageSource = np.ndarray | Callable[[], np.ndarray]
 """Pixels, uint8 RGB [H, W, 3], or a call that makes them when they are needed."""
@@ -20,6 +21,8 @@ BATCH_SIZE = 32
 _COMBINE_ROWS = 4096
 
 T = TypeVar("T")
+_Wanted = tuple[str, str, tuple[str, ...]]
+"""Image hash, caption, references."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ def score_pairs(
     images: Mapping[str, ImageSource],
     pairs: Sequence[tuple[str, str]],
     *,
+    references: Sequence[Sequence[str]] | None = None,
     cache: EmbeddingCache | None = None,
     batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
@@ -56,7 +60,7 @@ def score_pairs(
         float64 [n]; NaN where a pair could not be scored.
     """
     return score_pairs_with_errors(
-        evaluator, images, pairs, cache=cache, batch_size=batch_size, progress=progress
+        evaluator, images, pairs, references=references, cache=cache, batch_size=batch_size, progress=progress
     ).scores
 
 
@@ -65,6 +69,7 @@ def score_pairs_with_errors(
     images: Mapping[str, ImageSource],
     pairs: Sequence[tuple[str, str]],
     *,
+    references: Sequence[Sequence[str]] | None = None,
     cache: EmbeddingCache | None = None,
     batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
@@ -79,12 +84,14 @@ def score_pairs_with_errors(
         evaluator: loaded; the caller holds its lease.
         images: pixels by content hash (``core.corpora.images.pixel_hash``); calls are made batch by batch.
         pairs: n (image hash, caption) pairs, in any order, repeats welcome.
+        references: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair
+            whose list is empty has no score. Any other evaluator ignores them.
         cache: embeddings and scores of earlier calls, read and filled.
         batch_size: most images, captions or pairs in one call.
         progress: called after every batch.
 
     Raises:
-        InvalidInput: if a pair names an image that is not in ``images``.
+        InvalidInput: if a pair names an image that is not in ``images``, or references are needed and missing.
     """
     if batch_size < 1:
         raise InvalidInput(f"batch_size must be at least 1, got {batch_size}")
@@ -93,7 +100,10 @@ def score_pairs_with_errors(
         raise InvalidInput(f"a pair names image {strangers[0]!r}, which is not among the {len(images)} images given")
     work = _Work(evaluator, batch_size, EmbeddingCache() if cache is None else cache, progress)
     score = work.dual if isinstance(evaluator, DualEncoder) else work.pairwise
-    scores, errors = score(images, pairs)
+    told: list[tuple[str, ...]] | None = None
+    if evaluator.spec.takes_references:
+        told = [tuple(texts) for texts in check_references(evaluator.spec.name, references, len(pairs))]
+    scores, errors = score(images, pairs, told)
     return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls)
 
 
@@ -110,11 +120,15 @@ class _Work:
         self.done = self.total = 0
 
     def dual(
-        self, images: Mapping[str, ImageSource], pairs: Sequence[tuple[str, str]]
+        self,
+        images: Mapping[str, ImageSource],
+        pairs: Sequence[tuple[str, str]],
+        references: Sequence[tuple[str, ...]] | None,
     ) -> tuple[np.ndarray, tuple[str | None, ...]]:
         assert isinstance(self.evaluator, DualEncoder)
         image_keys = list(dict.fromkeys(key for key, _ in pairs))
-        texts = {caption: caption_hash(caption) for caption in dict.fromkeys(caption for _, caption in pairs)}
+        written = [caption for _, caption in pairs] + [text for each in references or () for text in each]
+        texts = {text: caption_hash(text) for text in dict.fromkeys(written)}
         by_image = self.cache.get_many(self.fingerprint, IMAGE, image_keys)
         by_hash = self.cache.get_many(self.fingerprint, CAPTION, list(texts.values()))
         new_images = [key for key in image_keys if key not in by_image]
@@ -134,40 +148,65 @@ class _Work:
         by_hash.update(encoded)
         self.cache.put_many(self.fingerprint, CAPTION, encoded)
         errors = [failed.get(key) or failed_texts.get(caption) for key, caption in pairs]
+        groups: list[list[str]] | None = None
+        if references is not None:  # a reference that cannot be read is left out; one that can is enough
+            groups = [[texts[text] for text in each if text not in failed_texts] for each in references]
+            errors = [error or self._lacking(group) for error, group in zip(errors, groups, strict=True)]
         rows = [index for index, error in enumerate(errors) if error is None]
         scores = np.full(len(pairs), np.nan)
         for part in _batches(rows, _COMBINE_ROWS):
             left = np.stack([by_image[pairs[row][0]] for row in part])
             right = np.stack([by_hash[texts[pairs[row][1]]] for row in part])
-            self._combine(left, right, part, scores, errors)
+            others = None
+            if groups is not None:
+                others = [np.stack([by_hash[name] for name in groups[row]]) for row in part]
+            self._combine(left, right, others, part, scores, errors)
         return scores, tuple(errors)
 
+    def _lacking(self, references: Sequence[str]) -> str | None:
+        return None if references else NO_REFERENCE.format(name=self.evaluator.spec.name)
+
     def pairwise(
-        self, images: Mapping[str, ImageSource], pairs: Sequence[tuple[str, str]]
+        self,
+        images: Mapping[str, ImageSource],
+        pairs: Sequence[tuple[str, str]],
+        references: Sequence[tuple[str, ...]] | None,
     ) -> tuple[np.ndarray, tuple[str | None, ...]]:
-        names = {pair: pair_key(*pair) for pair in dict.fromkeys(pairs)}
+        wanted = [(*pair, ()) for pair in pairs]
+        if references is not None:
+            wanted = [(*pair, each) for pair, each in zip(pairs, references, strict=True)]
+        failed: dict[_Wanted, str] = {}
+        if references is not None:
+            failed = {each: self._lacking(each[2]) or "" for each in wanted if not each[2]}
+        names = {each: _pair_name(each) for each in dict.fromkeys(wanted)}
         known = self.cache.get_many(self.fingerprint, PAIR, list(names.values()))
         order = {key: rank for rank, key in enumerate(dict.fromkeys(key for key, _ in pairs))}
-        new = sorted((pair for pair, name in names.items() if name not in known), key=lambda pair: order[pair[0]])
+        new = sorted(
+            (each for each, name in names.items() if name not in known and each not in failed),
+            key=lambda each: order[each[0]],
+        )
         self.total = self.images_encoded = len(new)
-        failed: dict[tuple[str, str], str] = {}
         last: dict[str, np.ndarray] = {}
 
-        def fetch(pair: tuple[str, str]) -> tuple[np.ndarray, str]:
+        def fetch(pair: _Wanted) -> tuple[np.ndarray, str, tuple[str, ...]]:
             if pair[0] not in last:
                 pixels = _pixels(images[pair[0]])
                 last.clear()  # pairs come image by image: one at a time is enough
                 last[pair[0]] = pixels
-            return last[pair[0]], pair[1]
+            return last[pair[0]], pair[1], pair[2]
 
-        def call(batch: list[tuple[np.ndarray, str]]) -> np.ndarray:
-            return self.evaluator.score([image for image, _ in batch], [caption for _, caption in batch])
+        def call(batch: list[tuple[np.ndarray, str, tuple[str, ...]]]) -> np.ndarray:
+            scored_images, captions, others = [list(column) for column in zip(*batch, strict=True)]
+            if references is None:
+                return self.evaluator.score(scored_images, captions)
+            assert isinstance(self.evaluator, Referenced)
+            return self.evaluator.score(scored_images, captions, others)
 
         scored = self._encode(new, fetch, call, failed)
-        known.update({names[pair]: value for pair, value in scored.items()})
-        self.cache.put_many(self.fingerprint, PAIR, {names[pair]: value for pair, value in scored.items()})
-        errors = tuple(failed.get(pair) for pair in pairs)
-        scores = [np.nan if pair in failed else float(known[names[pair]]) for pair in pairs]
+        known.update({names[each]: value for each, value in scored.items()})
+        self.cache.put_many(self.fingerprint, PAIR, {names[each]: value for each, value in scored.items()})
+        errors = tuple(failed.get(each) for each in wanted)
+        scores = [np.nan if each in failed else float(known[names[each]]) for each in wanted]
         return np.array(scores, dtype=np.float64), errors
 
     def _encode(
@@ -201,6 +240,11 @@ class _Work:
         try:
             self.calls += 1
             values = _as_rows(call([inputs[key] for key in keys]), len(keys))
+        except ScoringStopped:  # no pair can be scored any more: the caller keeps what it has and ends
+            raise
+        except PartlyScored as partly:
+            values = partly.scores
+            failed.update({key: error for key, error in zip(keys, partly.errors, strict=True) if error})
         except Exception as error:  # an evaluator may raise anything; find the item that it cannot take
             if len(keys) == 1:
                 failed[keys[0]] = _sentence(error)
@@ -213,29 +257,51 @@ class _Work:
             if np.isfinite(value).all():
                 rows[key] = value
             else:
-                failed[key] = "the evaluator gave no finite value"
+                failed.setdefault(key, "the evaluator gave no finite value")
 
     def _combine(
-        self, left: np.ndarray, right: np.ndarray, part: Sequence[int], scores: np.ndarray, errors: list[str | None]
+        self,
+        left: np.ndarray,
+        right: np.ndarray,
+        references: list[np.ndarray] | None,
+        part: Sequence[int],
+        scores: np.ndarray,
+        errors: list[str | None],
     ) -> None:
-        import torch
-
-        assert isinstance(self.evaluator, DualEncoder)
         try:
-            values = _as_rows(self.evaluator.combine(torch.from_numpy(left), torch.from_numpy(right)), len(part))
+            values = _as_rows(self._combined(left, right, references), len(part))
         except Exception as error:
             if len(part) == 1:
                 errors[part[0]] = _sentence(error)
                 return
             middle = len(part) // 2
-            self._combine(left[:middle], right[:middle], part[:middle], scores, errors)
-            self._combine(left[middle:], right[middle:], part[middle:], scores, errors)
+            for half in (slice(None, middle), slice(middle, None)):
+                others = None if references is None else references[half]
+                self._combine(left[half], right[half], others, part[half], scores, errors)
             return
         for row, value in zip(part, values, strict=True):
             if np.isfinite(value):
                 scores[row] = value
             else:
                 errors[row] = "the evaluator gave no finite score"
+
+
+    def _combined(self, left: np.ndarray, right: np.ndarray, references: list[np.ndarray] | None) -> np.ndarray:
+        import torch
+
+        images, captions = torch.from_numpy(left), torch.from_numpy(right)
+        if references is None:
+            assert isinstance(self.evaluator, DualEncoder)
+            return self.evaluator.combine(images, captions)
+        assert isinstance(self.evaluator, ReferencedDualEncoder)
+        return self.evaluator.combine_with_references(images, captions, [torch.from_numpy(each) for each in references])
+
+
+def _pair_name(wanted: _Wanted) -> str:
+    """Key of a pairwise score; references are part of it where there are any."""
+    image, caption, references = wanted
+    name = pair_key(image, caption)
+    return name if not references else f"{name}:{caption_hash(chr(0).join(references))}"
 
 
 def _batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

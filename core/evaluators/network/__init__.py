@@ -1,0 +1,1 @@
+"""Evaluators that ask a model over the network."""

@@ -1,0 +1,121 @@
+"""Evaluators that compare a caption with reference captions by people."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NO_REFERENCE = (
+    "{name} compares with reference captions and this item has no other caption; give some "
+    "(more captions in the corpus, or --references)"
+)
+
+
+def references_of(captions: Mapping[str, Sequence[str]], subject: str) -> tuple[str, ...]:
+    """Return an item's captions that serve as references while ``subject`` is scored.
+
+    They are in the language that holds the subject, English where none does. The subject itself is left out, and
+    nothing else: every variant of an item is compared with the same references as its baseline.
+
+    Args:
+        captions: an item's captions by language.
+        subject: the caption that is scored, before any probe edits it.
+
+    Returns:
+        Captions in the corpus' order, each once; empty where there are none.
+
+    Example:
+        >>> references_of({"en": ["A cat.", "A pet on a sofa."]}, "A cat.")
+        ('A pet on a sofa.',)
+    """
+    language = next((name for name, texts in captions.items() if subject in texts), "en")
+    texts = [text for text in captions.get(language, ()) if text != subject and text.strip()]
+    return tuple(dict.fromkeys(texts))
+
+
+def harmonic_mean(score: float, likeness: float) -> float:
+    """2ab / (a + b) of two non-negative numbers; 0 where both are 0.
+
+    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore).
+    """
+    both = score + likeness
+    return 2 * score * likeness / both if both > 0 else 0.0
+
+
+class Referenced(Evaluator):
+    """Scores pairs against references: S(x, c, R). Its spec says ``takes_references``."""
+
+    @abstractmethod
+    def score(
+        self,
+        images: Sequence[np.ndarray],
+        captions: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> np.ndarray:
+        """Score n pairs against n lists of references; float64 [n], NaN where a list is empty.
+
+        Raises:
+            InvalidInput: if there are no references at all, or not one list a pair.
+        """
+
+
+class ReferencedDualEncoder(DualEncoder, Referenced):
+    """A dual encoder's score and the closest reference, in one number.
+
+    With S the dual encoder's own score and t, t_r the unit embeddings of caption and references::
+
+        likeness = max(max_r t · t_r, 0),     score = 2 · S · likeness / (S + likeness)
+
+    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore); PAC-S uses the same form.
+    """
+
+    def combine_with_references(
+        self, image_embeddings: "Tensor", caption_embeddings: "Tensor", references: "Sequence[Tensor]"
+    ) -> np.ndarray:
+        """Score row by row: two [n, d] tensors and n tensors [r, d] give float64 [n]; NaN where r is 0."""
+        own = self.combine(image_embeddings, caption_embeddings)
+        scores = np.full(len(own), np.nan)
+        for row, (caption, others) in enumerate(zip(caption_embeddings, references, strict=True)):
+            likeness = (others.double() @ caption.double()).numpy()
+            likeness = likeness[np.isfinite(likeness)]
+            if len(likeness) and np.isfinite(own[row]):
+                scores[row] = harmonic_mean(float(own[row]), max(float(likeness.max()), 0.0))
+        return scores
+
+    def score(
+        self,
+        images: Sequence[np.ndarray],
+        captions: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> np.ndarray:
+        """Score n pairs against n lists of references, each image and text encoded once per occurrence."""
+        import torch
+
+        if len(images) != len(captions):
+            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        checked = check_references(self.spec.name, references, len(captions))
+        if not images:
+            return np.empty(0, dtype=np.float64)
+        flat = self.encode_captions([text for texts in checked for text in texts])
+        groups = torch.split(flat, [len(texts) for texts in checked])
+        return self.combine_with_references(self.encode_images(images), self.encode_captions(captions), groups)
+
+
+def check_references(name: str, references: Sequence[Sequence[str]] | None, pairs: int) -> Sequence[Sequence[str]]:
+    """Return the references after checking that there is one list a pair.
+
+    Raises:
+        InvalidInput: otherwise.
+    """
+    if references is None:
+        raise InvalidInput(f"{name} compares with reference captions; give a list of them for every pair")
+    if len(references) != pairs:
+        raise InvalidInput(f"{name} needs one list of references a pair, got {len(references)} for {pairs} pairs")
+    return references

@@ -1,0 +1,147 @@
+"""A real server that speaks the protocol of chat completions over HTTP, and misbehaves when a caption says so."""
+
+import base64
+import hashlib
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+MODEL = "eye-1"
+KEY = "sk-secret-of-the-test"
+
+
+def true_score(png: bytes, caption: str) -> int:
+    """What this server's judge thinks of a pair: any fixed function of both."""
+    return hashlib.sha256(png + caption.encode()).digest()[0] % 11
+
+
+class JudgeServer:
+    """Counts what it is asked; ``most_at_once`` is the most requests that were under way together."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.requests: list[dict[str, Any]] = []
+        self.most_at_once = 0
+        self._now = 0
+        self._three = threading.Barrier(3)
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                with server._lock:
+                    server._now += 1
+                    server.most_at_once = max(server.most_at_once, server._now)
+                try:
+                    server._answer(self, body)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # a client that waited long enough
+                finally:
+                    with server._lock:
+                        server._now -= 1
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+    def _answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        picture, text = body["messages"][1]["content"]
+        png = base64.b64decode(picture["image_url"]["url"].partition("base64,")[2])
+        caption = text["text"].removeprefix("Caption:\n")
+        with self._lock:
+            self.asked[caption] += 1
+            self.requests.append({"path": request.path, **body})
+            turn = self.asked[caption]
+        model, content, finish = MODEL, json.dumps({"score": true_score(png, caption), "reason": "seen"}), "stop"
+        if request.headers["authorization"] != f"Bearer {KEY}":
+            return _send(request, 401, {"error": {"message": f"bad key {request.headers['authorization']}"}})
+        match caption.partition(":")[0]:
+            case "busy twice" if turn <= 2:
+                return _send(request, 429, {"error": {"message": "slow down"}}, {"retry-after": "0"})
+            case "busy":
+                return _send(request, 429, {"error": {"message": "slow down"}})
+            case "broken once" if turn == 1:
+                return _send(request, 500, {"error": {"message": "oh"}})
+            case "broken":
+                return _send(request, 503, {"error": {"message": "oh"}})
+            case "cut":
+                request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{")
+                request.wfile.flush()
+                request.connection.shutdown(socket.SHUT_RDWR)
+                return None
+            case "cut once" if turn == 1:
+                request.connection.shutdown(socket.SHUT_RDWR)
+                return None
+            case "together":
+                self._three.wait(timeout=10)
+            case "slow":
+                time.sleep(1.5)
+            case "no json":
+                content = "I would say 7 of 10."
+            case "half json":
+                content = '{"score": 7, "rea'
+            case "wrong shape":
+                content = json.dumps({"rating": 7})
+            case "too much":
+                content = json.dumps({"score": 70, "reason": "generous"})
+            case "a word":
+                content = json.dumps({"score": "7", "reason": "quoted"})
+            case "fenced":
+                content = f"```json\n{content}\n```"
+            case "long":
+                finish = "length"
+            case "too large":
+                return _send(request, 400, {"error": {"message": f"image too large, says {KEY}"}})
+            case "other model":
+                model = "blind-2"
+            case "dated model":
+                model = f"{MODEL}-2026-01-01"
+        message = {"role": "assistant", "content": content}
+        return _send(
+            request,
+            200,
+            {
+                "id": "1", "object": "chat.completion", "created": 0, "model": model,
+                "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+                "usage": {"prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020},
+            },
+        )  # fmt: skip
+
+    @contextmanager
+    def running(self) -> Iterator["JudgeServer"]:
+        """Serve until the block ends."""
+        thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._http.shutdown()
+            self._http.server_close()
+            thread.join()
+
+
+def _send(
+    request: BaseHTTPRequestHandler, status: int, answer: dict[str, Any], headers: dict[str, str] | None = None
+) -> None:
+    body = json.dumps(answer).encode()
+    request.send_response(status)
+    for name, value in {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        **(headers or {}),
+    }.items():
+        request.send_header(name, value)
+    request.end_headers()
+    request.wfile.write(body)

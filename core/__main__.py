@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from core.commands import app as dashboard
-from core.commands import audit, corpora, doctor, evaluators, probes, publish, runs, score
+from core.commands import audit, corpora, doctor, evaluators, jobs, probes, publish, runs, score
 from core.commands._shared import Code, Commands, exit_codes
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ for name, group, summary in (
     ("evaluators", evaluators, "List the evaluators and how to get what is missing."),
     ("corpora", corpora, "List the corpora; count one; build the demo corpus."),
     ("probes", probes, "List the probes and what each expects of a score."),
+    ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):
     app.add_typer(group.app, name=name, short_help=summary)
 

@@ -31,9 +31,19 @@ def results_dir() -> Path:
     return data_dir() / "results"
 
 
+def jobs_dir() -> Path:
+    """Folder of the audits that were started as jobs, one folder a job."""
+    return data_dir() / "jobs"
+
+
 def cache_dir() -> Path:
     """Folder of everything that may be deleted at any time; ``INVARISCOPE_CACHE`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))
+
+
+def weights_dir() -> Path:
+    """Folder of the weights that ``python -m core evaluators get`` fetched; ``INVARISCOPE_WEIGHTS`` overrides it."""
+    return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")
 
 
 def pool_budget_mb() -> float:

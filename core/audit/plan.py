@@ -21,6 +21,9 @@ from core.seeds import RUN_SEED
 SUBJECTS = ("template", "human")
 """Which caption is held while the image is edited: the template of the label, or the first English caption."""
 
+SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": SUBJECTS}
+"""What a reader chooses -> the subjects it means."""
+
 SHARD_ITEMS = 24
 """Items a shard: what a kill can cost at most."""
 

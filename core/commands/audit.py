@@ -1,6 +1,5 @@
 """``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up."""
 
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,7 +10,6 @@ from core.commands._shared import (
     Code,
     command_line,
     complain,
-    existing,
     exit_codes,
     key_values,
     listed,
@@ -21,22 +19,16 @@ from core.commands._shared import (
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from core.audit.estimate import Work
     from core.audit.manifest import Run
     from core.audit.plan import Plan
+    from core.audit.run import Progress
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 """Evaluators of a run that names none: they need no download beyond pip install."""
 
-BYTES_A_ROW = 40
-"""Disk of a finished run by its rows of scores, as measured on the demo corpus."""
-
-BYTES_AN_INPUT = 820
-"""Disk of an embedding of 384 numbers, as measured; a run keeps them until it is complete."""
-
 PROBE_FAILED = "probe-failed"
 """Rejection code of a variant whose probe raised what no probe should."""
-
-SUBJECTS = {"template": ("template",), "human": ("human",), "both": ("template", "human")}
 
 EPILOG = exit_codes(
     ok="every pair has a score",
@@ -70,13 +62,17 @@ def audit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
     ] = False,
+    progress_file: Annotated[
+        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+    ] = None,
 ) -> None:
     """Score every item of a corpus under every probe with every evaluator, and store the run.
 
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
-    from core.audit.plan import make_plan
+    from core.audit.jobs_progress import ProgressFile
+    from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
@@ -92,7 +88,7 @@ def audit(
         catalogue().get(corpus).load(root, **key_values(option)),
         evaluators=references(evaluators) or OFFLINE,
         probes=listed(probes) or ("default",),
-        subjects=SUBJECTS[subject],
+        subjects=SUBJECT_CHOICES[subject],
         root=root,
         seed=RUN_SEED if seed is None else seed,
         limit=limit,
@@ -101,17 +97,25 @@ def audit(
         _tell_plan(plan, target)
         return
     name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
-    again = command_line(ctx, {**ctx.params, "run_id": name, "resume": True, "overwrite": False})
+    given = {**ctx.params, "progress_file": None}  # says nothing of the run
+    tell = ProgressFile(progress_file) if progress_file else None
+    again = command_line(ctx, {**given, "run_id": name, "resume": True, "overwrite": False})
     try:
         with progress("audit", unit="images") as update:
+
+            def report(at: "Progress") -> None:
+                update(at.done, at.total, at.eta_s)
+                if tell is not None:
+                    tell(at)
+
             run = run_audit(
                 plan,
                 target,
                 run_id=name,
                 existing="resume" if resume else "replace" if overwrite else "refuse",
                 pool=Pool(device=device),
-                progress=lambda at: update(at.done, at.total, at.eta_s),
-                command=command_line(ctx, ctx.params),
+                progress=report,
+                command=command_line(ctx, given),
             )
     except (RunStopped, KeyboardInterrupt):
         complain(f"interrupted; resume with: {again}")
@@ -130,59 +134,38 @@ def _unfinished(folder: Path) -> str:
 
 def _tell_plan(plan: "Plan", out: Path) -> None:
     """Print what a run would do and cost, before any image is read."""
+    from core.audit.estimate import estimate
+
     cost = plan.cost()
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
-    work = [_work(reference, plan) for reference in plan.evaluators]
-    kept = cost.rows * BYTES_A_ROW
-    working = kept + sum(inputs for _, inputs, *_ in work) * BYTES_AN_INPUT
+    told = estimate(plan, out)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
+    kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
         ("probes", len(plan.probes), edits),
         ("unique images", cost.images, "at most: rejected variants make it less"),
         ("unique captions", cost.captions, "at most"),
         ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
-        ("disk", _megabytes(kept), f"about, and {_megabytes(working)} while it runs; {_free(out)} are free in {out}"),
+        ("disk", kept, f"about, and {working} while it runs; {free} are free in {out}"),
     ]
     table(("", "number", ""), rows)
-    table(("evaluator", "inputs", "which", "time, from an earlier run here", "get it with"), work)
+    columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
+    table(columns, [_work(each) for each in told.work])
 
 
-def _work(reference: str, plan: "Plan") -> tuple[str, int, str, str, str]:
+def _work(work: "Work") -> tuple[str, int, str, str, str]:
     """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
-    from core.evaluators.base import DualEncoder
-    from core.evaluators.registry import find
+    from core.commands._progress import duration
 
-    kind, cost = find(reference), plan.cost()
-    available = kind.availability()
-    dual = issubclass(kind, DualEncoder)
-    inputs = cost.images + cost.captions if dual else cost.pairs
-    which = "every unique image and caption once" if dual else "every pair"
-    name = kind.spec.name
-    return name, inputs, which, _speed(name, cost.images), "" if available.ready else available.command
+    which = "every unique image and caption once" if work.dual else "every pair"
+    time = "" if work.seconds is None else f"about {duration(work.seconds)}"
+    return work.name, work.inputs, which, time, "" if work.available.ready else work.available.command
 
 
 def _megabytes(size: float) -> str:
-    return f"{max(size / 1e6, 0.1):,.1f} MB"
-
-
-def _free(folder: Path) -> str:
-    return f"{shutil.disk_usage(existing(folder)).free / 1e9:,.1f} GB"
-
-
-def _speed(evaluator: str, images: int) -> str:
-    """Duration by the speed that the last run of this machine measured; empty where there was none."""
-    from core.audit.machine import describe_machine
-    from core.audit.manifest import list_runs
-    from core.commands._progress import duration
-
-    here = describe_machine("")["processor"]
-    for run in reversed(list_runs()):
-        spent = run.manifest.get("speed", {}).get(evaluator, {})
-        if spent.get("images") and run.manifest.get("machine", {}).get("processor") == here:
-            return f"about {duration(spent['seconds'] / spent['images'] * images)}"
-    return ""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e10 else f"{max(size / 1e6, 0.1):,.1f} MB"
 
 
 def _sum_up(run: "Run") -> None:

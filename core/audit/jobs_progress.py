@@ -1,0 +1,80 @@
+"""How far a run is, told from one process to another through a small file."""
+
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from core.audit.run import Progress
+
+EVERY_S = 0.5
+"""Seconds between two writings; a change of phase is written at once."""
+
+_PHASES = ("loading", "scoring", "complete")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a progress file says.
+
+    Args:
+        phase: ``loading``, ``scoring`` or ``complete``.
+        done: images dealt with.
+        total: images in all.
+        elapsed_s: seconds since this call of the audit began.
+        eta_s: estimated seconds to the end, counted from ``at``; None until something was measured.
+        shard: shards finished.
+        shards: shards in all.
+        at: when it was written, in seconds since 1970.
+    """
+
+    phase: str
+    done: int
+    total: int
+    elapsed_s: float
+    eta_s: float | None
+    shard: int
+    shards: int
+    at: float
+
+    @property
+    def share(self) -> float:
+        """Part that is done, in [0, 1]."""
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+    def left_s(self, now: float) -> float | None:
+        """Seconds left at a time in seconds since 1970; None where nothing was measured yet."""
+        return None if self.eta_s is None else max(self.eta_s - max(now - self.at, 0.0), 0.0)
+
+
+class ProgressFile:
+    """Writes progress aside and renames it; a disk that refuses costs the file and never the audit."""
+
+    def __init__(self, path: Path, *, every_s: float = EVERY_S) -> None:
+        self._path, self._every_s = path, every_s
+        self._last = ("", 0.0)
+
+    def __call__(self, progress: Progress) -> None:
+        """Tell how far it is."""
+        phase, when = self._last
+        if progress.phase == phase and time.monotonic() - when < self._every_s:
+            return
+        self._last = (progress.phase, time.monotonic())
+        text = json.dumps({**asdict(progress), "at": time.time()})
+        aside = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        with suppress(OSError):
+            aside.write_text(text, encoding="utf-8")
+            aside.replace(self._path)
+
+
+def read_progress(path: Path) -> Told | None:
+    """Read a progress file; None where there is none, or it says nothing that makes sense."""
+    try:
+        told = Told(**json.loads(path.read_text(encoding="utf-8")))
+        numbers = (told.done, told.total, told.elapsed_s, told.shard, told.shards, told.at, told.eta_s or 0.0)
+        sound = told.phase in _PHASES and all(0 <= number < 1e15 for number in numbers)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return told if sound else None

@@ -25,16 +25,42 @@ class Prediction:
     image: str | None = None
 
 
+MOST_BYTES = 64 << 20
+"""Largest file of captions that is taken from an upload: about half a million captions."""
+
+
 def read_candidates(path: Path) -> dict[str, str]:
     """Read clipscore's ``{image id: caption}``, in the order of the file.
 
     Raises:
         BadCorpus: if the file is no such object; the sentence names the first entry that is wrong.
     """
+    return _candidates(_text(path), f"{path}")
+
+
+def parse_candidates(data: bytes, *, name: str) -> dict[str, str]:
+    """Read clipscore's ``{image id: caption}`` from an upload; see :func:`read_candidates`.
+
+    Args:
+        data: what was uploaded, at most MOST_BYTES.
+        name: what messages call it.
+
+    Raises:
+        BadCorpus: also if it is too large, or no UTF-8.
+    """
+    if len(data) > MOST_BYTES:
+        raise BadCorpus(f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; upload a part of it")
+    try:
+        return _candidates(data.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
+
+
+def _candidates(text: str, where: str) -> dict[str, str]:
     candidates = {}
-    for key, value in _object(path).items():
+    for key, value in _object(text, where).items():
         if not isinstance(value, str):
-            raise BadCorpus(f"{path}: the caption of {key!r} must be a text, got {_shown(value)}")
+            raise BadCorpus(f"{where}: the caption of {key!r} must be a text, got {_shown(value)}")
         candidates[key] = value
     return candidates
 
@@ -46,7 +72,7 @@ def read_references(path: Path) -> dict[str, tuple[str, ...]]:
         BadCorpus: if the file has neither shape; the sentence names the first entry that is wrong.
     """
     if path.suffix.lower() not in LINES:
-        return {key: _texts(path, key, value) for key, value in _object(path).items()}
+        return {key: _texts(path, key, value) for key, value in _object(_text(path), f"{path}").items()}
     references: dict[str, tuple[str, ...]] = {}
     for number, record in _records(path):
         key = _identity(path, number, record, references)
@@ -73,10 +99,10 @@ def read_predictions_jsonl(path: Path) -> tuple[Prediction, ...]:
     return tuple(predictions.values())
 
 
-def _object(path: Path) -> dict[str, Any]:
-    value = _parse(_text(path), f"{path}", unique_keys=True)
+def _object(text: str, where: str) -> dict[str, Any]:
+    value = _parse(text, where, unique_keys=True)
     if not isinstance(value, dict):
-        raise BadCorpus(f"{path} must hold one JSON object {{image id: …}}, got {_shown(value)}")
+        raise BadCorpus(f"{where} must hold one JSON object {{image id: …}}, got {_shown(value)}")
     return value
 
 
@@ -111,7 +137,7 @@ def _parse(text: str, where: str, *, unique_keys: bool = False) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=unique)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise BadCorpus(f"{where} is not JSON: {error}") from error
 
 

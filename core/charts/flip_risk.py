@@ -1,0 +1,141 @@
+"""Figures of the page Flip risk: a map of families and evaluators, risk against the gap, flips of two systems."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.charts.style import NEUTRAL, PALETTE, faded, plain, quiet
+
+BOUND = 50.0
+"""No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
+
+SCALE = "Cividis"
+"""Colours that order alike for every reader, in print too."""
+
+
+def risk_map(cells: pd.DataFrame) -> go.Figure:
+    """Draw families against evaluators.
+
+    Args:
+        cells: rows of ``core.analysis.flip_risk.flip_risks`` at one gap.
+
+    Returns:
+        Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
+    """
+    order = cells.sort_values(["axis", "family"], kind="stable")
+    families = list(dict.fromkeys(order["family"]))
+    evaluators = sorted(cells["evaluator"].unique())
+    risk = cells.pivot_table(index="family", columns="evaluator", values="risk", aggfunc="first")
+    hover = {(row["evaluator"], row["family"]): _cell_hover(row) for row in cells.to_dict("records")}
+    figure = go.Figure(
+        go.Heatmap(
+            z=100 * risk.reindex(index=families, columns=evaluators).to_numpy(dtype=float),
+            x=[plain(name) for name in evaluators],
+            y=[plain(name) for name in families],
+            text=[[hover.get((evaluator, family), "no shifts") for evaluator in evaluators] for family in families],
+            hoverinfo="text",
+            texttemplate="%{z:.1f}",
+            zmin=0,
+            zmax=BOUND,
+            colorscale=SCALE,
+            xgap=2,
+            ygap=2,
+            colorbar={"title": {"text": "%", "side": "top"}, "thickness": 10, "len": 1.0, "outlinewidth": 0},
+        )
+    )
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_xaxes(type="category", side="top", showgrid=False, zeroline=False)
+    quiet(figure, height=32 * max(len(families), 1) + 64)
+    figure.update_xaxes(zeroline=False, showgrid=False)
+    return figure.update_layout(margin={"t": 40, "b": 8})
+
+
+def risk_curves(cells: pd.DataFrame, *, gap: float, colour: Mapping[str, str]) -> go.Figure:
+    """Draw one evaluator's risk against the gap, a line a family.
+
+    Args:
+        cells: rows of ``flip_risks`` of one evaluator at every gap.
+        gap: the gap that is looked at, a share.
+        colour: ``#rrggbb`` by family.
+    """
+    figure = go.Figure()
+    for family, rows in cells.sort_values("gap").groupby("family", sort=True):
+        figure.add_scatter(
+            x=100 * rows["gap"],
+            y=100 * rows["risk"],
+            name=plain(str(family)),
+            mode="lines",
+            line={"color": colour[str(family)], "width": 2},
+            hovertext=[_cell_hover(row) for row in rows.to_dict("records")],
+            hoverinfo="text",
+        )
+    figure.add_hline(y=BOUND, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
+    figure.add_vline(x=100 * gap, line={"color": NEUTRAL, "width": 1})
+    figure.update_yaxes(range=[0, BOUND + 3])
+    quiet(figure, height=260)
+    figure.update_xaxes(title={"text": "gap d, %", "standoff": 4}, nticks=6, rangemode="tozero")
+    return figure.update_yaxes(ticksuffix=" %", showgrid=True, gridcolor=faded(NEUTRAL, 0.2), nticks=6)
+
+
+def family_colours(families: Sequence[str]) -> dict[str, str]:
+    """Give each family a colour, in the order of the names."""
+    names = sorted(set(families))
+    return {name: PALETTE[rank % len(PALETTE)] for rank, name in enumerate(names)}
+
+
+def flip_shares(table: pd.DataFrame, *, colour: str) -> go.Figure:
+    """Draw how often the order of two systems changes, a row a family.
+
+    Args:
+        table: columns family, share, low, high, strict, n_items, n_pairs; shares in [0, 1].
+        colour: ``#rrggbb``.
+
+    Returns:
+        A dot at the share with its interval, and a ring at the share without ties.
+    """
+    names = [plain(name) for name in table["family"]]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=100 * table["share"],
+        y=names,
+        mode="markers",
+        marker={"color": colour, "size": 10},
+        error_x={
+            "array": 100 * (table["high"] - table["share"]).fillna(0),
+            "arrayminus": 100 * (table["share"] - table["low"]).fillna(0),
+            "color": colour,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        hovertext=[_share_hover(row) for row in table.to_dict("records")],
+        hoverinfo="text",
+    )
+    figure.add_scatter(
+        x=100 * table["strict"], y=names, mode="markers", hoverinfo="skip",
+        marker={"color": "rgba(0,0,0,0)", "size": 14, "line": {"color": colour, "width": 1.2}},
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", type="category")
+    top = float(pd.concat([table["high"], table["share"], table["strict"]]).max())
+    quiet(figure, height=34 * max(len(table), 1) + 60)
+    return figure.update_xaxes(range=[-1, max(110 * top, 5)], ticksuffix=" %", nticks=6)
+
+
+def _share_hover(row: dict[Hashable, Any]) -> str:
+    share, low, high, strict = (100 * row[name] for name in ("share", "low", "high", "strict"))
+    return (
+        f"<b>{plain(row['family'])}</b><br>{share:.1f} % of pairs flip (95 % CI {low:.1f} to {high:.1f})"
+        f"<br>{strict:.1f} % change sides without a tie<br>n = {row['n_items']} items, {row['n_pairs']} pairs"
+    )
+
+
+def _cell_hover(row: dict[Hashable, Any]) -> str:
+    risk, low, high = (100 * row[name] for name in ("risk", "low", "high"))
+    told = f" (95 % CI {low:.1f} to {high:.1f})" if low == low else ""
+    note = f"<br>{plain(row['note'])}" if row["note"] else ""
+    return (
+        f"<b>{plain(row['family'])}</b>, {plain(row['evaluator'])}<br>RRF {risk:.1f} %{told}"
+        f"<br>gap {100 * row['gap']:g} %, d = {row['d']:.4g}"
+        f"<br>n = {row['n_items']} items, {row['n_shifts']} shifts{note}"
+    )

@@ -1,0 +1,105 @@
+"""Intervals beside labels, or lines, one colour a series and one panel a value: what every figure of a report is."""
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from core.charts.style import GRID, NEUTRAL, colours, plain
+
+ROW = 20
+"""Height of one mark, in px."""
+COLUMNS = 2
+_SPREAD = 0.7  # of the distance between two labels, over which the series of one label lie
+
+
+def places(frame: pd.DataFrame) -> tuple[dict[str, float], dict[str, float]]:
+    """Where labels and series stand on the label axis.
+
+    Returns:
+        Position of each label, the first 0; and what each series adds to it, so that none hides another.
+    """
+    labels = {str(name): float(number) for number, name in enumerate(dict.fromkeys(frame["label"]))}
+    series = list(dict.fromkeys(map(str, frame["series"])))
+    step = _SPREAD / max(len(series), 1)
+    return labels, {name: step * (number - (len(series) - 1) / 2) for number, name in enumerate(series)}
+
+
+def panels(frame: pd.DataFrame, *, axis: str, lines: bool = False, mark: str = "", free: bool = False) -> go.Figure:
+    """Draw a figure of a report.
+
+    Args:
+        frame: columns label, series, panel, value, low, high, n.
+        axis: name and unit of the values.
+        lines: connect the marks of a series; label is then the x, a number or the name of a step.
+        mark: column that marks one point of each series.
+        free: every panel has a value axis of its own.
+    """
+    names = list(dict.fromkeys(frame["panel"]))
+    columns = min(COLUMNS, len(names)) or 1
+    rows = math.ceil(max(len(names), 1) / columns)
+    figure = make_subplots(
+        rows=rows, cols=columns, subplot_titles=[plain(str(name)) for name in names] if len(names) > 1 else None,
+        shared_xaxes=False if lines or free else "all", shared_yaxes="all" if lines and not free else False,
+        horizontal_spacing=0.16 if columns > 1 else 0.0, vertical_spacing=0.12 if rows > 1 else 0.0,
+    )  # fmt: skip
+    colour = colours(map(str, frame["series"].unique()))
+    for number, name in enumerate(names):
+        at = {"row": number // columns + 1, "col": number % columns + 1}
+        part = frame[frame["panel"] == name]
+        for series, rows_of in part.groupby("series", sort=False):
+            trace = _line(rows_of, mark) if lines else _dots(rows_of, *places(part))
+            trace.update(name=plain(str(series)), legendgroup=str(series), marker_color=colour[str(series)],
+                         line_color=colour[str(series)], showlegend=not number)  # fmt: skip
+            figure.add_trace(trace, **at)
+        if not lines:
+            labels, _ = places(part)
+            figure.update_yaxes(tickvals=list(labels.values()), ticktext=[plain(label) for label in labels],
+                                range=[len(labels) - 0.4, -0.6], **at)  # fmt: skip
+    _layout(figure, frame, axis=axis, lines=lines, rows=rows, series=len(colour))
+    return figure
+
+
+def _dots(rows: pd.DataFrame, labels: dict[str, float], offsets: dict[str, float]) -> go.Scatter:
+    y = [labels[str(label)] + offsets[str(series)] for label, series in zip(rows["label"], rows["series"], strict=True)]
+    return go.Scatter(
+        x=rows["value"], y=y, mode="markers", marker={"size": 8},
+        error_x={**_whiskers(rows), "thickness": 1.5, "width": 3},
+        hovertext=_hover(rows), hoverinfo="text",
+    )  # fmt: skip
+
+
+def _line(rows: pd.DataFrame, mark: str) -> go.Scatter:
+    sizes = [13 if mark and chosen else 6 for chosen in (rows[mark] if mark else [False] * len(rows))]
+    return go.Scatter(
+        x=rows["label"], y=rows["value"], mode="lines+markers", marker={"size": sizes},
+        error_y={**_whiskers(rows), "thickness": 1, "width": 3},
+        hovertext=_hover(rows), hoverinfo="text",
+    )  # fmt: skip
+
+
+def _whiskers(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    return {"array": (rows["high"] - rows["value"]).fillna(0), "arrayminus": (rows["value"] - rows["low"]).fillna(0)}
+
+
+def _hover(rows: pd.DataFrame) -> list[str]:
+    return [
+        f"{plain(str(row['series']))}, {plain(str(row['label']))}: {row['value']:.3g}"
+        + ("" if pd.isna(row["low"]) else f" (95 % CI {row['low']:.3g} to {row['high']:.3g})")
+        + f"<br>n = {row['n']}"
+        for _, row in rows.iterrows()
+    ]
+
+
+def _layout(figure: go.Figure, frame: pd.DataFrame, *, axis: str, lines: bool, rows: int, series: int) -> None:
+    marks = 12 if lines else max(frame.groupby("panel", sort=False)["label"].nunique().max(), 2) * max(series, 1.4)
+    figure.update_layout(
+        height=int(rows * (marks * ROW + 70) + 60), margin={"l": 8, "r": 8, "t": 34, "b": 44}, dragmode=False,
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", showlegend=series > 1,
+        legend={"orientation": "h", "y": -0.0, "yanchor": "top", "yref": "container"}, hoverlabel={"align": "left"},
+    )  # fmt: skip
+    figure.update_layout(legend={"y": 1.0, "yanchor": "top", "yref": "container"})
+    value, label = (figure.update_yaxes, figure.update_xaxes) if lines else (figure.update_xaxes, figure.update_yaxes)
+    value(gridcolor=GRID, zeroline=True, zerolinecolor=NEUTRAL, title_text=axis, title_standoff=6, automargin=True)
+    label(showgrid=False, zeroline=False, automargin=True)

@@ -1,0 +1,125 @@
+"""A report as one HTML file: no outside resource, readable on a phone, printable."""
+
+from html import escape
+
+from core.charts.panels import panels
+from core.charts.style import CONFIG
+from core.report.cells import cells
+from core.report.drawing import drawing
+from core.report.model import Figure, Missing, Report, Table
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; max-width: 1100px;
+  padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #bbb; }
+h3 { margin: 2rem 0 .4rem; font-size: 1.05rem; } h3 span { font-weight: 400; color: #555; }
+code { display: block; overflow-wrap: anywhere; background: #f4f4f4; padding: .5rem .7rem; border-radius: 4px; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
+dt { font-weight: 600; } dd { margin: 0; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .22rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e4e4e4; }
+thead th { border-bottom: 1.5px solid #333; border-top: 1.5px solid #333; vertical-align: bottom; }
+.words { text-align: left; white-space: normal; min-width: 5rem; }
+p.note { font-size: .86rem; color: #444; max-width: 75ch; }
+nav { font-size: .9rem; columns: 2 22rem; } nav a { color: #0b5cad; text-decoration: none; display: block; }
+figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
+@media (max-width: 600px) { dl { display: block; } dd { margin-bottom: .5rem; } }
+@page { margin: 14mm; }
+@media print { body { max-width: none; padding: 0; font-size: 10px; }
+  nav { display: none; } .wide { overflow: visible; }
+  table { font-size: 7.5px; } th, td { padding: 1px 4px; } thead { display: table-header-group; }
+  tr, figure, h3 { break-inside: avoid; } h3 { break-after: avoid; } }
+"""
+
+
+def html(report: Report, *, interactive: bool = True) -> str:
+    """Write the whole document.
+
+    Args:
+        report: to be written.
+        interactive: figures by plotly, its library inlined once; otherwise as drawings (SVG).
+    """
+    parts = [
+        f"<h1>{escape(report.title)}</h1>",
+        f"<code>{escape(report.signature)}</code>",
+        _about(report),
+        _contents(report),
+    ]
+    parts += ["<h2>Tables</h2>", *(table(each) for each in report.tables), "<h2>Figures</h2>"]
+    parts += [_figure(each, interactive=interactive) for each in report.figures]
+    if report.missing:
+        parts += ["<h2>What these runs cannot give</h2>", _missing(report.missing)]
+    library = _library() if interactive and report.figures else ""
+    return page(report.title, "\n".join(parts), style=STYLE, head=library)
+
+
+def page(title: str, body: str, *, style: str, head: str = "") -> str:
+    """One HTML document with its own style and nothing from outside."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline'; img-src data: blob:\">"
+        f"<title>{escape(title)}</title><style>{style}</style>{head}</head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def table(each: Table) -> str:
+    """Write one table with its heading and note."""
+    kinds = [' class="words"' if column.kind == "text" else "" for column in each.columns]
+    head = "".join(f"<th{kind}>{escape(column.header)}</th>" for kind, column in zip(kinds, each.columns, strict=True))
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
+        for row in cells(each)
+    )
+    grid = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return f'{_heading(each)}{grid}<p class="note">{escape(each.note)}</p>'
+
+
+def _heading(each: Table | Figure) -> str:
+    paper = f" <span>(paper A, {escape(each.paper)})</span>" if each.paper else ""
+    return f'<h3 id="{escape(each.id)}">{escape(each.id)} · {escape(each.title)}{paper}</h3>'
+
+
+def _figure(each: Figure, *, interactive: bool) -> str:
+    if interactive:
+        drawn = panels(each.frame, axis=each.axis, lines=each.lines, mark=each.mark, free=each.free)
+        picture = drawn.to_html(full_html=False, include_plotlyjs=False, config={**CONFIG}, div_id=f"plot-{each.id}")
+    else:
+        picture = still(each)
+    label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
+    return f'{_heading(each)}<figure {label}>{picture}</figure><p class="note">{escape(each.note)}</p>'
+
+
+def still(each: Figure) -> str:
+    """The figure as an SVG element, its ids made its own (two drawings share a page)."""
+    svg = drawing(each).decode()
+    svg = svg[svg.index("<svg") :]
+    return (
+        svg.replace('id="', f'id="{each.id}-')
+        .replace("url(#", f"url(#{each.id}-")
+        .replace('href="#', f'href="#{each.id}-')
+    )
+
+
+def _about(report: Report) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in report.about.items()) + "</dl>"
+
+
+def _contents(report: Report) -> str:
+    entries: list[Table | Figure] = [*report.tables, *report.figures]
+    links = "".join(f'<a href="#{escape(each.id)}">{escape(each.id)} · {escape(each.title)}</a>' for each in entries)
+    return f"<nav>{links}</nav>"
+
+
+def _missing(missing: tuple[Missing, ...]) -> str:
+    rows = "".join(f"<dt>{escape(each.id)} {escape(f'({each.paper})')}</dt><dd>{escape(each.reason)}</dd>"
+                   for each in missing)  # fmt: skip
+    return f"<dl>{rows}</dl>"
+
+
+def _library() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return f"<script>{get_plotlyjs()}</script>"

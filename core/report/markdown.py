@@ -1,0 +1,64 @@
+"""A report in GitHub's Markdown."""
+
+import re
+
+from core.report.cells import cells
+from core.report.model import Figure, Missing, Report, Table
+
+_MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def markdown(report: Report) -> str:
+    """Write the whole document; figures are links to ``figures/ID.svg``."""
+    lines = [f"# {escaped(report.title)}", "", f"`{report.signature}`", ""]
+    lines += [f"- **{name}:** {escaped(told)}" for name, told in report.about.items()]
+    lines += ["", "## Tables", ""]
+    for each in report.tables:
+        lines += [table(each), ""]
+    lines += ["## Figures", ""]
+    for figure in report.figures:
+        lines += [_figure(figure), ""]
+    if report.missing:
+        lines += ["## What these runs cannot give", "", _missing(report.missing), ""]
+    return "\n".join(lines)
+
+
+def table(each: Table) -> str:
+    """Write one table with its heading and note.
+
+    Example:
+        ``### T3 · Vertical flips … (paper A, Table 3)``
+    """
+    headers = [escaped(column.header) for column in each.columns]
+    ruler = [":--" if column.kind == "text" else "--:" for column in each.columns]
+    rows = [[escaped(cell) for cell in row] for row in cells(each)]
+    lines = [_heading(each.id, each.title, each.paper), "", *(_row(row) for row in (headers, ruler, *rows))]
+    return "\n".join([*lines, "", escaped(each.note)])
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line, with no cell border in it.
+
+    Example:
+        >>> escaped("a|b *c*")
+        'a\\\\|b \\\\*c\\\\*'
+    """
+    return _MARKS.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _heading(name: str, title: str, paper: str) -> str:
+    return f"### {name} · {escaped(title)}" + (f" (paper A, {paper})" if paper else "")
+
+
+def _figure(each: Figure) -> str:
+    picture = f"![{escaped(each.title)}](figures/{each.id}.svg)"
+    return f"{_heading(each.id, each.title, each.paper)}\n\n{picture}\n\n{escaped(each.note)}"
+
+
+def _missing(missing: tuple[Missing, ...]) -> str:
+    rows = [[each.id, escaped(each.paper), escaped(each.reason)] for each in missing]
+    return "\n".join(_row(row) for row in (["", "Paper A", "Why not"], [":--", ":--", ":--"], *rows))
+
+
+def _row(row: list[str]) -> str:
+    return f"| {' | '.join(row)} |"

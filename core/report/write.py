@@ -1,0 +1,49 @@
+"""A report as files in a folder."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from core.errors import InvalidInput
+from core.report.drawing import drawing
+from core.report.model import FORMATS, Figure, Report, Table
+
+_DRAWN = {"md": "svg", "latex": "pdf"}
+"""Format -> kind of drawing that its figures are."""
+
+
+def write(report: Report, folder: Path, *, formats: tuple[str, ...], interactive: bool) -> list[Path]:
+    """Write a report; see :meth:`core.report.model.Report.write`."""
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown or not formats:
+        raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
+    texts = {
+        "md": report.markdown,
+        "html": lambda: report.html(interactive=interactive),
+        "latex": report.latex,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
+    for name in formats:
+        if name in _DRAWN:
+            written += [_figure(each, folder / "figures", _DRAWN[name]) for each in report.figures]
+    everything: list[Table | Figure] = [*report.tables, *report.figures]
+    return written + [_data(each, folder / "data") for each in everything]
+
+
+def _text(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _figure(each: Figure, folder: Path, kind: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{each.id}.{kind}"
+    path.write_bytes(drawing(each, kind=kind))
+    return path
+
+
+def _data(each: Table | Figure, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    frame: pd.DataFrame = each.frame
+    return _text(folder / f"{each.id}.csv", frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from core.commands import app as dashboard
-from core.commands import audit, corpora, doctor, evaluators, jobs, probes, publish, runs, score
+from core.commands import audit, corpora, doctor, evaluators, jobs, probes, publish, report, runs, score
 from core.commands._shared import Code, Commands, exit_codes
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ for name, module, function, summary in (
     ("audit", audit, audit.audit, "Score a corpus under every probe and store the run."),
     ("score", score, score.score, "Score a captioner's files, as clipscore does."),
     ("runs", runs, runs.runs, "List the audits on this machine."),
+    ("report", report, report.report, "Write every table and figure of runs."),
     ("publish", publish, publish.publish, "Write runs into one read-only .duckdb file."),
     ("app", dashboard, dashboard.app, "Open the dashboard, on localhost only."),
     ("doctor", doctor, doctor.doctor, "Check this machine and say what to do."),

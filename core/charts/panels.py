@@ -11,6 +11,7 @@ from core.charts.style import GRID, NEUTRAL, colours, plain
 ROW = 20
 """Height of one mark, in px."""
 COLUMNS = 2
+_BETWEEN, _BELOW = 76, 48  # px: room for an axis' title and the next panel's
 _SPREAD = 0.7  # of the distance between two labels, over which the series of one label lie
 
 
@@ -39,25 +40,29 @@ def panels(frame: pd.DataFrame, *, axis: str, lines: bool = False, mark: str = "
     names = list(dict.fromkeys(frame["panel"]))
     columns = min(COLUMNS, len(names)) or 1
     rows = math.ceil(max(len(names), 1) / columns)
+    colour = colours(map(str, frame["series"].unique()))
+    height = _panel_height(frame, lines=lines, series=len(colour))
+    drawn = rows * height + (rows - 1) * _BETWEEN
     figure = make_subplots(
         rows=rows, cols=columns, subplot_titles=[plain(str(name)) for name in names] if len(names) > 1 else None,
         shared_xaxes=False if lines or free else "all", shared_yaxes="all" if lines and not free else False,
-        horizontal_spacing=0.16 if columns > 1 else 0.0, vertical_spacing=0.12 if rows > 1 else 0.0,
+        horizontal_spacing=0.16 if columns > 1 else 0.0, vertical_spacing=_BETWEEN / drawn if rows > 1 else 0.0,
     )  # fmt: skip
-    colour = colours(map(str, frame["series"].unique()))
+    told: set[str] = set()
     for number, name in enumerate(names):
         at = {"row": number // columns + 1, "col": number % columns + 1}
         part = frame[frame["panel"] == name]
         for series, rows_of in part.groupby("series", sort=False):
             trace = _line(rows_of, mark) if lines else _dots(rows_of, *places(part))
             trace.update(name=plain(str(series)), legendgroup=str(series), marker_color=colour[str(series)],
-                         line_color=colour[str(series)], showlegend=not number)  # fmt: skip
+                         line_color=colour[str(series)], showlegend=str(series) not in told)  # fmt: skip
+            told.add(str(series))
             figure.add_trace(trace, **at)
         if not lines:
             labels, _ = places(part)
             figure.update_yaxes(tickvals=list(labels.values()), ticktext=[plain(label) for label in labels],
                                 range=[len(labels) - 0.4, -0.6], **at)  # fmt: skip
-    _layout(figure, frame, axis=axis, lines=lines, rows=rows, series=len(colour))
+    _layout(figure, axis=axis, lines=lines, height=drawn, legend=len(colour) > 1)
     return figure
 
 
@@ -92,14 +97,19 @@ def _hover(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _layout(figure: go.Figure, frame: pd.DataFrame, *, axis: str, lines: bool, rows: int, series: int) -> None:
-    marks = 12 if lines else max(frame.groupby("panel", sort=False)["label"].nunique().max(), 2) * max(series, 1.4)
+def _panel_height(frame: pd.DataFrame, *, lines: bool, series: int) -> int:
+    labels = 1 if frame.empty else int(frame.groupby("panel", sort=False)["label"].nunique().max())
+    return 260 if lines else int(ROW * max(labels, 2) * max(series, 1.4)) + 20
+
+
+def _layout(figure: go.Figure, *, axis: str, lines: bool, height: int, legend: bool) -> None:
+    top = 70 if legend else 34
     figure.update_layout(
-        height=int(rows * (marks * ROW + 70) + 60), margin={"l": 8, "r": 8, "t": 34, "b": 44}, dragmode=False,
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", showlegend=series > 1,
-        legend={"orientation": "h", "y": -0.0, "yanchor": "top", "yref": "container"}, hoverlabel={"align": "left"},
+        height=height + top + _BELOW, margin={"l": 8, "r": 8, "t": top, "b": _BELOW}, dragmode=False,
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", showlegend=legend, hoverlabel={"align": "left"},
+        legend={"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "yref": "container"},
     )  # fmt: skip
-    figure.update_layout(legend={"y": 1.0, "yanchor": "top", "yref": "container"})
     value, label = (figure.update_yaxes, figure.update_xaxes) if lines else (figure.update_xaxes, figure.update_yaxes)
     value(gridcolor=GRID, zeroline=True, zerolinecolor=NEUTRAL, title_text=axis, title_standoff=6, automargin=True)
+    value(showticklabels=True)
     label(showgrid=False, zeroline=False, automargin=True)

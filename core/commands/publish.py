@@ -18,11 +18,11 @@ def publish(
     """Write complete runs into one read-only .duckdb file that the pages and any DuckDB can open."""
     from core.audit.publish import publish as write
 
-    path = write([_place(run) for run in runs], output, overwrite=overwrite)
+    path = write([place(run) for run in runs], output, overwrite=overwrite)
     typer.echo(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def _place(reference: str) -> Path:
+def place(reference: str) -> Path:
     """Where a run lies that was given by id or by path.
 
     Raises:

@@ -1,0 +1,60 @@
+"""``report``: every table and figure that some runs allow, as Markdown, HTML and LaTeX."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.commands._shared import exit_codes, listed, note
+
+EPILOG = exit_codes(ok="written")
+
+
+def report(
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Ids from 'runs', or paths of run folders and .duckdb files; several compare corpora."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder to write; default: report-RUN here.")
+    ] = None,
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="md, html, latex, separated by commas; default: all three.")
+    ] = None,
+    subject: Annotated[
+        str | None,
+        typer.Option(help="Which caption is held: template or human; default: template where it was scored."),
+    ] = None,
+    drawings: Annotated[
+        bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
+) -> None:
+    """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
+    from core.audit.store import Store
+    from core.commands.publish import place
+    from core.errors import InvalidInput, StoreError
+    from core.report.build import build
+    from core.report.model import FORMATS
+
+    wanted = listed(formats) or tuple(FORMATS)
+    unknown = [name for name in wanted if name not in FORMATS]
+    if unknown:
+        raise InvalidInput(f"--format knows {', '.join(FORMATS)}, got {unknown[0]!r}")
+    paths = [place(run) for run in runs]
+    with Store.open(paths) as store:
+        if not store.runs():
+            raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
+        for problem in store.problems:
+            note(problem)
+        made = build(store, subject=subject)
+        folder = output or Path(f"report-{store.runs()[0].id}")
+        if folder.is_file():
+            raise InvalidInput(f"{folder} is a file; name a folder")
+        if folder.is_dir() and any(folder.iterdir()) and not overwrite:
+            raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
+        written = made.write(folder, formats=wanted, interactive=not drawings)
+    typer.echo(made.signature)
+    typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")
+    for each in made.missing:
+        note(f"{each.id}{f' ({each.paper})' if each.paper else ''} is left out: {each.reason}")

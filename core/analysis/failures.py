@@ -1,0 +1,267 @@
+"""Failures: which pairs move the furthest, the same pair under every evaluator, and what counts as far.
+
+A pair is one variant beside its baseline: (run, item, subject, probe). Every evaluator of the run scores it, so a
+pair has one shift an evaluator; it is ranked by the largest of those in the slice.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.slices import Slice, where
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.probes.base import IDENTITY
+
+PAIR = ("run", "corpus", "item", "subject", "probe")
+"""Columns of ``shifts`` that name a pair; a run has one corpus."""
+
+ORDERS: Mapping[str, str] = {
+    "percent": "case when abs(s.baseline_score) >= $floor * coalesce(c.typical, 0) then abs(s.percent) end",
+    "absolute": "abs(s.delta)",
+    "standardised": "abs(s.delta / nullif(c.sd, 0))",
+    "disagreement": "s.delta / nullif(c.sd, 0)",
+}
+"""Order -> what a shift counts in it; a pair counts its largest, in ``disagreement`` its largest minus its smallest."""
+
+EXPORT_ROWS = 200_000
+"""Most rows of an export; above it, the furthest ones are taken."""
+
+EXPORTED = (
+    "run", "corpus", "item", "label", "category", "coverage", "coverage_bin", "axis", "family", "probe", "modifier",
+    "control", "subject", "baseline", "baseline_caption", "caption", "evaluator", "baseline_score", "score", "delta",
+    "percent", "object_inside", "truncated", "bg_delta", "seam_energy", "seam_ratio", "error",
+)  # fmt: skip
+
+_GROUP = ("run", "item", "subject", "probe")
+_GROUPED = ", ".join(_GROUP)
+_LOOKED_UP = ("run", "item", "probe")
+_COUNTS = ["n_pairs", "n_shifts", "n_unranked"]
+
+_SCALE = """left join (select unnest($c_run) as run, unnest($c_evaluator) as evaluator, unnest($c_sd) as sd,
+                              unnest($c_typical) as typical) c on c.run = s.run and c.evaluator = s.evaluator"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One page of pairs, the furthest first.
+
+    Args:
+        pairs: PAIR + key (what the order counts; NaN where it is not defined, and then last) and leader (the
+            evaluator whose shift is the key; None in the order ``disagreement``).
+        n_pairs: pairs in the slice.
+        n_shifts: shifts in the slice, one a (pair, evaluator).
+        n_unranked: pairs without a key: unscored, without %Δ, below the floor, or under one evaluator only.
+    """
+
+    pairs: pd.DataFrame
+    n_pairs: int
+    n_shifts: int
+    n_unranked: int
+
+
+def scales(store: Store) -> pd.DataFrame:
+    """What is usual for every evaluator in every run: how its clean scores spread, and its noise floor.
+
+    Returns:
+        One row a (run, evaluator): sd (standard deviation of the unedited pairs' scores), typical (median of
+        their absolute scores), n_clean; null_percent and null_delta (median over items of the item's median
+        |%Δ| and |Δ| under edits that nobody can see), null_standardised (null_delta / sd), n_null items. NaN
+        where the run has no null edit.
+
+    Source: PROTOCOL section 1 (null); ECOSYSTEM, deltas that compare across metrics.
+    """
+    clean = store.query(
+        "select run, evaluator, stddev_samp(score) as sd, median(abs(score)) as typical, count(score) as n_clean "
+        f"from scores where probe = '{IDENTITY}' group by run, evaluator order by run, evaluator"
+    )
+    null = store.query(
+        "select run, evaluator, median(p) as null_percent, median(d) as null_delta, count(p) as n_null from ("
+        "  select run, evaluator, item, median(abs(percent)) as p, median(abs(delta)) as d "
+        "  from shifts where axis = 'null' group by run, evaluator, item) group by run, evaluator"
+    )
+    table = clean.merge(null, on=["run", "evaluator"], how="left")
+    table["null_standardised"] = _standardised(table["null_delta"], table["sd"])
+    return table.fillna({"n_null": 0}).astype({"n_null": int})
+
+
+def rank(
+    store: Store, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int, offset: int = 0
+) -> Ranking:
+    """Return one page of the slice's pairs in an order.
+
+    Args:
+        store: opened runs.
+        chosen: which shifts count; a pair is there when one of its shifts is.
+        usual: :func:`scales` of the store.
+        order: a key of ORDERS. ``percent`` is the largest |%Δ|, ``absolute`` the largest |Δ| on the evaluator's
+            own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's clean scores
+            in the run, ``disagreement`` the range (largest minus smallest) of the standardised shifts of one pair
+            over its evaluators.
+        floor: least |baseline| of a shift that counts in the order ``percent``, as a share of the evaluator's
+            typical clean score; a percent change of a tiny baseline is large whatever happened.
+        limit, offset: pairs to return and to pass over.
+
+    Raises:
+        InvalidInput: for an unknown order or a number out of range.
+    """
+    _check(order, floor, limit, offset)
+    clause, params = where(chosen)
+    params |= _scale_params(usual, floor, order)
+    aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
+    keyed = _keyed(order, clause)
+    grouped = f"select {_GROUPED}, {aggregate} as key, count(*) as n from ({keyed}) group by {_GROUPED}"
+    found = store.query(
+        f"""with pairs as materialized ({grouped}), counts as (
+              select count(*) as n_pairs, sum(n)::bigint as n_shifts, count(*) - count(key) as n_unranked from pairs),
+            page as (select {_GROUPED}, key from pairs order by key desc nulls last, {_GROUPED}
+                     limit $limit offset $offset)
+            select page.*, counts.* from counts left join page on true order by key desc nulls last, {_GROUPED}""",
+        params | {"limit": limit, "offset": offset},
+    )
+    n_pairs, n_shifts, n_unranked = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
+    pairs = found.drop(columns=_COUNTS).dropna(subset=["run"]).reset_index(drop=True)
+    corpora: dict[Any, Any] = dict(store.query("select run, corpus from runs").itertuples(index=False))
+    pairs.insert(1, "corpus", pairs["run"].map(corpora))
+    pairs["leader"] = _leaders(store, pairs, keyed, params) if order != "disagreement" else None
+    return Ranking(pairs, n_pairs, n_shifts, n_unranked)
+
+
+def under_every_evaluator(store: Store, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:
+    """Return every shift of some pairs, whatever the slice: the same pair under every evaluator of its run.
+
+    Args:
+        pairs: has the columns PAIR.
+        usual: :func:`scales` of the store.
+
+    Returns:
+        The columns of ``shifts`` + standardised (delta / sd) and the columns of ``usual``, in the order of the
+        pairs, evaluators by name.
+    """
+    if pairs.empty:
+        return store.query("select * from shifts where false")
+    # a column at a time: what the store can look up by; the product of the columns is cut to the pairs after
+    some = " and ".join(f"list_contains(${name}, s.{name}::varchar)" for name in _LOOKED_UP)
+    found = store.query(
+        f"select s.* from shifts s where {some}", {name: sorted(set(pairs[name])) for name in _LOOKED_UP}
+    )
+    wanted = pairs[list(PAIR)].assign(_place=range(len(pairs)))
+    found = wanted.merge(found, on=list(PAIR)).merge(usual, on=["run", "evaluator"], how="left")
+    found["standardised"] = _standardised(found["delta"], found["sd"])
+    return found.sort_values(["_place", "evaluator"], kind="stable", ignore_index=True).drop(columns="_place")
+
+
+def record(store: Store, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return everything that the store knows of one pair, a record an evaluator; empty where it is not there.
+
+    Returns:
+        The columns of :func:`under_every_evaluator`, then those of ``items`` that it lacks; None where there is no
+        value, so that the records are JSON.
+    """
+    found = under_every_evaluator(store, pd.DataFrame([dict(pair)]), usual)
+    if found.empty:
+        return []
+    about = store.query(
+        "select image, width, height, bytes_sha256, pixels_sha256, licence, source from items "
+        "where run = $run and item = $item limit 1", {"run": pair["run"], "item": pair["item"]},
+    )  # fmt: skip
+    described = about.to_dict("records")[0] if len(about) else {}
+    return [_plain({**row, **described}) for row in found.to_dict("records")]
+
+
+def export(store: Store, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0) -> pd.DataFrame:
+    """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them; see :func:`rank`.
+
+    Returns:
+        EXPORTED + standardised and key (what the shift, or its pair, counts in the order).
+    """
+    _check(order, floor, 1, 0)
+    clause, params = where(chosen)
+    key, pair = ORDERS[order], "(partition by s.run, s.item, s.subject, s.probe)"
+    if order == "disagreement":
+        key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
+    columns = ", ".join(f"s.{name}" for name in EXPORTED)
+    return store.query(
+        f"select {columns}, s.delta / nullif(c.sd, 0) as standardised, {key} as key from shifts s {_SCALE} {clause} "
+        f"order by key desc nulls last, s.run, s.item, s.subject, s.probe, s.evaluator limit {EXPORT_ROWS}",
+        params | _scale_params(usual, floor, order),
+    )
+
+
+def relaxations(store: Store, chosen: Slice) -> dict[str, int]:
+    """Count the shifts that each choice of a slice would leave if it were taken back.
+
+    Returns:
+        Field of :class:`Slice` -> count, of the choices that keep less than everything; largest count first.
+    """
+    everything = Slice()
+    counts = {}
+    for field in fields(Slice):
+        if getattr(chosen, field.name) == getattr(everything, field.name):
+            continue
+        clause, params = where(chosen.without(field.name))
+        counts[field.name] = int(store.query(f"select count(*) as n from shifts s {clause}", params)["n"].iloc[0])
+    return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+
+
+def verdicts(store: Store, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return what people found of some pairs, where the store holds their verdicts.
+
+    Returns:
+        The rows of the store's ``verdicts`` for the pairs: PAIR without run, accepted (share of people who found
+        both versions acceptable, in [0, 1]) and votes; empty where nobody judged one.
+    """
+    keys = ["corpus", "item", "subject", "probe"]
+    found = store.query(
+        "select * from verdicts v where list_contains($items, v.item)", {"items": sorted(set(pairs["item"]))}
+    )
+    return pairs[keys].drop_duplicates().merge(found, on=keys)
+
+
+def _check(order: str, floor: float, limit: int, offset: int) -> None:
+    if order not in ORDERS:
+        raise InvalidInput(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
+    if not 0 <= floor <= 1:
+        raise InvalidInput(f"floor must be a share of the typical clean score in [0, 1], got {floor}")
+    if limit < 1 or offset < 0:
+        raise InvalidInput(f"limit must be at least 1 and offset at least 0, got {limit} and {offset}")
+
+
+def _keyed(order: str, clause: str) -> str:
+    """SELECT of _GROUP, evaluator and what each shift counts in an order; it ends with the slice's condition."""
+    columns = ", ".join(f"s.{name}" for name in (*_GROUP, "evaluator"))
+    return f"select {columns}, {ORDERS[order]} as key from shifts s {_SCALE} {clause}"
+
+
+def _leaders(store: Store, pairs: pd.DataFrame, keyed: str, params: Mapping[str, Any]) -> list[str | None]:
+    """The evaluator with the largest key of each pair."""
+    some = " and ".join(f"list_contains($only_{name}, s.{name}::varchar)" for name in _LOOKED_UP)
+    only = {f"only_{name}": sorted(set(pairs[name])) for name in _LOOKED_UP}
+    found = store.query(f"{keyed} and {some} order by key, s.evaluator desc", {**params, **only})
+    found = found.dropna(subset=["key"])
+    last = dict(zip(found[list(_GROUP)].itertuples(index=False, name=None), found["evaluator"], strict=True))
+    return [last.get(each) for each in pairs[list(_GROUP)].itertuples(index=False, name=None)]
+
+
+def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, Any]:
+    params = {f"c_{name}": usual[name].tolist() for name in ("run", "evaluator")}
+    for name in ("sd", "typical"):
+        params[f"c_{name}"] = [None if np.isnan(value) else float(value) for value in usual[name]]
+    return params | ({"floor": floor} if order == "percent" else {})
+
+
+def _standardised(delta: pd.Series, sd: pd.Series) -> pd.Series:
+    return delta / sd.where(sd > 0)
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): None if pd.isna(value) else value for name, value in row.items()}
+
+
+def as_json(records: Sequence[Mapping[str, Any]]) -> str:
+    """Write the records of one pair as JSON, as :func:`record` returns them."""
+    return json.dumps(list(records), ensure_ascii=False, indent=1, allow_nan=False)

@@ -6,7 +6,9 @@ References:
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,14 +66,7 @@ def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Gener
         float64 [resamples].
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    n = len(ordered)
-    k = (n + 1) // 2
-    lower = rng.beta(k, n - k + 1, size=resamples)
-    medians = ordered[_index(lower, n)]
-    if n % 2 == 0:
-        upper = lower + (1 - lower) * rng.beta(1, n - k, size=resamples)
-        medians = (medians + ordered[_index(upper, n)]) / 2
-    return medians
+    return _at(ordered, *_places(len(ordered), resamples, rng))
 
 
 def jackknife_medians(values: ArrayLike) -> np.ndarray:
@@ -123,23 +118,37 @@ def median_bca(values: ArrayLike, *, level: float = 0.95, resamples: int = RESAM
         >>> median_bca([1.0, 2.0, 3.0, 4.0, 100.0]).estimate
         3.0
     """
-    if not 0 < level < 1:
-        raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
+    return median_bca_levels(values, levels=(level,), resamples=resamples, seed=seed)[0]
+
+
+def median_bca_levels(
+    values: ArrayLike, *, levels: Sequence[float], resamples: int = RESAMPLES, seed: int = RUN_SEED
+) -> tuple[Interval, ...]:
+    """Intervals of one median at several levels, each as :func:`median_bca` gives it, from one set of draws."""
+    for level in levels:
+        if not 0 < level < 1:
+            raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
     if resamples < 1:
         raise InvalidInput(f"resamples must be at least 1, got {resamples!r}")
     finite = np.asarray(values, dtype=np.float64).ravel()
-    finite = finite[~np.isnan(finite)]
-    if np.isinf(finite).any():
+    finite = np.sort(finite[~np.isnan(finite)])
+    if np.isinf(finite[[0, -1] if len(finite) else []]).any():
         raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
-    if len(finite) == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
-    estimate = float(np.median(finite))
-    if len(finite) == 1:
-        return Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval")
-    if finite.min() == finite.max():
-        return Interval(estimate, estimate, estimate, len(finite), level, "all values are equal")
-    low, high = _median_bounds(finite, estimate, level, resamples, seed)
-    return Interval(estimate, low, high, len(finite), level)
+    n = len(finite)
+    if n == 0:
+        return tuple(Interval(math.nan, math.nan, math.nan, 0, level, "no values") for level in levels)
+    estimate = float((finite[(n - 1) // 2] + finite[n // 2]) / 2)
+    if n == 1:
+        return tuple(Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval") for level in levels)
+    if finite[0] == finite[-1]:
+        return tuple(Interval(estimate, estimate, estimate, n, level, "all values are equal") for level in levels)
+    drawn = _at(finite, *_seeded_places(n, resamples, seed))
+    left_out = jackknife_medians(finite)
+    a = acceleration(left_out.mean() - left_out)
+    return tuple(
+        Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=level), n, level)
+        for level in levels
+    )
 
 
 def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
@@ -207,11 +216,22 @@ def mean_bca_of_counts(
     return Interval(estimate, low, high, n, level)
 
 
-def _median_bounds(values: np.ndarray, estimate: float, level: float, resamples: int, seed: int) -> tuple[float, float]:
-    drawn = bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng(seed))
-    left_out = jackknife_medians(values)
-    a = acceleration(left_out.mean() - left_out)
-    return bca_bounds(drawn, estimate=estimate, acceleration=a, level=level)
+def _places(n: int, resamples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+    """Places in the sorted data of a sample's middle value; for even n of its two middle values."""
+    k = (n + 1) // 2
+    lower = rng.beta(k, n - k + 1, size=resamples)
+    upper = lower + (1 - lower) * rng.beta(1, n - k, size=resamples) if n % 2 == 0 else None
+    return _index(lower, n), None if upper is None else _index(upper, n)
+
+
+@lru_cache(maxsize=64)
+def _seeded_places(n: int, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The places depend on the data only through n, so cells of one size share them."""
+    return _places(n, resamples, np.random.default_rng(seed))
+
+
+def _at(ordered: np.ndarray, lower: np.ndarray, upper: np.ndarray | None) -> np.ndarray:
+    return ordered[lower] if upper is None else (ordered[lower] + ordered[upper]) / 2
 
 
 def _index(uniform: np.ndarray, n: int) -> np.ndarray:

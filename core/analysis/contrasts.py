@@ -6,9 +6,13 @@ summarised by their median, so that every item counts once and the bootstrap res
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from core.analysis.bootstrap import Interval, median_bca
+from core.analysis.bootstrap import Interval, median_bca, median_bca_levels
+from core.analysis.slices import Slice, where
+from core.audit.store import Store
 
 MARGIN = 1.0
 """Default equivalence margin, in percent. Source: PROTOCOL section 3."""
@@ -53,35 +57,97 @@ def contrasts(shifts: pd.DataFrame, *, by: Sequence[str], margin: float = MARGIN
         n_items (items with a percent change), n_shifts, n_zero_baseline, n_missing, verdict.
     """
     keys = list(by)
-    records = [
-        {**dict(zip(keys, cell if isinstance(cell, tuple) else (cell,), strict=True)), **_cell(rows, margin)}
-        for cell, rows in shifts.groupby(keys, sort=True, observed=True)
+    cells = shifts.groupby(keys, sort=True, observed=True)
+    names = cells.size().index
+    number = cells.ngroup().to_numpy()
+    kept = number >= 0  # a row without a value of some key belongs to no cell
+    items = shifts.groupby(["corpus", "item"], sort=False, observed=True).ngroup().to_numpy()
+    percent, delta = (shifts[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("percent", "delta"))
+    table = pd.DataFrame({"cell": number, "item": items, "percent": percent, "absolute": np.abs(percent)})[kept]
+    medians = table.groupby(["cell", "item"], sort=True)[["percent", "absolute"]].median().dropna()
+    edges = np.searchsorted(medians.index.get_level_values("cell"), np.arange(len(names) + 1))
+    signed, size = medians["percent"].to_numpy(), medians["absolute"].to_numpy()
+    scored, counted = ~np.isnan(delta[kept]), ~np.isnan(percent[kept])
+    counts = [
+        np.bincount(number[kept][marks].astype(np.intp), minlength=len(names)).tolist()
+        for marks in (counted, scored & ~counted, ~scored)
     ]
-    return pd.DataFrame(records, columns=keys + list(_CELL_COLUMNS))
+    records = [
+        _cell(signed[low:high], size[low:high], *told, margin=margin)
+        for low, high, *told in zip(edges[:-1], edges[1:], *counts, strict=True)
+    ]
+    return _table(pd.DataFrame(names.to_frame(index=False), columns=keys), records)
 
 
+def slice_contrasts(store: Store, chosen: Slice, *, by: Sequence[str], margin: float = MARGIN) -> pd.DataFrame:
+    """Contrasts of a slice of the store: :func:`contrasts` without fetching its rows.
+
+    Args:
+        store: opened runs.
+        chosen: which shifts to look at.
+        by: columns of ``shifts`` that make a cell.
+        margin: equivalence margin in percent.
+
+    Returns:
+        What :func:`contrasts` of the slice's rows returns.
+
+    Raises:
+        InvalidInput: if a column is not one of ``shifts``.
+    """
+    clause, params = where(chosen)
+    keys = ", ".join(f's."{name}"' for name in by)
+    names = ", ".join(f'"{name}"' for name in by)
+    known = " and ".join(f's."{name}" is not null' for name in by)
+    found = store.table(
+        f"""select {names}, list(signed) filter (signed is not null) as signed,
+               list(size) filter (size is not null) as size, sum(n_shifts)::bigint as n_shifts,
+               sum(n_scored)::bigint - sum(n_shifts)::bigint as n_zero, sum(n_rows - n_scored)::bigint as n_missing
+        from (select {keys}, median(s.percent) as signed, median(abs(s.percent)) as size,
+                     count(s.percent) as n_shifts, count(s.delta) as n_scored, count(*) as n_rows
+              from shifts s {clause} and {known} group by {keys}, s.corpus, s.item)
+        group by {names} order by {names}""",
+        params,
+    )
+    records = [
+        _cell(_values(signed), _values(size), int(shifts), int(zero), int(missing), margin=margin)
+        for signed, size, shifts, zero, missing in zip(
+            found["signed"], found["size"], *(found[name].to_pylist() for name in _COUNTS), strict=True
+        )
+    ]
+    return _table(found.select(list(by)).to_pandas(), records)
+
+
+_COUNTS = ("n_shifts", "n_zero", "n_missing")
 _CELL_COLUMNS = (
     "median_percent", "low", "high", "median_abs_percent", "abs_low", "abs_high",
     "n_items", "n_shifts", "n_zero_baseline", "n_missing", "verdict",
 )  # fmt: skip
 
 
-def _cell(rows: pd.DataFrame, margin: float) -> dict[str, object]:
-    items = rows.assign(absolute=rows["percent"].abs()).groupby(["corpus", "item"], observed=True)
-    per_item = items[["percent", "absolute"]].median().dropna()
-    signed = median_bca(per_item["percent"])
-    size = median_bca(per_item["absolute"])
-    scored = rows["delta"].notna()
+def _cell(
+    signed: np.ndarray, size: np.ndarray, n_shifts: int, n_zero: int, n_missing: int, *, margin: float
+) -> dict[str, object]:
+    """Numbers of one cell from its items' medians."""
+    moved, equivalent = median_bca_levels(signed, levels=(0.95, 0.90))
+    absolute = median_bca(size)
     return {
-        "median_percent": signed.estimate,
-        "low": signed.low,
-        "high": signed.high,
-        "median_abs_percent": size.estimate,
-        "abs_low": size.low,
-        "abs_high": size.high,
-        "n_items": signed.n,
-        "n_shifts": int(rows["percent"].notna().sum()),
-        "n_zero_baseline": int((scored & rows["percent"].isna()).sum()),
-        "n_missing": int((~scored).sum()),
-        "verdict": verdict(signed, median_bca(per_item["percent"], level=0.90), margin=margin),
+        "median_percent": moved.estimate,
+        "low": moved.low,
+        "high": moved.high,
+        "median_abs_percent": absolute.estimate,
+        "abs_low": absolute.low,
+        "abs_high": absolute.high,
+        "n_items": moved.n,
+        "n_shifts": n_shifts,
+        "n_zero_baseline": n_zero,
+        "n_missing": n_missing,
+        "verdict": verdict(moved, equivalent, margin=margin),
     }
+
+
+def _table(cells: pd.DataFrame, records: list[dict[str, object]]) -> pd.DataFrame:
+    return pd.concat([cells, pd.DataFrame(records, columns=list(_CELL_COLUMNS))], axis=1)
+
+
+def _values(listed: pa.ListScalar) -> np.ndarray:
+    return listed.values.to_numpy(zero_copy_only=False) if listed.is_valid else np.empty(0)

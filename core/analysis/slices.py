@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pandas as pd
 
@@ -83,8 +84,9 @@ def where(chosen: Slice) -> tuple[str, dict[str, Any]]:
     conditions, params = ["s.expectation = 'invariant'"], dict[str, Any]()
     for field, column in CHOICES.items():
         if values := getattr(chosen, field):
-            params[field] = list(values)
-            conditions.append(f"list_contains(${field}, s.{column}::varchar)")
+            named = {f"{field}_{index}": value for index, value in enumerate(values)}
+            params |= named
+            conditions.append(f"s.{column} in ({', '.join(f'${name}' for name in named)})")
     if not chosen.controls:
         conditions.append("(not s.control or s.axis = 'null')")
     if chosen.sign:
@@ -118,15 +120,48 @@ def facets(store: Store, chosen: Slice) -> dict[str, dict[str, int]]:
         Field of :class:`Slice` -> value -> count, every value that occurs in the store (count 0 where the other
         choices leave none of it); beside :data:`CHOICES` also ``sign``.
     """
-    counts = {field: _counts(store, chosen.without(field), f"s.{column}") for field, column in CHOICES.items()}
-    return counts | {"sign": _counts(store, chosen.without("sign"), _SIGN)}
+    together: dict[Slice, list[str]] = {}  # fields without a choice of their own see the same rows: one scan for all
+    for field in _EXPRESSIONS:
+        together.setdefault(chosen.without(field), []).append(field)
+    found = {
+        field: counts for seen, fields in together.items() for field, counts in _counts(store, seen, fields).items()
+    }
+    known = _known(store)
+    return {field: dict.fromkeys(known[field], 0) | found[field] for field in _EXPRESSIONS}
 
 
-def _counts(store: Store, chosen: Slice, expression: str) -> dict[str, int]:
-    clause, params = where(chosen)
-    found = store.query(
-        f"select ({expression})::varchar as value, count(*) as n from shifts s {clause} group by 1", params
-    ).dropna(subset=["value"])  # fmt: skip
-    known = store.query(f"select distinct ({expression})::varchar as value from shifts s").dropna()
-    counts = {str(value): 0 for value in sorted(known["value"])}
-    return counts | {str(value): int(n) for value, n in zip(found["value"], found["n"], strict=True)}
+_WHENS = " ".join(f"when s.{condition} then '{name}'" for name, condition in SIGNS.items())
+_EXPRESSIONS = {field: f"s.{column}" for field, column in CHOICES.items()} | {"sign": f"case {_WHENS} end"}
+"""Field of a slice that has counts -> what is counted."""
+
+_values: WeakKeyDictionary[Store, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
+
+
+def _known(store: Store) -> dict[str, tuple[str, ...]]:
+    """Every value of every choice in a store; what a store holds never changes."""
+    if store not in _values:
+        found = _grouped(store, list(_EXPRESSIONS), "", {})
+        _values[store] = {field: tuple(sorted(counts)) for field, counts in found.items()}
+    return _values[store]
+
+
+def _counts(store: Store, seen: Slice, fields: Sequence[str]) -> dict[str, dict[str, int]]:
+    return _grouped(store, fields, *where(seen))
+
+
+def _grouped(store: Store, fields: Sequence[str], clause: str, params: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Count the rows by each field's value, in one scan."""
+    values = ", ".join(f"{_EXPRESSIONS[field]} as {field}" for field in fields)
+    sets = ", ".join(f"({field})" for field in fields)
+    told = store.table(
+        f"select {', '.join(fields)}, grouping({', '.join(fields)}) as kind, count(*) as n "
+        f"from (select {values} from shifts s {clause}) group by grouping sets ({sets})", params,
+    )  # fmt: skip
+    counts: dict[str, dict[str, int]] = {field: {} for field in fields}
+    # grouping() has a bit for each field, the first the highest; it is 0 for the field that a row counts
+    kinds = {2 ** len(fields) - 1 - 2 ** (len(fields) - 1 - rank): field for rank, field in enumerate(fields)}
+    for row in told.to_pylist():
+        field = kinds[row["kind"]]
+        if row[field] is not None:
+            counts[field][str(row[field])] = row["n"]
+    return counts

@@ -1,0 +1,1 @@
+"""Human validation: studies, their annotators and votes."""

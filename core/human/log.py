@@ -1,0 +1,192 @@
+"""An append-only log of JSON lines that a kill at any byte cannot spoil.
+
+Every line is one JSON object that ends with its own checksum, and is on the disk before ``append`` returns. A line
+that was cut in the middle is left out and told; the next row begins on a line of its own. Nothing is ever changed
+in place. Order is the order of the lines: no clock decides it.
+"""
+
+import json
+import os
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from core.audit.files import cannot_write
+from core.errors import StoreError
+
+Row = dict[str, Any]
+
+_MARK = b',"crc":"'
+_TAIL = len(_MARK) + 8 + len(b'"}')
+PATIENCE = 10.0
+"""Seconds that a writer waits for another process that writes the same log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What was read of a log.
+
+    Args:
+        rows: whole rows in the order of the file.
+        end: byte at which the next reading begins.
+        damaged: line numbers, counted from the start of the reading, of what is no whole row.
+        cut: bytes after the last whole line that are no whole row: a row that is being written, or was cut.
+    """
+
+    rows: tuple[Row, ...]
+    end: int
+    damaged: tuple[int, ...] = ()
+    cut: int = 0
+
+
+def encode(row: Mapping[str, Any]) -> bytes:
+    """Write a row as one line with its checksum (CRC-32 of the object without it).
+
+    Example:
+        >>> encode({"row": "begin"})
+        b'{"row":"begin","crc":"3b18ae2a"}\\n'
+    """
+    body = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    data = body.encode("utf-8", "backslashreplace")
+    return data[:-1] + _MARK + f"{zlib.crc32(data):08x}".encode() + b'"}\n'
+
+
+def decode(line: bytes) -> Row | None:
+    """Read one line, or return None where it is not a whole row."""
+    start = len(line) - _TAIL
+    if start < 2 or line[start : start + len(_MARK)] != _MARK or not line.endswith(b'"}'):
+        return None
+    body = line[:start] + b"}"
+    if line[start + len(_MARK) : -2] != f"{zlib.crc32(body):08x}".encode():
+        return None
+    try:
+        row = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+class Writer:
+    """The right to append, held while a log is locked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows and return once they are on the disk.
+
+        Raises:
+            StoreError: if they cannot be written; then none of them counts.
+        """
+        data = b"".join(encode(row) for row in rows)
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise StoreError(cannot_write(self._path, error)) from error
+        try:
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                data = b"\n" + data  # what was cut stays as it is, on a line of its own
+            try:
+                _write(handle, data)
+                os.fsync(handle)
+            except OSError as error:
+                _take_back(handle, size)
+                raise StoreError(cannot_write(self._path, error)) from error
+        finally:
+            os.close(handle)
+
+
+class Log:
+    """One log file; safe between threads and processes of one machine.
+
+    Args:
+        path: the file, made by the first row; beside it lies ``<name>.lock``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Hold the log: what is read inside the block is still true when the writer appends.
+
+        Raises:
+            StoreError: if another process holds it too long, or the folder cannot be written.
+        """
+        lock = FileLock(self.path.with_name(self.path.name + ".lock"), timeout=PATIENCE, poll_interval=0.005)
+        with self._lock:
+            try:
+                lock.acquire()
+            except Timeout as error:
+                raise StoreError(f"{self.path} is being written by another process; try again in a moment") from error
+            except OSError as error:
+                raise StoreError(cannot_write(self.path, error)) from error
+            try:
+                yield Writer(self.path)
+            finally:
+                lock.release()
+
+    def read(self, start: int = 0) -> Chunk:
+        """Read what stands after a byte.
+
+        Args:
+            start: 0, or the ``end`` of an earlier reading.
+
+        Raises:
+            StoreError: if the file cannot be read. A file that is not there is an empty log.
+        """
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                data = file.read()
+        except FileNotFoundError:
+            return Chunk((), 0)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be read: {error.strerror or error}; check its permissions") from error
+        return _parse(data, start)
+
+    def size(self) -> int:
+        """Bytes of the file; 0 where there is none."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+
+def _parse(data: bytes, start: int) -> Chunk:
+    rows: list[Row] = []
+    damaged: list[int] = []
+    lines = data.split(b"\n")
+    last = lines.pop()
+    for number, line in enumerate(lines, start=1):
+        row = decode(line)
+        if row is not None:
+            rows.append(row)
+        elif line:
+            damaged.append(number)
+    tail = decode(last)
+    if tail is not None:  # whole but for its line end
+        return Chunk((*rows, tail), start + len(data), tuple(damaged))
+    return Chunk(tuple(rows), start + len(data) - len(last), tuple(damaged), len(last))
+
+
+def _write(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _take_back(handle: int, size: int) -> None:
+    """Cut off what was written of rows that are not acknowledged; where even that fails, the checksums tell."""
+    try:
+        os.ftruncate(handle, size)
+    except OSError:
+        return

@@ -1,0 +1,95 @@
+"""The pictures of a study, made again from (item, probe, seed) as the run made them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from core import settings
+from core.audit.workbench import Workbench
+from core.corpora import registry as corpora
+from core.corpora.images import encode_png, read_item
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
+from core.human.definition import VARIANT, Definition, StudyItem
+from core.probes.registry import catalogue
+
+Load = Callable[[str, Path | None], Corpus]
+"""(name, root or None) -> corpus; pages give one that remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """PNG files of one item, at the size of the run and at equal scale.
+
+    Args:
+        original: the unedited image.
+        variant: the edited one; the same where the caption is edited.
+    """
+
+    original: bytes
+    variant: bytes
+
+    def of(self, version: str) -> bytes:
+        """PNG of ``original`` or ``variant``."""
+        return self.variant if version == VARIANT else self.original
+
+
+def load_corpus(name: str, root: Path | None) -> Corpus:
+    """Read a corpus by name.
+
+    Raises:
+        InvariscopeError: if it cannot be read here.
+    """
+    return corpora.catalogue().get(name).load(root)
+
+
+def corpus_root(name: str, told: str | None) -> Path | None:
+    """Folder of a corpus: ``data/corpora/<name>``, else where the run read it; None for one that ships.
+
+    Raises:
+        NotAvailable: if the corpus needs a folder and none is here.
+    """
+    if not corpora.catalogue().get(name).needs_root:
+        return None
+    places = [settings.data_dir() / "corpora" / name, *([settings.ROOT / told] if told else [])]
+    for place in places:
+        if place.is_dir():
+            return place
+    raise NotAvailable(f"the pictures of corpus {name!r} are not here; put its folder at {places[0]}")
+
+
+def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:
+    """Make the pictures of one item.
+
+    Raises:
+        NotAvailable: if the corpus, the item or the probe is not here any more, or makes something else now.
+    """
+    try:
+        corpus = load(item.corpus, corpus_root(item.corpus, definition.root))
+        found = corpus.get(item.item)
+        image = read_item(found)
+        if item.pixels_sha256 is not None and image.pixels_sha256 != item.pixels_sha256:
+            raise InvalidInput(f"the image of {item.item} in corpus {item.corpus!r} is not that of the run any more")
+        original = encode_png(image.pixels)
+        if item.edits == "caption":
+            return Pictures(original, original)
+        made = Workbench(found, image.pixels, seed=definition.run_seed).make(catalogue().get(item.probe))
+        if isinstance(made, ProbeRejected) or made.pixels is None:
+            raise InvalidInput(f"{item.probe} cannot be applied to {item.item} any more: {made}")
+        return Pictures(original, encode_png(made.pixels))
+    except NotAvailable:
+        raise
+    except (InvariscopeError, OSError) as error:
+        raise NotAvailable(f"the pictures of study {definition.id!r} cannot be made: {error}") from error
+
+
+def make_example(definition: Definition, corpus: str, item: str, *, load: Load = load_corpus) -> bytes:
+    """PNG of an unedited item, for the instructions.
+
+    Raises:
+        NotAvailable: if it is not here any more.
+    """
+    try:
+        return encode_png(read_item(load(corpus, corpus_root(corpus, definition.root)).get(item)).pixels)
+    except (InvariscopeError, OSError) as error:
+        raise NotAvailable(f"an example of study {definition.id!r} cannot be shown: {error}") from error

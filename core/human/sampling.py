@@ -1,0 +1,289 @@
+"""Which items a study asks about: stratified, seeded, from any run; what is short is told and not filled.
+
+Source: PROTOCOL section 6 (paper A, A.11; paper E, 5.2).
+"""
+
+import re
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.human.definition import ORIGINAL, VARIANT, Example, StudyItem
+from core.human.kinds import Kind
+from core.probes.base import IDENTITY
+from core.probes.captions import base_caption
+from core.probes.grammar import noun_group
+from core.seeds import stream
+
+TOTAL = 480
+"""Paired items of the paper's study."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One part of the sample.
+
+    Args:
+        name: for tables.
+        weight: its part of the total: 80 of 480.
+        probes: regular expression that a probe's whole name matches.
+        bins: ``smallest`` or ``largest``: only items of that coverage bin, or None.
+    """
+
+    name: str
+    weight: int
+    probes: str
+    bins: str | None = None
+
+
+PAPER_STRATA = (
+    Stratum("vertical flip", 80, "vflip"),
+    Stratum("moved to TL or BR", 40, r"reposition-(TL|BR)"),
+    Stratum("rotated by 10°", 40, r"rotate[+-]10"),
+    Stratum("blur, smallest objects", 80, r"blur-.*", "smallest"),
+    Stratum("blur, largest objects", 80, r"blur-.*", "largest"),
+    Stratum("cultural", 40, r"cultural:.*"),
+    Stratum("economic", 40, r"economic:.*"),
+    Stratum("gender", 40, r"gender:.*"),
+    Stratum("emotion", 40, r"emotion:.*"),
+)
+"""Section 6: spatial 160, control 160, societal 160."""
+
+
+def family_strata(families: Sequence[str]) -> tuple[Stratum, ...]:
+    """Strata of equal weight, one a family.
+
+    Raises:
+        InvalidInput: if none is given.
+    """
+    if not families:
+        raise InvalidInput("no family is chosen to sample from; choose one or more")
+    return tuple(Stratum(name, 1, "", None) for name in dict.fromkeys(families))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was drawn.
+
+    Args:
+        items: drawn items in a random order, attention items last.
+        strata: rows of (stratum, target, available, taken).
+        examples: worked examples for the instructions, of items that are not asked about where there are enough.
+    """
+
+    items: tuple[StudyItem, ...]
+    strata: tuple[tuple[str, int, int, int], ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def shortfall(self) -> int:
+        """Items that were wanted and are not there."""
+        return sum(target - taken for _, target, _, taken in self.strata)
+
+
+def targets(strata: Sequence[Stratum], total: int) -> tuple[int, ...]:
+    """Share a total among strata by weight (largest remainder), e.g. 480 -> 80, 40, 40, 80, 80, 40, 40, 40, 40."""
+    weights = sum(stratum.weight for stratum in strata)
+    exact = [total * stratum.weight / weights for stratum in strata]
+    found = [int(value) for value in exact]
+    by_rest = sorted(range(len(strata)), key=lambda index: (found[index] - exact[index], index))
+    for index in by_rest[: total - sum(found)]:
+        found[index] += 1
+    return tuple(found)
+
+
+def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_STRATA, limit: int = TOTAL) -> int:
+    """Largest total of which no stratum falls short, at most ``limit``; strata that hold nothing are not counted."""
+    pairs = candidates(store, run)
+    held = [len(_of(pairs, stratum)["item"].unique()) for stratum in strata]
+    filled = [(stratum, count) for stratum, count in zip(strata, held, strict=True) if count]
+    if not filled:
+        return 0
+    for total in range(limit, 0, -1):
+        wanted = targets(strata, total)
+        if all(count >= want or count == 0 for want, count in zip(wanted, held, strict=True)):
+            return total
+    return 1
+
+
+def candidates(store: Store, run: str) -> pd.DataFrame:
+    """Pairs of a run that a study could ask about: one row an (item, probe).
+
+    Directional probes and controls other than blur stay out: nobody doubts that a blurred photograph still shows
+    the object, and that is what the control is for.
+    """
+    rows = store.query(
+        """
+        select s.corpus, s.item, s.probe, min(s.baseline) as baseline, s.subject, s.axis, s.family, s.coverage_bin,
+               s.caption as variant_caption, arg_min(s.baseline_caption, s.baseline) as original_caption,
+               s.label, s.category, max(i.pixels_sha256) as pixels_sha256
+        from shifts s left join items i on i.run = s.run and i.corpus = s.corpus and i.item = s.item
+        where s.run = $run and s.baseline_caption is not null and s.axis <> 'null'
+              and (not s.control or s.family = 'blur')
+        group by all order by s.corpus, s.item, s.probe, s.subject
+        """,
+        {"run": run},
+    )
+    return rows.drop_duplicates(["corpus", "item", "probe"], keep="last").reset_index(drop=True)
+
+
+def draw_sample(
+    store: Store, run: str, *, kind: Kind, total: int, seed: int, strata: Sequence[Stratum] = PAPER_STRATA,
+    attention_rate: float = 0.05, present: Mapping[str, Collection[str]] | None = None,
+) -> Sample:  # fmt: skip
+    """Draw a stratified sample.
+
+    Within a stratum an item comes once, under one of the stratum's probes, drawn at random; items that another
+    stratum took already come last. For single images a pair makes two items, one for each version.
+
+    Args:
+        store: holds the run.
+        run: id of the run.
+        kind: of the study.
+        total: pairs wanted over all strata.
+        seed: the same seed draws the same sample.
+        strata: parts and weights.
+        attention_rate: enough attention items are made for this share.
+        present: item -> labels of everything that is annotated in its picture, so that no caption that is meant to
+            be wrong names something that is there after all; None: only the dominant object is known.
+
+    Raises:
+        InvalidInput: if the run is not here, the total is out of range, or nothing can be drawn.
+    """
+    if not 1 <= total <= 20_000:
+        raise InvalidInput(f"a sample has 1 to 20000 pairs, got {total}")
+    pairs = candidates(store, run)
+    if pairs.empty:
+        raise InvalidInput(f"run {run!r} holds no pairs that people could compare; audit with image or caption probes")
+    used: set[str] = set()
+    drawn: list[StudyItem] = []
+    table = []
+    for stratum, target in zip(strata, targets(strata, total), strict=True):
+        rows = _of(pairs, stratum)
+        taken = _draw(rows, target, used, seed=seed, name=stratum.name)
+        used |= set(taken["item"])
+        drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
+        table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
+    if not drawn:
+        raise InvalidInput(f"run {run!r} holds nothing for the chosen strata; choose other families")
+    shown = [each for item in drawn for each in _versions(item, kind)]
+    whole = _labelled(pairs)
+    wrong = _WrongLabels(whole, present or {})
+    checks = _attention(whole, wrong, kind, len(shown), attention_rate, seed)
+    ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
+    numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
+    return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, seed))
+
+
+def _of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
+    if not stratum.probes:
+        return pairs[pairs["family"] == stratum.name]
+    rows = pairs[[re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]]
+    if stratum.bins is None or rows.empty:
+        return rows
+    order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))
+    wanted = order[:1] if stratum.bins == "smallest" else order[-1:]
+    return rows[rows["coverage_bin"].isin(wanted)]
+
+
+def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: str) -> pd.DataFrame:
+    """One row an item, items that are new to the study first."""
+    mixed = rows.iloc[stream(seed, "stratum", name).permutation(len(rows))]
+    once = mixed.drop_duplicates(["corpus", "item"])
+    return once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
+
+
+def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
+    names = ("corpus", "item", "probe", "baseline", "subject", "axis", "family", "original_caption", "variant_caption")
+    edits = "image" if row["original_caption"] == row["variant_caption"] else "caption"
+    digest = row["pixels_sha256"]
+    return StudyItem(
+        id="", edits=edits, stratum=stratum, pixels_sha256=digest if isinstance(digest, str) else None,
+        **{name: str(row[name]) for name in names},
+    )  # fmt: skip
+
+
+def _versions(item: StudyItem, kind: Kind) -> list[StudyItem]:
+    if kind.sides == 2:
+        return [item]
+    return [replace(item, shows=ORIGINAL), replace(item, shows=VARIANT)]
+
+
+class _WrongLabels:
+    """Labels that a picture does not show: of another category, and annotated nowhere in it."""
+
+    def __init__(self, whole: pd.DataFrame, present: Mapping[str, Collection[str]]) -> None:
+        self._whole = whole
+        self._present = present
+
+    def draw(self, row: pd.Series, rng: np.random.Generator) -> str | None:
+        """Return one, or None where every label might be there."""
+        there = {str(row["label"]), *self._present.get(str(row["item"]), ())}
+        others = self._whole[self._whole["category"] != row["category"]]["label"].unique()
+        free = sorted(str(label) for label in others if label not in there)
+        return free[int(rng.integers(len(free)))] if free else None
+
+
+def _attention(
+    whole: pd.DataFrame, wrong: _WrongLabels, kind: Kind, shown: int, rate: float, seed: int
+) -> list[StudyItem]:
+    """Items whose variant's caption names an object that the picture does not show."""
+    rng = stream(seed, "attention")
+    wanted = min(max(round(shown * max(rate, 0.1)), 5), len(whole))
+    found = []
+    for index in rng.permutation(len(whole))[:wanted]:
+        row = whole.iloc[int(index)]
+        label = wrong.draw(row, rng)
+        if label is None:
+            continue
+        digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
+        found.append(
+            StudyItem(
+                id="", corpus=str(row["corpus"]), item=str(row["item"]), probe=IDENTITY, baseline=IDENTITY,
+                subject="template", edits="caption", original_caption=base_caption(str(row["label"])),
+                variant_caption=base_caption(label), axis="attention", family="attention", stratum="attention",
+                shows="pair" if kind.sides == 2 else VARIANT, pixels_sha256=digest,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _examples(whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, seed: int) -> tuple[Example, ...]:
+    """A right, a half right and a wrong caption, each under a picture of its own where there are enough."""
+    spare = whole[~whole["item"].isin(used)]
+    chosen = spare if len(spare) >= 3 else whole
+    chosen = chosen.iloc[stream(seed, "examples").permutation(len(chosen))[:3]]
+    values = (kind.lowest + len(kind.scale) - 1, kind.lowest + 1, kind.lowest)
+    found = []
+    for index, value in enumerate(values if len(chosen) else ()):
+        row = chosen.iloc[index % len(chosen)]
+        label, other = str(row["label"]), wrong.draw(row, stream(seed, "example", str(index)))
+        if other is None and index:
+            continue
+        caption, why = _worked(index, label, other or "")
+        found.append(Example(str(row["corpus"]), str(row["item"]), caption, value, why))
+    return tuple(found)
+
+
+def _worked(index: int, label: str, other: str) -> tuple[str, str]:
+    """Caption and reason of the right, the half right and the wrong example."""
+    if index == 0:
+        return base_caption(label), "Everything that the caption names is there."
+    if index == 1:
+        half = f"{base_caption(label).rstrip('.')} and {_named(other)}."
+        return half, f"One thing is right ({_named(label)}), the other is not there ({_named(other)})."
+    return base_caption(other), f"The picture does not show what the caption names ({_named(other)})."
+
+
+def _named(label: str) -> str:
+    """A label with its article: ``an inukshuk``, ``scissors``."""
+    return noun_group(label).removeprefix("is ").removeprefix("are ")
+
+
+def _labelled(pairs: pd.DataFrame) -> pd.DataFrame:
+    """One row an item that has a label and a category."""
+    return pairs.dropna(subset=["label", "category"]).drop_duplicates(["corpus", "item"]).reset_index(drop=True)

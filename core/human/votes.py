@@ -1,0 +1,83 @@
+"""Votes as tables: one row an annotator and item, sides resolved to original and variant."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from core.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.human.kinds import PREFERENCE, RATING, SIDES, TIE
+from core.human.ledger import Entry, Ledger
+from core.human.studies import Study
+
+COLUMNS = (
+    "study", "annotator", "id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum",
+    "attention", "shows", "left", "original", "variant", "preferred", "seconds", "finished", "corrections", "skipped",
+    "comment", "withdrawn",
+)  # fmt: skip
+"""``original`` and ``variant`` hold the answer about that version on the study's scale, NaN where it was not shown;
+``preferred`` is ``original``, ``variant``, ``tie`` or None."""
+
+
+def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) -> pd.DataFrame:
+    """Finished votes of a study.
+
+    Args:
+        study: any kind.
+        withdrawn: keep the rows of annotators who were withdrawn; the column says so.
+        skipped: keep what was skipped, its answers empty.
+
+    Returns:
+        COLUMNS, attention items included; by annotator in the order of the log.
+    """
+    ledger = study.state()
+    rows = list(_rows(study.id, ledger, withdrawn=withdrawn, skipped=skipped))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    numbers = dict.fromkeys(("original", "variant", "seconds", "finished"), "float64")
+    return table.astype({**numbers, "attention": bool, "withdrawn": bool, "corrections": "int64"})
+
+
+def resolve(item: StudyItem, left: str, answers: dict[str, Any]) -> dict[str, Any]:
+    """Say of the versions what was said of the sides.
+
+    Args:
+        item: what was shown.
+        left: the version that stood left (A).
+        answers: question -> answer.
+
+    Returns:
+        original, variant, preferred; each None where it was not asked.
+    """
+    found: dict[str, Any] = {ORIGINAL: None, VARIANT: None, "preferred": None}
+    if item.shows != "pair":
+        return {**found, item.shows: answers.get(RATING)}
+    versions = {SIDES[0]: left, SIDES[1]: VARIANT if left == ORIGINAL else ORIGINAL}
+    for side, version in versions.items():
+        found[version] = answers.get(side)
+    preferred = answers.get(PREFERENCE)
+    found["preferred"] = TIE if preferred == TIE else versions.get(preferred) if preferred is not None else None
+    return found
+
+
+def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iterator[dict[str, Any]]:
+    for (annotator, item_id), entry in ledger.entries.items():
+        counted = ledger.counts(annotator)
+        if (counted or withdrawn) and (ledger.complete(entry) or (skipped and entry.skipped is not None)):
+            yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}
+
+
+def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
+    item = ledger.by_id[item_id]
+    names = ("id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum", "attention", "shows")
+    about = {name: getattr(item, name) for name in names}
+    answers = {} if entry.skipped is not None else entry.answers
+    return {
+        **about,
+        **resolve(item, entry.left, answers),
+        "left": entry.left,
+        "seconds": entry.seconds,
+        "finished": entry.finished,
+        "corrections": entry.corrections,
+        "skipped": entry.skipped,
+        "comment": entry.comment,
+    }

@@ -9,7 +9,14 @@ ROOT = Path(__file__).resolve().parent
 # Section -> (file in pages/, title, icon), in the order of the menu.
 PAGES = {
     "": (("overview", "Overview", ":material/insights:"),),
-    "Explore": (("probe_lab", "Probe lab", ":material/science:"),),
+    "Explore": (
+        ("probe_lab", "Probe lab", ":material/science:"),
+        ("results", "Results", ":material/bar_chart:"),
+    ),
+    "Measure": (
+        ("flip_risk", "Flip risk", ":material/swap_vert:"),
+        ("calibration", "Calibration", ":material/tune:"),
+    ),
 }
 
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")

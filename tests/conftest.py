@@ -28,7 +28,8 @@ def interruptible() -> None:
 
 @pytest.fixture(autouse=True)
 def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test writes into the user's cache."""
+    """No test writes into the user's cache, or finds the user's weights."""
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path_factory.getbasetemp() / "weights"))
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 

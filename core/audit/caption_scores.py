@@ -11,6 +11,7 @@ import numpy as np
 from core.corpora.images import read_image
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.references import Referenced, harmonic_mean
 from core.evaluators.scoring import BATCH_SIZE, score_pairs_with_errors
 
 
@@ -63,31 +64,31 @@ def score_captions(
     Raises:
         InvalidInput: if references are given and the evaluator cannot compare two captions.
     """
-    if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder):
+    if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder | Referenced):
         raise InvalidInput(f"{evaluator.spec.name} compares no captions with references; leave the references out")
     images = {str(line.image): partial(_pixels, line.image) for line in lines}
     pairs = [(str(line.image), line.caption) for line in lines]
-    found = score_pairs_with_errors(evaluator, images, pairs, batch_size=batch_size, progress=progress)
+    found = score_pairs_with_errors(
+        evaluator,
+        images,
+        pairs,
+        references=[line.references for line in lines],
+        batch_size=batch_size,
+        progress=progress,
+    )
     scores = [
         CaptionScore(line.id, float(score)) if error is None else CaptionScore(line.id, None, error=_sentence(error))
         for line, score, error in zip(lines, found.scores, found.errors, strict=True)
     ]
-    return tuple(_with_references(evaluator, lines, scores) if isinstance(evaluator, DualEncoder) else scores)
+    if isinstance(evaluator, DualEncoder) and not isinstance(evaluator, Referenced):
+        return tuple(_with_references(evaluator, lines, scores))
+    return tuple(scores)
 
 
 def mean(values: Sequence[float | None]) -> float | None:
     """Mean of the values that there are; None where there is none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
-
-
-def harmonic_mean(score: float, likeness: float) -> float:
-    """2ab / (a + b) of two non-negative numbers; 0 where both are 0.
-
-    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore).
-    """
-    both = score + likeness
-    return 2 * score * likeness / both if both > 0 else 0.0
 
 
 def _with_references(

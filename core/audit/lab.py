@@ -12,6 +12,7 @@ from core.errors import InvalidInput, InvariscopeError, ProbeRejected
 from core.evaluators.base import Evaluator, Sight
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
+from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes import registry
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Axis, Probe, Variant
@@ -130,7 +131,8 @@ def _score(
     wanted = dict.fromkeys([(each.image, each.caption) for each in pairs])
     wanted |= dict.fromkeys([(own, each.baseline_caption) for each in pairs])
     images = {own: bench.pixels} | {each.image: bench.image(each.variant)[1] for each in pairs}
-    found = score_pairs_with_errors(evaluator, images, list(wanted), cache=cache)
+    others = references_of(bench.item.captions, caption)
+    found = score_pairs_with_errors(evaluator, images, list(wanted), references=[others] * len(wanted), cache=cache)
     scores = {
         pair: _Score(None if np.isnan(value) else float(value), error or "")
         for pair, value, error in zip(wanted, found.scores, found.errors, strict=True)

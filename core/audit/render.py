@@ -10,6 +10,7 @@ from core.audit.plan import Plan
 from core.corpora.images import DecodedImage, pixel_hash, read_item
 from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError, ProbeRejected
+from core.evaluators.references import references_of
 from core.probes.base import Probe, Variant
 from core.probes.captions import base_caption
 from core.probes.scene import Scene
@@ -38,6 +39,12 @@ class Draft:
     image_key: str
     mask: Mask | None
     diagnostics: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The item's captions by people beside its subject caption."""
+        human = self.item.captions.get("en", ())
+        return references_of(self.item.captions, human[0] if self.subject == "human" and human else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,10 +102,15 @@ class Report:
         return {**self.means, "per_item": self.per_item}
 
 
-def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str) -> Report:
-    """Put scores under the names that clipscore would print: ``name`` and ``Ref`` + ``name``."""
+def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bool = True) -> Report:
+    """Put scores under the names that clipscore would print: ``name`` and ``Ref`` + ``name``.
+
+    Args:
+        beside: whether the score with references stands beside the one without; False for an evaluator whose
+            own score uses them.
+    """
     by_id = {score.id: score for score in scores}
-    with_references = any(line.references for line in job.lines)
+    with_references = beside and any(line.references for line in job.lines)
     prefix = "Ref" if name[:1].isupper() else "ref"
     per_item = {}
     for each in [*by_id, *job.missing]:

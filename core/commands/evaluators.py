@@ -1,10 +1,15 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from core.commands._shared import exit_codes, note, print_json, table
+
+if TYPE_CHECKING:
+    from core.evaluators.published.base import Published
+    from core.evaluators.published.catalogue import Weights
 
 EPILOG = exit_codes()
 app = typer.Typer(
@@ -22,7 +27,7 @@ def list_all(
     """List the evaluators, whether they can run here, and the command that gets what is missing."""
     if ctx.invoked_subcommand is not None:
         return
-    from core.evaluators.registry import catalogue
+    from core.evaluators.registry import catalogue, families
 
     known = catalogue()
     records = [_record(each) for each in known]
@@ -31,6 +36,8 @@ def list_all(
     else:
         rows = [(r["name"], "ready" if r["ready"] else "not available", r["title"], r["command"]) for r in records]
         table(("evaluator", "here", "what it is", "get it with"), rows)
+    for each in families():
+        note(f"more on demand: {each.form}")
     for broken in known.broken:
         note(f"{broken.where} could not be loaded: {broken.error}")
 
@@ -59,6 +66,101 @@ def show(
         **_flat("fingerprint", record["fingerprint"]),
     }
     table(("what", "value"), [(key, value) for key, value in flat.items() if value not in ("", None)])
+
+
+@app.command(epilog=exit_codes(ok="the weights are here"), short_help="Fetch the weights of a published evaluator.")
+def get(
+    name: Annotated[str, typer.Argument(help="A name from the list, or open_clip:MODEL/WEIGHTS.")],
+    weights: Annotated[
+        Path | None, typer.Option(help="A file or folder that is here already: check it and remember where it is.")
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option("--as", help="With --weights: list it beside the published one, as NAME@LABEL."),
+    ] = None,
+) -> None:
+    """Fetch the weights of a published evaluator, check them, and say where they are.
+
+    A download that was cut off goes on where it stopped. With --weights nothing is fetched.
+    """
+    from core.errors import InvalidInput
+    from core.evaluators.published.base import Published
+    from core.evaluators.published.weights import sets
+    from core.evaluators.registry import find
+
+    kind = find(name)
+    if not issubclass(kind, Published):
+        raise InvalidInput(f"{name} has no weights to fetch; it is listed by: python -m core evaluators show {name}")
+    if weights is None and label is not None:
+        raise InvalidInput("--as names a checkpoint given with --weights PATH; give both")
+    if weights is not None:
+        _remember(kind, weights, label)
+        return
+    for known in sets(kind.entry):
+        _fetch(known)
+    typer.echo(f"{kind.spec.name} is ready")
+
+
+def _fetch(known: "Weights") -> None:
+    from core.commands._progress import progress
+    from core.evaluators.published.download import fetch
+    from core.evaluators.published.weights import Place, kept, usual
+
+    place = Place(known, kept().get(known.id, usual(known)))
+    if place.missing:
+        with progress(f"fetching {known.title}", unit="files" if known.kind == "hub" else "bytes") as update:
+            fetch(known, update)
+        place = Place(known, usual(known))
+    _say(place.digest(), known, place.path)
+
+
+def _say(digest: str, known: "Weights", path: Path) -> None:
+    published = all(each.sha256 for each in known.files)
+    checked = "as published" if published else "no hash is published; recorded with every score"
+    typer.echo(f"{known.title}: {path}\n  sha256 {digest} ({checked})")
+
+
+def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
+    """Check what lies at a path and remember it: for the published evaluators, or under a label of its own."""
+    from core.errors import InvalidInput
+    from core.evaluators.published.weights import Place, checked_label, keep, sets, within
+    from core.evaluators.registry import CHECKPOINT, find
+
+    if not path.exists():
+        raise InvalidInput(f"no file or folder {path}; give the path of the weights")
+    found = [place for known in sets(kind.entry) if (place := within(known, path))]
+    if not found:
+        wanted = "; ".join(f"{each.title} ({each.files[0].name} …)" for each in sets(kind.entry))
+        raise InvalidInput(f"{path} holds none of what {kind.spec.name} needs: {wanted}")
+    if label is not None:
+        name = f"{kind.spec.name}{CHECKPOINT}{checked_label(label)}"
+        find(f"{kind.spec.name}{CHECKPOINT}{path}").load()  # a file that cannot be loaded is not worth keeping
+        keep(name, path)
+        typer.echo(f"{name} is ready: {path}")
+        return
+    for place in found:
+        wrong = _other_than_published(place)
+        if wrong:
+            raise InvalidInput(
+                f"{path} is not the published file ({wrong}); score with it as {kind.spec.name}{CHECKPOINT}{path}, or "
+                "list it under a name of its own with --as LABEL"
+            )
+    find(f"{kind.spec.name}{CHECKPOINT}{path}").load()
+    for place in found:
+        keep(place.weights.id, place.path)
+        _say(Place(place.weights, place.path).digest(), place.weights, place.path)
+
+
+def _other_than_published(place: Any) -> str:
+    """What differs from the publisher's hash, or nothing."""
+    from core.errors import NotAvailable
+    from core.evaluators.published.weights import Place
+
+    try:
+        Place(place.weights, place.path).digest()
+    except NotAvailable as error:
+        return str(error).split(" has ", 1)[-1].split(":", 1)[0]
+    return ""
 
 
 def _record(evaluator: Any) -> dict[str, Any]:

@@ -87,8 +87,9 @@ def score(
         note(remark)
     with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="inputs") as update:
         scores = score_captions(loaded, job.lines, progress=update)
-        name, signature = called or loaded.spec.name, f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
-    report = report_of(job, scores, name=name)
+        name, beside = called or loaded.spec.name, not loaded.spec.takes_references
+        signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
+    report = report_of(job, scores, name=name, beside=beside)
     _explain(report, signature)
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):

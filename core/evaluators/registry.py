@@ -1,23 +1,46 @@
-"""Evaluators by name, by entry point, by ``path/to/file.py:Name``, or by ``path/to/calibrator.json``."""
+"""Evaluators by name, entry point, ``path/to/file.py:Name``, ``calibrator.json``, checkpoint, or made on demand."""
 
 import inspect
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeGuard
 
 from core.errors import InvalidInput
-from core.evaluators.base import Evaluator
+from core.evaluators.base import Evaluator, Family
+from core.evaluators.published.base import Published
+from core.evaluators.published.weights import checked_label, kept
 from core.registry import Catalogue, discover, load_object
+
+CHECKPOINT = "@"
+"""Stands between an evaluator's name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``."""
+
+
+def catalogue() -> Catalogue[type[Evaluator]]:
+    """Every registered evaluator class of this machine, loaded or not; the user's own checkpoints come last."""
+    found = _discovered()
+    own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name}
+    usable = {name: kind for name, kind in own.items() if kind is not None}
+    if not usable:
+        return found
+    return Catalogue(found.kind, MappingProxyType({**found.entries, **usable}), found.broken)
 
 
 @cache
-def catalogue() -> Catalogue[type[Evaluator]]:
-    """Every registered evaluator class of this machine, loaded or not."""
-    return discover("evaluator", package="core.evaluators", group="invariscope.evaluators", accept=_evaluators)
+def families() -> Catalogue[Family]:
+    """Every family whose evaluators are made on demand."""
+    return discover("family of evaluators", package="core.evaluators", group="invariscope.evaluators",
+                    accept=lambda value: [(value.prefix, value)] if isinstance(value, Family) else [])  # fmt: skip
 
 
 def find(reference: str) -> type[Evaluator]:
-    """Return an evaluator class by registered name, ``path/to/file.py:Name``, or ``path/to/calibrator.json``.
+    """Return an evaluator class.
+
+    Args:
+        reference: a registered name; ``path/to/file.py:Name``; ``path/to/calibrator.json``; ``family:argument``
+            such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or a family's with ``@path`` of a checkpoint to
+            run instead of the publisher's, or ``@label`` of one that the user keeps in the list.
 
     Raises:
         UnknownName: if no evaluator has that name.
@@ -27,12 +50,56 @@ def find(reference: str) -> type[Evaluator]:
         from core.evaluators.calibrated import calibrated
 
         return calibrated(Path(reference))
-    if ":" not in reference:
+    if ".py:" in reference:
+        return _from_file(reference)
+    name, at, checkpoint = reference.partition(CHECKPOINT)
+    if at and reference in kept():
         return catalogue().get(reference)
+    kind = _made(name) if ":" in name else _discovered().get(name)
+    return _with_checkpoint(kind, Path(checkpoint)) if at else kind
+
+
+@cache
+def _discovered() -> Catalogue[type[Evaluator]]:
+    return discover("evaluator", package="core.evaluators", group="invariscope.evaluators", accept=_evaluators)
+
+
+def _from_file(reference: str) -> type[Evaluator]:
     found = load_object(reference)
     if not _is_evaluator(found):
         raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")
     return found
+
+
+def _made(reference: str) -> type[Evaluator]:
+    prefix, _, argument = reference.partition(":")
+    if prefix not in families():
+        forms = "; ".join(each.form for each in families())
+        raise InvalidInput(f"{reference!r} is neither path/to/file.py:Name nor one of: {forms}")
+    return families().get(prefix).make(argument)
+
+
+def _with_checkpoint(kind: type[Evaluator], path: Path, label: str | None = None) -> type[Evaluator]:
+    if not issubclass(kind, Published):
+        raise InvalidInput(f"evaluator {kind.spec.name!r} runs no checkpoint of your own; leave the @ out")
+    if not str(path).strip(".") or not path.exists():
+        raise InvalidInput(f"no checkpoint {str(path)!r} for {kind.spec.name}; give {kind.spec.name}@PATH of a file")
+    return _bound(kind, path.absolute(), checked_label(label or path.stem.replace(" ", "-")))
+
+
+@lru_cache(maxsize=64)
+def _bound(kind: type[Published], path: Path, label: str) -> type[Published]:
+    spec = replace(kind.spec, name=f"{kind.spec.name}{CHECKPOINT}{label}", title=f"{kind.spec.title}, {label}")
+    return type(kind.__name__, (kind,), {"at": path, "spec": spec, "__doc__": kind.__doc__})
+
+
+def _kept(name: str, path: Path) -> type[Evaluator] | None:
+    """The class of a kept checkpoint; None where its evaluator is not registered any more."""
+    base, _, label = name.partition(CHECKPOINT)
+    if base not in _discovered():
+        return None
+    kind = _discovered().get(base)
+    return _bound(kind, path, label) if issubclass(kind, Published) else None
 
 
 def _is_evaluator(value: object) -> TypeGuard[type[Evaluator]]:

@@ -101,7 +101,7 @@ def score_pairs_with_errors(
     work = _Work(evaluator, batch_size, EmbeddingCache() if cache is None else cache, progress)
     score = work.dual if isinstance(evaluator, DualEncoder) else work.pairwise
     told: list[tuple[str, ...]] | None = None
-    if evaluator.spec.takes_references:
+    if isinstance(evaluator, Referenced):
         told = [tuple(texts) for texts in check_references(evaluator.spec.name, references, len(pairs))]
     scores, errors = score(images, pairs, told)
     return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls)
@@ -172,7 +172,7 @@ class _Work:
         pairs: Sequence[tuple[str, str]],
         references: Sequence[tuple[str, ...]] | None,
     ) -> tuple[np.ndarray, tuple[str | None, ...]]:
-        wanted = [(*pair, ()) for pair in pairs]
+        wanted: list[_Wanted] = [(*pair, ()) for pair in pairs]
         if references is not None:
             wanted = [(*pair, each) for pair, each in zip(pairs, references, strict=True)]
         failed: dict[_Wanted, str] = {}
@@ -284,7 +284,6 @@ class _Work:
                 scores[row] = value
             else:
                 errors[row] = "the evaluator gave no finite score"
-
 
     def _combined(self, left: np.ndarray, right: np.ndarray, references: list[np.ndarray] | None) -> np.ndarray:
         import torch

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.audit.caption_scores import CaptionedImage, harmonic_mean, mean, score_captions
+from core.audit.caption_scores import CaptionedImage, mean, score_captions
 from core.errors import InvalidInput
+from core.evaluators.references import harmonic_mean
 from tests.commands.colour_words import ColourWords, WordCount
 
 SHARES = st.floats(min_value=1e-6, max_value=2.5)

@@ -14,7 +14,7 @@ from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.registry import catalogue
 
-READY = [cls.spec.name for cls in catalogue() if cls.availability().ready]
+READY = [cls.spec.name for cls in catalogue() if cls.availability().ready and not cls.spec.takes_references]
 PHOTO_CAPTION = "A cat looks at the camera."
 AWKWARD_CAPTIONS = (
     "cat",

@@ -1,0 +1,23 @@
+"""CLIPScore and RefCLIPScore: the cosine of picture and caption under OpenAI's CLIP ViT-B/32."""
+
+from core.evaluators.published.catalogue import described
+from core.evaluators.published.clip_towers import ClipEvaluator
+from core.evaluators.references import ReferencedDualEncoder
+
+
+@described("clipscore")
+class ClipScore(ClipEvaluator):
+    """2.5 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption.
+
+    The authors ran CLIP in float16 on a GPU; on a CPU it runs in float32, and scores differ in the third digit.
+
+    Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore.
+    """
+
+
+@described("refclipscore")
+class RefClipScore(ReferencedDualEncoder, ClipEvaluator):
+    """Harmonic mean of CLIPScore and max(max over references of cos(c, r), 0), both behind the same prefix.
+
+    Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore.
+    """

@@ -1,0 +1,113 @@
+"""Reading checkpoint files from outside: tensors by name, never a Python object."""
+
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import NotAvailable
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+State = dict[str, "Tensor"]
+_LOOK = 512
+
+
+def read_state(path: Path) -> State:
+    """Return the tensors of a checkpoint by name.
+
+    Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel
+    model), TorchScript archives such as OpenAI publishes, and safetensors.
+
+    Raises:
+        NotAvailable: if the file is none of these, is cut off, was written by a newer PyTorch, or holds anything but
+            tensors; one sentence.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(_LOOK)
+    _refuse_page(path, head)
+    if path.suffix == ".safetensors":
+        return _safetensors(path)
+    return _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
+
+
+def _refuse_page(path: Path, head: bytes) -> None:
+    if not head:
+        raise NotAvailable(f"{path} is empty; fetch it again")
+    start = head.lstrip().lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise NotAvailable(f"{path} is a web page, not a checkpoint; open the address in a browser and save the file")
+    if start.startswith(b"version https://git-lfs"):
+        raise NotAvailable(f"{path} is a Git LFS pointer, not the checkpoint; fetch the file that it points to")
+
+
+def _is_torchscript(path: Path) -> bool:
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return any(name.endswith("/constants.pkl") for name in archive.namelist())
+
+
+def _torchscript(path: Path) -> object:
+    import warnings
+
+    import torch
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that TorchScript is old does not help who has the publisher's file
+            module = torch.jit.load(str(path), map_location="cpu")
+    except RuntimeError as error:
+        raise NotAvailable(f"{path} cannot be read as TorchScript: {_first_line(error)}; fetch it again") from error
+    shapes = ("input_resolution", "context_length", "vocab_size")  # OpenAI stores three numbers among the tensors
+    return {name: value for name, value in module.state_dict().items() if name not in shapes}
+
+
+def _torch(path: Path) -> object:
+    import torch
+
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        raise NotAvailable(f"{path} {_why(path, error)}") from error
+
+
+def _why(path: Path, error: Exception) -> str:
+    text = _first_line(error)
+    if "maximum supported version" in str(error):
+        return "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
+    if isinstance(error, pickle.UnpicklingError) and ("Unsupported" in str(error) or "global" in str(error).lower()):
+        return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
+    if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
+        return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
+    return f"is no PyTorch checkpoint ({text}); give the publisher's file"
+
+
+def _safetensors(path: Path) -> State:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise NotAvailable(f"{path} is no whole safetensors file ({_first_line(error)}); fetch it again") from error
+
+
+def _named(path: Path, content: object) -> State:
+    import torch
+
+    if isinstance(content, Mapping) and isinstance(content.get("state_dict"), Mapping):
+        content = content["state_dict"]
+    if not isinstance(content, Mapping) or not content:
+        raise NotAvailable(f"{path} holds a {type(content).__name__}, not tensors by name; give a state dict")
+    strangers = [name for name, value in content.items() if not isinstance(value, torch.Tensor)]
+    if strangers:
+        raise NotAvailable(f"{path} holds more than tensors, e.g. {str(strangers[0])!r}; give its state dict alone")
+    return {str(name).removeprefix("module."): value for name, value in content.items()}
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return (text[0] if text else type(error).__name__)[:160]

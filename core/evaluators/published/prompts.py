@@ -1,0 +1,109 @@
+"""From a caption to tokens: what the text tower reads, and what it cuts off."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a tower reads a text.
+
+    Args:
+        tokens: of the whole text, markers included, before truncation.
+        truncated: the words that were cut off, empty where none were.
+    """
+
+    tokens: int
+    truncated: str = ""
+
+
+class Prompts(ABC):
+    """A tokenizer with its limit."""
+
+    limit: int
+
+    @abstractmethod
+    def read(self, text: str) -> Reading:
+        """Count the tokens of a text, and find what is cut off."""
+
+    @abstractmethod
+    def tokens(self, texts: Sequence[str]) -> "Tensor":
+        """Token ids, int64 [n, limit], cut and padded."""
+
+
+class ClipPrompts(Prompts):
+    """CLIP's byte-pair tokenizer, which ships with open_clip; cut at ``limit`` with the closing marker kept.
+
+    Args:
+        tokenizer: one of open_clip's own; None: the usual one.
+    """
+
+    def __init__(self, limit: int = 77, tokenizer: Any = None) -> None:
+        self.limit = limit
+        self._tokenizer = _clip_tokenizer() if tokenizer is None else tokenizer
+
+    def read(self, text: str) -> Reading:
+        """Count the tokens of a text, and find what is cut off."""
+        inner = self._tokenizer.encode(encodable(text))
+        kept = self.limit - 2
+        cut = self._tokenizer.decode(inner[kept:]).strip() or "…" if len(inner) > kept else ""
+        return Reading(len(inner) + 2, cut)
+
+    def tokens(self, texts: Sequence[str]) -> "Tensor":
+        """Token ids, int64 [n, limit], cut and padded with 0."""
+        ids: Tensor = self._tokenizer([encodable(text) for text in texts], context_length=self.limit)
+        return ids
+
+
+class HubPrompts(Prompts):
+    """A tokenizer of transformers, loaded from a folder; padded to ``limit``.
+
+    Args:
+        tokenizer: a fast tokenizer.
+        clean: applied to a text first.
+    """
+
+    def __init__(self, tokenizer: Any, limit: int, clean: Any = str) -> None:
+        self.limit = limit
+        self.tokenizer = tokenizer
+        self._clean = clean
+
+    def read(self, text: str) -> Reading:
+        """Count the tokens of a text, and find what is cut off."""
+        cleaned = self._clean(encodable(text))
+        whole = len(self.tokenizer(cleaned, verbose=False).input_ids)
+        if whole <= self.limit:
+            return Reading(whole)
+        offsets = self.tokenizer(
+            cleaned, truncation=True, max_length=self.limit, return_offsets_mapping=True
+        ).offset_mapping
+        return Reading(whole, cleaned[max(end for _, end in offsets) :].strip() or "…")
+
+    def tokens(self, texts: Sequence[str]) -> "Tensor":
+        """Token ids, int64 [n, limit], cut and padded."""
+        ids: Tensor = self.tokenizer(
+            [self._clean(encodable(text)) for text in texts],
+            truncation=True,
+            max_length=self.limit,
+            padding="max_length",
+            return_tensors="pt",
+        ).input_ids
+        return ids
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which no encoder takes; one character stays one character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@cache
+def _clip_tokenizer() -> Any:
+    from open_clip.tokenizer import SimpleTokenizer
+
+    return SimpleTokenizer()

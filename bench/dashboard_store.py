@@ -1,6 +1,7 @@
 """Run folders of any size without an evaluator: the shape of an audit's files, with made-up scores."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +135,12 @@ def _probe_columns(probe: Probe | None, probes: tuple[Probe, ...]) -> dict[str, 
 def _items(run: str, corpus: str, about: dict[str, np.ndarray]) -> pa.Table:
     count = len(about["item"])
     fixed = {"run": run, "corpus": corpus, "width": 640, "height": 480, "licence": "none", "source": "made up",
-             "bytes_sha256": "0" * 64, "pixels_sha256": "0" * 64}  # fmt: skip
+             "bytes_sha256": "0" * 64}  # fmt: skip
+    pixels = [sha256(name.encode()).hexdigest() for name in about["item"]]
     image = [f"{name}.jpg" for name in about["item"]]
     columns = {name: [value] * count for name, value in fixed.items()}
-    return pa.Table.from_pydict({**columns, **{name: about[name].tolist() for name in about}, "image": image},
+    own = {"image": image, "pixels_sha256": pixels}
+    return pa.Table.from_pydict({**columns, **{name: about[name].tolist() for name in about}, **own},
                                 schema=ITEMS)  # fmt: skip
 
 

@@ -19,6 +19,9 @@ from core.audit.store import Store
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Expectation
 
+REFERENCE = "coco"
+"""Corpus on which the paper reports what it reports on one only."""
+
 SUBJECTS = ("template", "human")
 """Subjects in the order in which a report prefers them."""
 
@@ -72,6 +75,12 @@ class Cube:
         """Names, sorted."""
         return tuple(sorted(self.items["corpus"].unique()))
 
+    @property
+    def reference(self) -> str:
+        """Corpus that the others are held against: REFERENCE where it is here, else the largest."""
+        sizes = self.items["corpus"].value_counts(sort=True)
+        return REFERENCE if REFERENCE in sizes.index else str(sizes.index[0])
+
     def of_corpus(self, corpus: str) -> np.ndarray:
         """Which items are of a corpus, bool [N]."""
         return (self.items["corpus"] == corpus).to_numpy()
@@ -122,7 +131,8 @@ class Cube:
         return found.hexdigest()[:16]
 
     def _places(self, probes: Sequence[str]) -> np.ndarray:
-        return self.probes.index.get_indexer(pd.Index(list(probes)))
+        names = self.probes.index.tolist()
+        return np.array([names.index(name) for name in probes], dtype=np.intp)
 
 
 def percent(after: np.ndarray, before: np.ndarray) -> np.ndarray:
@@ -173,14 +183,17 @@ def _cube(subject: str, rows: pa.Table, probes: pd.DataFrame, items: pd.DataFram
     baseline, _ = _codes(rows["baseline"], list(probes.index))
     corpus, corpora = _codes(rows["corpus"])
     item, names = _codes(rows["item"])
-    keys, place = np.unique(corpus.astype(np.int64) * len(names) + item, return_inverse=True)
+    pairs = corpus * len(names) + item
+    there = np.zeros(len(corpora) * len(names), dtype=bool)
+    there[pairs] = True
+    keys, place = np.flatnonzero(there), (np.cumsum(there) - 1)[pairs]
     found = pd.DataFrame(
         {"corpus": np.array(corpora, dtype=object)[keys // len(names)],
          "item": np.array(names, dtype=object)[keys % len(names)]}
     )  # fmt: skip
     shape = (len(evaluators), len(probes), len(found))
     flat = np.ravel_multi_index((evaluator, probe, place), shape)
-    if len(np.unique(flat)) < len(flat):
+    if np.bincount(flat).max() > 1:
         twice = found.iloc[int(place[_first_twin(flat)])]
         raise InvalidInput(
             f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
@@ -189,7 +202,7 @@ def _cube(subject: str, rows: pa.Table, probes: pd.DataFrame, items: pd.DataFram
     scores, baselines = np.full(shape, math.nan), np.full(shape, -1, dtype=np.int16)
     scores.ravel()[flat] = rows["score"].to_numpy(zero_copy_only=False)
     baselines.ravel()[flat] = baseline
-    items = found.merge(items, on=["corpus", "item"], how="left")
+    items = found.merge(items, on=["corpus", "item"], how="left").astype({"corpus": object, "category": object})
     return Cube(subject, tuple(evaluators), probes, items, scores, baselines, diagnostics)
 
 

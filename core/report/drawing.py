@@ -1,7 +1,7 @@
 """A report's figures as still drawings, SVG or PDF, without a browser: for Markdown, LaTeX and print."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from core.report.model import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 WIDTH = 7.2
 """Of a drawing, in inches."""
@@ -31,30 +32,45 @@ def drawing(each: Figure, *, kind: str = "svg") -> bytes:
         each: the figure.
         kind: ``svg`` or ``pdf``.
     """
+    return drawings(each, kinds=(kind,))[kind]
+
+
+def drawings(each: Figure, *, kinds: Sequence[str]) -> dict[str, bytes]:
+    """Draw one figure in several kinds, laid out once."""
     import matplotlib as mpl
+
+    found = {}
+    with mpl.rc_context(_STYLE):
+        canvas = _canvas(each)
+        for kind in kinds:
+            buffer = BytesIO()
+            when = {"Date": None} if kind == "svg" else {"CreationDate": None}
+            canvas.savefig(buffer, format=kind, metadata=when)
+            canvas.set_layout_engine("none")  # the places stay as the first drawing found them
+            found[kind] = buffer.getvalue()
+    return found
+
+
+def _canvas(each: Figure) -> "Canvas":
     from matplotlib.figure import Figure as Canvas
 
     frame = each.frame
     names = list(dict.fromkeys(frame["panel"]))
     columns = min(COLUMNS, len(names)) or 1
     rows = math.ceil(max(len(names), 1) / columns)
-    with mpl.rc_context(_STYLE):
-        canvas = Canvas(figsize=(WIDTH, _height(each, rows)), layout="constrained")
-        share: Any = not each.free
-        axes = canvas.subplots(
-            rows, columns, squeeze=False, sharex=share and not each.lines, sharey=share and each.lines
-        )
-        for place, name in zip(axes.flat, names, strict=False):
-            _panel(place, each, frame[frame["panel"] == name], title=str(name) if len(names) > 1 else "")
-        for place in list(axes.flat)[len(names) :]:
-            place.set_visible(False)
-        handles, labels = axes.flat[0].get_legend_handles_labels()
-        if len(labels) > 1:
-            canvas.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4))
-        buffer = BytesIO()
-        when = {"Date": None} if kind == "svg" else {"CreationDate": None}
-        canvas.savefig(buffer, format=kind, metadata=when)
-    return buffer.getvalue()
+    canvas = Canvas(figsize=(WIDTH, _height(each, rows)), layout="constrained")
+    share: Any = not each.free
+    axes = canvas.subplots(rows, columns, squeeze=False, sharex=share and not each.lines, sharey=share and each.lines)
+    told: dict[str, Any] = {}
+    for place, name in zip(axes.flat, names, strict=False):
+        _panel(place, each, frame[frame["panel"] == name], title=str(name) if len(names) > 1 else "")
+        handles, labels = place.get_legend_handles_labels()
+        told |= dict(zip(labels, handles, strict=True))
+    for place in list(axes.flat)[len(names) :]:
+        place.set_visible(False)
+    if len(told) > 1:
+        canvas.legend(list(told.values()), list(told), loc="outside upper center", ncols=min(len(told), 4))
+    return canvas
 
 
 def _height(each: Figure, rows: int) -> float:

@@ -8,7 +8,7 @@ from core.corpora.schema import COVERAGE_BINS
 from core.report.cube import Cube
 from core.report.model import Column, Figure, Missing, Part, Table
 from core.report.shifts import CORPUS, COUNT, EVALUATOR, corpora
-from core.report.spatial import FACTOR_COLUMNS, FACTOR_HOW, factor_row
+from core.report.spatial import FACTOR_COLUMNS, FACTOR_HOW, factor_row, on_reference
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
 _HOW = "Clean scores, the caption held fixed; 95 % BCa intervals, 10 000 resamples, seed 2025."
@@ -61,7 +61,8 @@ def objects(cube: Cube) -> Part:
     if len(tests):
         columns = (FACTOR_COLUMNS[0], CORPUS, Column("factor", "Factor", kind="text"), *FACTOR_COLUMNS[1:5],
                    *FACTOR_COLUMNS[8:])  # fmt: skip
-        tables.append(Table("S3", "Size and category: do the levels differ?", FACTOR_HOW, tests, columns))
+        tables.append(Table("S3", "Size and category: do the levels differ?", f"{FACTOR_HOW} {on_reference(cube)}",
+                            tests, columns, "B.2"))  # fmt: skip
     return Part((*tables,), (*figures, _composition(cube)), (*missing,))
 
 
@@ -87,11 +88,10 @@ def _levels(cube: Cube, column: str, levels: list[str]) -> pd.DataFrame:
 def _factor(cube: Cube, column: str, levels: list[str]) -> list[dict[str, object]]:
     position = {level: number for number, level in enumerate(levels)}
     codes = cube.items[column].map(position).to_numpy(dtype=np.float64)
-    rows = []
+    rows, keep = [], cube.of_corpus(cube.reference)
     for evaluator in cube.evaluators:
-        for corpus, keep in corpora(cube):
-            row = factor_row(cube.clean(evaluator)[keep], codes[keep], np.flatnonzero(keep), levels)
-            rows.append({"evaluator": evaluator, "corpus": corpus, "factor": column.replace("_bin", ""), **row})
+        row = factor_row(cube.clean(evaluator)[keep], codes[keep], np.flatnonzero(keep), levels)
+        rows.append({"evaluator": evaluator, "corpus": cube.reference, "factor": column.replace("_bin", ""), **row})
     return rows
 
 

@@ -11,9 +11,6 @@ from core.report.model import Column, Figure, Missing, Part, Table
 from core.report.shifts import CORPUS, COUNT, EVALUATOR, PERCENT, corpora
 from core.report.spatial import FLIP, dots
 
-REFERENCE = "coco"
-"""Corpus that the others are held against, where it is among them; otherwise the largest."""
-
 CULTURAL = tuple(f"cultural:{word}" for word in ("American", "European", "Asian", "African"))
 ECONOMIC = ("economic:cheap", "economic:expensive")
 _IDS = {"T9": "Table 9", "T10": "Table 10", "T11": "Table 11", "T12": "Table 12", "F9": "Figure 9", "F10": "Figure 10"}
@@ -48,14 +45,8 @@ def replication(cube: Cube) -> Part:
     return Part((*tables, _directions(cube)), tuple(figures), tuple(missing))
 
 
-def reference(cube: Cube) -> str:
-    """Corpus that the others are held against."""
-    sizes = cube.items["corpus"].value_counts()
-    return REFERENCE if REFERENCE in sizes.index else str(sizes.index[0])
-
-
 def _directions(cube: Cube) -> Table:
-    held, rows = reference(cube), []
+    held, rows = cube.reference, []
     for family in sorted(map(str, cube.probes["family"].dropna().unique())):
         probes = cube.chosen(family=family, control=False)
         for evaluator in cube.evaluators if probes else ():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from core.analysis.bootstrap import median_bca
+from core.analysis.bootstrap import median_bca, median_bca_levels
 from core.analysis.contrasts import MARGIN, verdict
 from core.analysis.mixed_model import mixed_effect
 from core.analysis.shift_tests import cliffs_delta, holm, paired_test, standardised_shift
@@ -46,7 +46,7 @@ def contrast(after: np.ndarray, before: np.ndarray) -> dict[str, object]:
     """
     change = percent(after, before)
     signed, size = per_item(change), per_item(np.abs(change))
-    moved, absolute = median_bca(signed), median_bca(size)
+    (moved, narrow), absolute = median_bca_levels(signed, levels=(0.95, 0.90)), median_bca(size)
     whole = ~(np.isnan(after) | np.isnan(before))
     first = per_item(np.where(whole, before, math.nan))
     second = first + per_item(np.where(whole, after - before, math.nan))
@@ -59,7 +59,7 @@ def contrast(after: np.ndarray, before: np.ndarray) -> dict[str, object]:
         "standardised": standardised_shift(first, second),
         "cliffs_delta": cliffs_delta(second[~np.isnan(second)], first[~np.isnan(first)]),
         "test": test.name, "p": test.p, "test_note": test.note,
-        "verdict": verdict(moved, median_bca(signed, level=0.90), margin=MARGIN),
+        "verdict": verdict(moved, narrow, margin=MARGIN),
         "n_unscored": int((np.isnan(after) & ~np.isnan(before)).sum()),
         "n_zero_baseline": int((whole & np.isnan(change)).sum()),
     }  # fmt: skip

@@ -189,15 +189,19 @@ def factor_table(
         keep: items to keep.
     """
     names = list(probes) if of == "probe" else [str(cube.probes.loc[name, of]) for name in probes]
-    records = []
+    records, of_corpus = [], cube.of_corpus(cube.reference)
     for evaluator in cube.evaluators:
         change = percent(cube.after(evaluator, probes), cube.before(evaluator, probes))
-        if keep is not None:
-            change = change[:, keep]
+        change = change[:, of_corpus if keep is None else of_corpus & keep]
         items = np.tile(np.arange(change.shape[1]), len(probes))
         levels = np.repeat(np.arange(len(probes)), change.shape[1])
         records.append({"evaluator": evaluator, **factor_row(change.ravel(), levels, items, names)})
-    return Table(id_, title, FACTOR_HOW, pd.DataFrame(records), FACTOR_COLUMNS)
+    return Table(id_, title, f"{FACTOR_HOW} {on_reference(cube)}", pd.DataFrame(records), FACTOR_COLUMNS)
+
+
+def on_reference(cube: Cube) -> str:
+    """Say on which corpus a table was made that is made on one only."""
+    return f"Items of corpus {cube.reference}." if len(cube.corpora) > 1 else ""
 
 
 FACTOR_HOW = (

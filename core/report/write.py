@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from core.errors import InvalidInput
-from core.report.drawing import drawing
+from core.report.drawing import drawings
 from core.report.model import FORMATS, Figure, Report, Table
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
@@ -24,9 +24,9 @@ def write(report: Report, folder: Path, *, formats: tuple[str, ...], interactive
     }
     folder.mkdir(parents=True, exist_ok=True)
     written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
-    for name in formats:
-        if name in _DRAWN:
-            written += [_figure(each, folder / "figures", _DRAWN[name]) for each in report.figures]
+    kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
+    if kinds:
+        written += [path for each in report.figures for path in _figure(each, folder / "figures", kinds)]
     everything: list[Table | Figure] = [*report.tables, *report.figures]
     return written + [_data(each, folder / "data") for each in everything]
 
@@ -36,11 +36,12 @@ def _text(path: Path, text: str) -> Path:
     return path
 
 
-def _figure(each: Figure, folder: Path, kind: str) -> Path:
+def _figure(each: Figure, folder: Path, kinds: tuple[str, ...]) -> list[Path]:
     folder.mkdir(exist_ok=True)
-    path = folder / f"{each.id}.{kind}"
-    path.write_bytes(drawing(each, kind=kind))
-    return path
+    drawn = {folder / f"{each.id}.{kind}": content for kind, content in drawings(each, kinds=kinds).items()}
+    for path, content in drawn.items():
+        path.write_bytes(content)
+    return list(drawn)
 
 
 def _data(each: Table | Figure, folder: Path) -> Path:

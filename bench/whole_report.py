@@ -1,0 +1,41 @@
+"""The whole report of an audit of the paper's size: open the runs, make every table and figure, write three formats."""
+
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from bench.dashboard_store import CORPORA, EVALUATORS, write_store
+from bench.report import row
+from core.audit.store import Store
+from core.report.build import build
+
+ITEMS = 2000
+
+
+def main() -> None:
+    """Print the rows."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        rows = write_store(folder / "runs", items=ITEMS)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        started = time.perf_counter()
+        with Store.open([folder / "runs"]) as store:
+            opened = time.perf_counter()
+            report = build(store)
+            built = time.perf_counter()
+            report.write(folder / "report")
+            written = time.perf_counter()
+    probes = len(store.runs()[0].manifest["probes"])
+    size = f"{len(EVALUATORS)} evaluators × {len(CORPORA)} corpora × {probes} probes × {ITEMS} items, {rows} scores"
+    tables = f"{len(report.tables)} tables, {len(report.figures)} figures"
+    row(f"whole report, {tables}: open, make, write", f"{written - started:.1f} s", size, "< 10 s")
+    row("… opening the runs", f"{opened - started:.1f} s", size)
+    row("… making tables and figures", f"{built - opened:.1f} s", size)
+    row("… writing Markdown, HTML, LaTeX and data", f"{written - built:.1f} s", size)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    row("… most memory of the process", f"{peak / 2**20:.2f} GB", f"{before / 2**20:.2f} GB before", "< 2 GB")
+
+
+if __name__ == "__main__":
+    main()

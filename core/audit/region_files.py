@@ -1,0 +1,95 @@
+"""Pictures out to a detector, and its files back by the hash of each picture's pixels."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from core.audit.plan import Plan
+from core.audit.render import render
+from core.corpora.images import encode_png, read_item
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.published.regions import INDEX, RegionFolder, read_index
+from core.probes.base import IDENTITY
+
+LIST = "pictures.csv"
+_COLUMNS = ("pixels_sha256", "item", "probe")
+
+
+def export_pictures(plan: Plan, out: Path, *, progress: Callable[[int], None] | None = None) -> int:
+    """Write every picture that an audit would score, each once, as ``<hash of its pixels>.png``.
+
+    Beside them ``pictures.csv`` says which item and probe each belongs to. A detector that writes
+    ``<name>.npz`` for ``<name>.png`` makes a folder of regions that needs no index. Pictures that are there already
+    are left alone.
+
+    Args:
+        plan: what would be audited.
+        out: folder of the pictures.
+        progress: called with the number of variants dealt with so far.
+
+    Returns:
+        Number of pictures in the list.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    listed: dict[tuple[str, str, str], None] = {}
+    done = 0
+    for group in render(plan, plan.corpus.items):
+        for key, pixels in group.images.items():
+            if not (out / f"{key}.png").exists():
+                _write(out / f"{key}.png", encode_png(pixels))
+        for draft in group.drafts:
+            listed.setdefault((draft.image_key, draft.item.id, draft.probe.name if draft.probe else IDENTITY))
+        done += group.variants
+        if progress is not None:
+            progress(done)
+    with (out / LIST).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([_COLUMNS, *(row for row in listed)])
+    return len({key for key, _, _ in listed})
+
+
+def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
+    """Find each item's picture among a folder's regions by its file name, and write ``index.json``.
+
+    UNITER's authors name an entry after the picture, with the data set before it (``coco_val2014_000000060623.npz``)
+    and often without its leading zeros; an entry belongs to the picture whose name, or number, it ends with.
+
+    Returns:
+        Items that were found, items of the corpus.
+
+    Raises:
+        InvalidInput: if nothing was found.
+    """
+    names = {_tail(Path(name).stem): name for name in RegionFolder(folder).names()}
+    index = read_index(folder)
+    found = 0
+    for item in corpus.items:
+        name = names.get(_tail(item.image_path.stem)) if item.image_path else None
+        if name is None:
+            continue
+        try:
+            index[read_item(item).pixels_sha256] = name
+        except (InvariscopeError, OSError):  # a picture that cannot be read has no score either
+            continue
+        found += 1
+    if not found:
+        raise InvalidInput(
+            f"none of the {len(corpus.items)} pictures of corpus {corpus.name!r} has an entry in {folder}, which holds "
+            f"e.g. {', '.join(sorted(names.values())[:2]) or 'nothing'}; check the folder"
+        )
+    _write(folder / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
+    return found, len(corpus.items)
+
+
+def _tail(stem: str) -> str:
+    """Number at the end of a name without its zeros, or the whole name where there is none."""
+    number = re.search(r"(\d+)$", stem)
+    return str(int(number[1])) if number else stem.casefold()
+
+
+def _write(path: Path, content: bytes) -> None:
+    draft = path.with_name(f".{path.name}.new")
+    draft.write_bytes(content)
+    draft.replace(path)

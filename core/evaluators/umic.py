@@ -1,0 +1,214 @@
+"""UMIC: UNITER ranks a caption by the regions that a detector found in the picture."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from core import settings
+from core.corpora.images import pixel_hash
+from core.corpora.schema import Mask
+from core.errors import InvalidInput
+from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight
+from core.evaluators.offline.weights import library_versions
+from core.evaluators.published.base import Published
+from core.evaluators.published.catalogue import described
+from core.evaluators.published.device import Runner
+from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
+from core.evaluators.published.uniter import load_uniter
+from core.registry import load_object
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+REGIONS = "INVARISCOPE_UMIC_REGIONS"
+"""Environment: folder of precomputed regions."""
+
+DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
+"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``."""
+
+_EXPORT = "python -m core regions export --corpus demo --out PICTURES"
+_Pair = tuple[Regions, list[int]]
+
+
+def regions_folder() -> Path:
+    """Where precomputed regions are looked for."""
+    return Path(os.environ.get(REGIONS) or settings.weights_dir() / "umic-regions")
+
+
+@described("umic")
+class Umic(Published):
+    """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
+
+    The published regions are those of unedited pictures, and so UMIC is *precomputed only* until somebody brings
+    regions of the edited ones, or a detector: a picture without regions has no score, and the reason beside it.
+
+    Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
+    """
+
+    def __init__(
+        self, runner: Runner, words: Any, digest: str, folder: RegionFolder | None, detector: RegionDetector | None
+    ) -> None:
+        self._runner, self._words, self._digest = runner, words, digest
+        self._folder, self._detector = folder, detector
+        self._limits = {name: self.entry.number(name, 0.0) for name in ("confidence", "least_regions", "most_regions")}
+        self._most_words = int(self.entry.number("words", 60))
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether the weights are there, and a detector or a folder of regions."""
+        found = super().availability()
+        if not found.ready or os.environ.get(DETECTOR) or regions_folder().is_dir():
+            return found
+        return Availability(
+            False, f"UMIC is precomputed only: no regions at {regions_folder()}, and no {DETECTOR}", _EXPORT
+        )
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load network, word pieces, and what knows the regions.
+
+        Raises:
+            NotAvailable: if a file is missing, damaged, or of another network.
+            InvalidInput: if the regions or the detector cannot be used.
+        """
+        weights, vocabulary = cls.places()
+        (path,), (words,) = weights.files(), vocabulary.files()
+        network = load_uniter(path).to(device)
+        folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
+        detector = _detector(os.environ.get(DETECTOR), device)
+        return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), folder, detector)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on, the regions included."""
+        sources = {
+            "regions": self._folder.digest() if self._folder else None,
+            "detector": self._detector.digest if self._detector else None,
+        }
+        return Fingerprint(
+            name=self.spec.name,
+            weights=self._digest,
+            preprocessing="bottom-up-attention regions",
+            precision="float32",
+            versions=library_versions("torch", "transformers", "tokenizers"),
+            settings={**self.entry.settings, **sources},
+        )
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score n pairs; float64 [n] in (0, 1).
+
+        Raises:
+            PartlyScored: where a picture has no regions, or a caption no words.
+        """
+        if len(images) != len(captions):
+            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        known: dict[int, Regions | str] = {}
+        for image in images:
+            if id(image) not in known:
+                known[id(image)] = self._regions(image)
+        errors: list[str | None] = []
+        pairs: list[_Pair] = []
+        for image, caption in zip(images, captions, strict=True):
+            regions, pieces = known[id(image)], self._pieces(caption)[: self._most_words]
+            error = regions if isinstance(regions, str) else None if pieces else "the caption has no word"
+            errors.append(error)
+            if not isinstance(regions, str) and pieces:
+                pairs.append((regions, pieces))
+        scores = np.full(len(images), np.nan)
+        if pairs:
+            ranked = self._runner.each(pairs, self._rank).double().sigmoid().numpy()
+            scores[[index for index, error in enumerate(errors) if error is None]] = ranked
+        if any(errors):
+            raise PartlyScored(scores, errors)
+        return scores
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of word pieces of the caption, before it is cut."""
+        return len(self._pieces(caption))
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the caption has more word pieces than are read."""
+        return len(self._pieces(caption)) > self._most_words
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the regions on the picture."""
+        found = self._regions(image)
+        note = found if isinstance(found, str) else f"{len(found.features)} regions enter the network."
+        view = image if isinstance(found, str) else drawn(image, found)
+        return Sight(
+            views=(("regions", view),),
+            crop=None,
+            prompt=caption,
+            truncated=self._words.decode(self._pieces(caption)[self._most_words :]),
+            tokens=self.count_tokens(caption),
+            object_inside=self.object_inside(object_mask),
+            notes=(note,),
+        )
+
+    def _pieces(self, caption: str) -> list[int]:
+        return list(self._words.encode(caption, add_special_tokens=False).ids)
+
+    def _regions(self, image: np.ndarray) -> Regions | str:
+        """Regions of a picture that enter the network, or why there are none."""
+        found = self._folder.find(pixel_hash(image)) if self._folder else None
+        if found is None and self._detector is not None:
+            found = self._detector.regions(image)
+        if found is None:
+            return "UMIC is precomputed only, and there are no regions of this image; extract them and add them"
+        limits = self._limits
+        return found.kept(
+            confidence=limits["confidence"], least=int(limits["least_regions"]), most=int(limits["most_regions"])
+        )
+
+    def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
+        import torch
+
+        start, end = (self._words.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
+        words = [torch.tensor([start, *pieces, end]) for _, pieces in pairs]
+        features = [torch.from_numpy(regions.features) for regions, _ in pairs]
+        positions = [torch.from_numpy(regions.positions) for regions, _ in pairs]
+        present = torch.cat([_padded([torch.ones(len(each)) for each in part]) for part in (words, features)], dim=1)
+        inputs = (_padded(words), _padded(features), _padded(positions), present)
+        ranked: Tensor = self._runner.network(*(each.to(device) for each in inputs))
+        return ranked
+
+
+def drawn(image: np.ndarray, regions: Regions) -> np.ndarray:
+    """Return the picture with the boxes of its regions."""
+    import cv2
+
+    picture = image.copy()
+    height, width = image.shape[:2]
+    thickness = max(1, round(max(height, width) / 300))
+    for box in regions.boxes[:, :4] * [width, height, width, height]:
+        left, top, right, bottom = (round(float(side)) for side in box)
+        cv2.rectangle(picture, (left, top), (right, bottom), (0, 121, 189), thickness)
+    return picture
+
+
+def _padded(rows: "list[Tensor]") -> "Tensor":
+    from torch.nn.utils.rnn import pad_sequence
+
+    return pad_sequence(rows, batch_first=True)
+
+
+def _word_pieces(path: Path) -> Any:
+    from tokenizers import BertWordPieceTokenizer
+
+    try:
+        return BertWordPieceTokenizer(str(path), lowercase=False, strip_accents=False)
+    except Exception as error:  # the Rust library raises the bare class
+        raise InvalidInput(f"{path} is no vocabulary of word pieces ({error}); fetch it again") from error
+
+
+def _detector(reference: str | None, device: str) -> RegionDetector | None:
+    if not reference:
+        return None
+    kind = load_object(reference)
+    if not callable(getattr(kind, "load", None)) or not callable(getattr(kind, "regions", None)):
+        raise InvalidInput(f"{DETECTOR}={reference!r} needs a class with load(device) and regions(image)")
+    made: RegionDetector = kind.load(device)  # type: ignore[attr-defined]
+    return made

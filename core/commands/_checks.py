@@ -134,9 +134,9 @@ def check_demo() -> list[Finding]:
 
 def check_runs() -> list[Finding]:
     """Can every run that is on this machine be read."""
-    from core.audit.store import Store
+    from core.audit.store import Store, run_paths
 
-    with Store.open((settings.results_dir(), settings.runs_dir())) as store:
+    with Store.open(run_paths()) as store:
         findings = [Finding("runs", Status.FAIL, problem) for problem in store.problems]
         return findings or [Finding("runs", Status.OK, f"{len(store.runs())} can be read")]
 

@@ -8,18 +8,18 @@ import streamlit as st
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.slices import CHOICES, Slice, facets
 from core.audit.manifest import Run
-from core.audit.store import Store, default_store, signature
-from core.settings import results_dir, runs_dir
+from core.audit.store import Store, default_store, run_paths, signature
 
 Signature = tuple[tuple[str, int, int], ...]
 
 
 def present() -> Signature:
     """What the store depends on now; empty where there is no run."""
-    return signature([results_dir(), runs_dir()])
+    return signature(run_paths())
 
 
-@st.cache_resource(max_entries=2, show_spinner="Opening the runs …", on_release=lambda opened: opened.close())
+# An old store is not closed but let go of: a session in the middle of its page may still ask it.
+@st.cache_resource(max_entries=2, show_spinner="Opening the runs …", validate=lambda opened: not opened.outdated())
 def store(files: Signature) -> Store:
     """Return the store over exactly these files."""
     return default_store()
@@ -28,7 +28,7 @@ def store(files: Signature) -> Store:
 @st.cache_data(max_entries=4, show_spinner="Computing the fairness card …")
 def card(files: Signature) -> pd.DataFrame:
     """Fairness card of these runs; see ``core.analysis.overview.fairness_card``."""
-    return fairness_card(store(files))
+    return fairness_card(store(files), families=families(files))
 
 
 @st.cache_data(max_entries=4, show_spinner="Computing the contrasts …")
@@ -46,7 +46,7 @@ def risks(files: Signature) -> pd.DataFrame:
 @st.cache_data(max_entries=4, show_spinner="Looking for the worst findings …")
 def findings(files: Signature) -> pd.DataFrame:
     """Worst three findings of these runs; see ``core.analysis.overview.worst_findings``."""
-    return worst_findings(store(files))
+    return worst_findings(store(files), families=families(files))
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

@@ -1,0 +1,168 @@
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.analysis.human_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
+from core.analysis.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
+from core.human.sampling import draw_sample, family_strata
+from core.human.studies import Study
+from core.human.votes import vote_table
+from core.settings import ROOT
+from tests.human.small_study import items, make, vote, vote_versions
+
+VOTES = {  # item -> (original, variant, preferred) of three annotators
+    "0001": [(2, 2, "tie"), (2, 2, "tie"), (2, 1, "original")],
+    "0002": [(2, 0, "original"), (2, 0, "original"), (2, 2, "tie")],
+    "0003": [(0, 0, "tie"), (0, 0, "tie"), (0, 1, "variant")],
+    "0004": [(2, 1, "variant"), (1, 1, "tie"), (1, 2, "original")],
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made = make(tmp_path, items=items(6, attention=1))
+    people = made.invite(["", "", ""])
+    for item, rows in VOTES.items():
+        for name, (original, variant, preferred) in zip(people, rows, strict=True):
+            vote_versions(made, name, item, original=original, variant=variant, preferred=preferred)
+    vote_versions(made, people[0], "0005", original=2, variant=2, preferred="tie")
+    vote_versions(made, people[0], "0007", original=0, variant=2, preferred="variant")
+    return made
+
+
+def test_majorities_of_two_thirds_by_hand(study: Study) -> None:
+    table = item_outcomes(vote_table(study)).set_index("id")
+    assert table["outcome"].to_dict() == {"0001": "both", "0002": "one", "0003": "none", "0004": "both"}
+    assert table["preference"].to_dict() == {
+        "0001": "tie", "0002": "original", "0003": "tie", "0004": "no majority",
+    }  # fmt: skip
+    assert table["fully_correct"].to_dict() == {"0001": True, "0002": False, "0003": False, "0004": False}
+    assert table.loc["0002", "accepted"] == pytest.approx(1 / 3)
+    assert table.loc["0003", "accepted_variant"] == pytest.approx(1 / 3)
+
+
+def test_two_votes_that_differ_are_no_majority(tmp_path: Path) -> None:
+    study = make(tmp_path)
+    ada, bo = study.invite(["", ""])
+    vote_versions(study, ada, "0001", original=2, variant=0, preferred="original")
+    vote_versions(study, bo, "0001", original=2, variant=2, preferred="tie")
+    row = item_outcomes(vote_table(study)).iloc[0]
+    assert (row["outcome"], row["preference"]) == ("no majority", "no majority")
+
+
+def test_aggregates_by_hand_leave_attention_items_and_single_votes_out(study: Study) -> None:
+    found = aggregates(vote_table(study))
+    shares = {name: each.estimate for name, each in found.outcomes.items()}
+    assert shares == {"both": 0.5, "one": 0.25, "none": 0.25, "no majority": 0.0}
+    assert (found.n_items, found.n_short) == (4, 1)
+    assert found.majority_tie.estimate == 0.5
+    assert found.both_fully_correct.estimate == 0.25
+    assert (found.variant_preferred.estimate, found.variant_preferred.n) == (2 / 6, 6)
+    assert found.balance_p == pytest.approx(0.6875)
+    assert found.outcomes["both"].low < 0.5 < found.outcomes["both"].high
+    assert set(found.table()["n"]) == {4, 6}
+
+
+def test_a_study_without_votes_has_words_and_no_numbers(tmp_path: Path) -> None:
+    votes = vote_table(make(tmp_path))
+    found = aggregates(votes)
+    assert found.n_items == 0
+    assert math.isnan(found.balance_p)
+    assert found.majority_tie.note == "no values"
+    assert all("two votes" in row["note"] for each in study_agreement(votes, ACCEPTABILITY) for row in each.rows())
+    assert study_kappas(votes, ACCEPTABILITY).empty
+    assert disagreements(votes).empty
+
+
+def test_agreement_counts_both_versions_of_an_item(study: Study) -> None:
+    acceptability, preference = study_agreement(vote_table(study), ACCEPTABILITY)
+    assert (acceptability.n_items, acceptability.n_votes) == (4, 24)
+    # pairs that agree, original then variant, item by item: 3+1, 3+1, 3+1, 1+1 of 3 each
+    assert acceptability.percent.estimate == pytest.approx(14 / 24)
+    assert preference.percent.estimate == pytest.approx((1 + 1 + 1 + 0) / 12)
+
+
+def test_weighted_kappas_are_over_the_versions_both_judged(study: Study) -> None:
+    table = study_kappas(vote_table(study), ACCEPTABILITY)
+    assert set(table["n"]) == {8}
+    assert len(table) == 3
+
+
+@pytest.mark.parametrize("kind", [SINGLE, PAIRED_RATING])
+def test_the_other_kinds_have_agreement_too(tmp_path: Path, kind: object) -> None:
+    study = make(tmp_path, kind=kind.name)  # type: ignore[attr-defined]
+    for name in study.invite(["", ""]):
+        for item in ("0001", "0002"):
+            vote(study, name, item)
+    found = study_agreement(vote_table(study), study.definition.asked)
+    assert found[0].n_items == 2
+    assert len(found) == (1 if kind is SINGLE else 2)
+
+
+def test_disagreements_come_worst_first_and_unanimous_items_stay_out(study: Study) -> None:
+    found = disagreements(vote_table(study))
+    assert found["id"].tolist()[0] == "0004"
+    assert "0005" not in set(found["id"])
+    assert found["disagreement"].is_monotonic_decreasing
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    with Store.open(ROOT / "data" / "results") as opened:
+        yield opened
+
+
+@pytest.fixture
+def flips(tmp_path: Path, store: Store) -> Study:
+    sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=20, seed=1, strata=family_strata(["vertical-flip"]))
+    study = make(tmp_path, items=sample.items)
+    people = study.invite(["", ""])
+    for number, item in enumerate(each for each in sample.items if not each.attention):
+        for name in people:
+            variant = 0 if number < 4 else 1 if number < 9 else 2
+            vote_versions(study, name, item.id, original=2, variant=variant, preferred="tie")
+    return study
+
+
+@pytest.mark.parametrize("scope", ["studied", "run"])
+def test_the_reanalyses_are_the_medians_without_what_people_refused(store: Store, flips: Study, scope: str) -> None:
+    found = reanalyse(store, item_outcomes(vote_table(flips)), run="demo", scope=scope)
+    assert (found.n_pairs, found.dropped) == (20, {WITHOUT_ONE_SIDED: 4, BOTH_FULLY_CORRECT: 9})
+    ids = [item.item for item in flips.definition.items if not item.attention]
+    shifts = store.query("select item, evaluator, percent from shifts where probe = 'vflip' and percent is not null")
+    for name, refused in ((WITHOUT_ONE_SIDED, ids[:4]), (BOTH_FULLY_CORRECT, ids[:9])):
+        for row in found.table[found.table["analysis"] == name].itertuples():
+            own = shifts[shifts["evaluator"] == row.evaluator]
+            base = own[own["item"].isin(ids)] if scope == "studied" else own
+            kept = base[~base["item"].isin(refused)]
+            assert row.median_all == pytest.approx(base["percent"].median())
+            assert row.median_kept == pytest.approx(kept["percent"].median())
+            assert (row.n_all, row.n_kept) == (len(base), len(kept))
+    changes = found.table.groupby("analysis")["change"].apply(lambda each: each.abs().max())
+    assert found.largest_change(BOTH_FULLY_CORRECT) == changes[BOTH_FULLY_CORRECT]
+
+
+def test_a_direction_that_flips_is_counted(store: Store, flips: Study) -> None:
+    outcomes = item_outcomes(vote_table(flips))
+    shifts = store.query("select item, percent from shifts where probe = 'vflip' and evaluator = 'conse-lite0'")
+    rising = set(shifts[shifts["percent"] > 0]["item"])
+    falls = outcomes.assign(outcome=["both" if item in rising else "one" for item in outcomes["item"]])
+    found = reanalyse(store, falls, run="demo")
+    row = found.table[
+        (found.table["evaluator"] == "conse-lite0") & (found.table["analysis"] == WITHOUT_ONE_SIDED)
+    ].iloc[0]
+    assert row["median_kept"] > 0
+    assert row["flips"] == (row["median_all"] < 0)
+
+
+def test_a_study_that_has_nothing_to_do_with_the_run_is_one_sentence(store: Store, study: Study) -> None:
+    outcomes = item_outcomes(vote_table(study))
+    with pytest.raises(InvalidInput, match="scored no pair"):
+        reanalyse(store, outcomes, run="demo")
+    with pytest.raises(InvalidInput, match="scope"):
+        reanalyse(store, outcomes, run="demo", scope="all")

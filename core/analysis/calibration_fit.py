@@ -164,3 +164,69 @@ def _others(
     if unknown:
         raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(found)}")
     return {name: found[name] for name in against}
+
+
+def narrowed(rows: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Keep one subject and one run of each corpus, which a calibration needs, and say what was left out.
+
+    Args:
+        rows: of :func:`calibration_rows`.
+
+    Returns:
+        The rows of the subject ``template`` (or the first by name) and, of each corpus, of the run with the most
+        rows; and a sentence for each choice that was made.
+    """
+    told = []
+    subjects = sorted(map(str, rows["subject"].unique()))
+    if len(subjects) > 1:
+        kept = "template" if "template" in subjects else subjects[0]
+        rows = rows[rows["subject"] == kept]
+        told.append(f"Subject {kept} of {', '.join(subjects)}: an item has one clean score.")
+    sizes = rows.groupby(["corpus", "run"], observed=True).size().sort_values(ascending=False)
+    for corpus, group in sizes.groupby(level="corpus", sort=True, observed=True):
+        if len(group) > 1:
+            run = group.index[0][1]
+            rows = rows[(rows["corpus"] != corpus) | (rows["run"] == run)]
+            told.append(f"Run {run} of corpus {corpus}, the largest of {len(group)}: an item counts once.")
+    return rows.reset_index(drop=True), tuple(told)
+
+
+def sweep_table(found: Fit, bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None) -> pd.DataFrame:
+    """Both sweeps as one long table: what the page draws and the command writes.
+
+    Args:
+        found: of :func:`fit`.
+        bands: of :meth:`Fit.bands`; they belong to the test split.
+
+    Returns:
+        Columns split, strength, allowed, measure (``sensitivity`` by family, ``axis sensitivity``, ``total
+        sensitivity``, ``spearman`` by H), name, value, low, high, n.
+    """
+    parts = []
+    for split, swept in (("dev", found.dev), ("test", found.test)):
+        series = [("sensitivity", name, values) for name, values in swept.sensitivity.items()]
+        series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
+        series += [("total sensitivity", "", swept.total)]
+        series += [("spearman", name, values) for name, values in swept.spearman.items()]
+        for measure, name, values in series:
+            nothing = np.full(len(swept.lambdas), np.nan)
+            inside = measure == "spearman" and split == "test" and bands is not None and name in bands
+            low, high = bands[name] if inside and bands is not None else (nothing, nothing)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "split": split, "strength": swept.lambdas, "allowed": found.choice.allowed,
+                        "measure": measure, "name": name, "value": values, "low": low, "high": high, "n": swept.n,
+                    }
+                )
+            )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
+    """Mean sensitivity of each axis' families along λ, by axis; families without a score are left out."""
+    axes: dict[str, list[np.ndarray]] = {}
+    for name, family in found.scores.families.items():
+        if not np.isnan(swept.sensitivity[name]).any():
+            axes.setdefault(family.axis, []).append(swept.sensitivity[name])
+    return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}

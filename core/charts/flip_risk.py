@@ -74,7 +74,10 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, colour: Mapping[str, str]) -
     figure.add_hline(y=BOUND, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
     figure.add_vline(x=100 * gap, line={"color": NEUTRAL, "width": 1})
     figure.update_yaxes(range=[0, BOUND + 3])
-    quiet(figure, height=260)
+    quiet(figure, height=340)
+    figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"size": 11}}, margin={"b": 8}
+    )
     figure.update_xaxes(title={"text": "gap d, %", "standoff": 4}, nticks=6, rangemode="tozero")
     return figure.update_yaxes(ticksuffix=" %", showgrid=True, gridcolor=faded(NEUTRAL, 0.2), nticks=6)
 

@@ -1,0 +1,90 @@
+"""What the page Calibration remembers in its link, and the fits that all sessions share."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.calibration import READINGS, UNIFORM
+from core.analysis.calibration_effect import before_after
+from core.analysis.calibration_fit import WEIGHTS, Fit, calibration_rows, fit, image_hashes, narrowed
+from core.analysis.calibration_sweep import EPSILONS, LAMBDAS
+from core.analysis.slices import Slice
+from pages.parts.runs import Signature, known_values, store
+from pages.parts.slice_filters import slice_fields
+from pages.parts.url_state import Field, PageState, joined, one_of, some_of
+
+Bands = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def calib_state(files: Signature) -> PageState:
+    """Return the page's fields, with the defaults of these runs."""
+    names = known_values(files)["evaluators"]
+    first = names[0] if names else None
+    return PageState(
+        "calib",
+        (
+            Field("evaluator", first, one_of(lambda: names, first, what="evaluator")),
+            Field("reading", READINGS[0], one_of(lambda: READINGS, READINGS[0], what="reading")),
+            Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
+            Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
+            Field("against", [], some_of(lambda: names, what="evaluator"), joined),
+            Field("strength", None, _read_strength, lambda value: f"{value:g}"),
+            *slice_fields(files),
+        ),
+    )
+
+
+@st.cache_data(max_entries=8, show_spinner="Arranging the shifts …")
+def rows_of(files: Signature, chosen: Slice) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Shifts of the slice, one subject and one run of each corpus, and sentences about what was left out."""
+    return narrowed(calibration_rows(store(files), chosen))
+
+
+@st.cache_resource(max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
+def fitted(
+    files: Signature,
+    chosen: Slice,
+    evaluator: str,
+    reading: str,
+    weights: str,
+    epsilon: float,
+    against: tuple[str, ...],
+) -> tuple[Fit, Bands]:
+    """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
+    rows, _ = rows_of(files, chosen)
+    found = fit(
+        rows, image_hashes(store(files)), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
+        against=against or None,
+    )  # fmt: skip
+    return found, found.bands()
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def effect(key: tuple, strength: float, _found: Fit) -> pd.DataFrame:
+    """What a strength changes on the held-out split; ``key`` names the fit."""
+    return before_after(_found.scores, _found.terms, strength, _found.others)
+
+
+def fingerprint_of(files: Signature, evaluator: str) -> str:
+    """Fingerprint of the evaluator as a run's manifest has it; empty where runs differ or say nothing."""
+    told = {
+        str(each.get("fingerprint", {}).get("key", ""))
+        for run in store(files).runs()
+        for each in run.manifest.get("evaluators") or []
+        if isinstance(each, dict) and each.get("name") == evaluator
+    }
+    return told.pop() if len(told) == 1 else ""
+
+
+def _read_epsilon(raw: str) -> tuple[float, str]:
+    known = {f"{value:g}": value for value in EPSILONS}
+    if raw in known:
+        return known[raw], ""
+    return 0.01, f"ε must be one of {', '.join(known)}, got {raw[:40]!r}; 0.01 is used."
+
+
+def _read_strength(raw: str) -> tuple[float | None, str]:
+    known = {f"{value:g}": value for value in LAMBDAS}
+    if raw in known:
+        return known[raw], ""
+    return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."

@@ -1,0 +1,129 @@
+"""Flip risk at a fixed gap: the map of families and evaluators, the curves, every number."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flip_risk import GAPS as STANDARD
+from core.analysis.flip_risk import flip_risks
+from core.analysis.slices import Slice, shifts
+from core.charts.flip_risk import family_colours, risk_curves, risk_map
+from core.charts.style import CONFIG
+from pages.parts.downloads import data_buttons, figure_buttons
+from pages.parts.flip_state import GAPS, UNITS
+from pages.parts.runs import Signature, store
+from pages.parts.slice_filters import describe
+from pages.parts.text import safe
+from pages.parts.url_state import PageState
+
+_COLUMNS = ("evaluator", "axis", "family", "corpus", "item", "delta", "baseline_score")
+
+_UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
+_UNIT_TOLD = {
+    "iqr": "The gap is a share of the evaluator's interquartile range (the spread of the middle half of its scores "
+    "on unedited pairs), so evaluators of different scales can be held side by side.",
+    "scale": "The gap is taken on the score's own scale, 0.7 % being 0.007. On a judge's scale of 0 to 10 that is far "
+    "less than on a cosine's 0 to 1: compare families within an evaluator, not evaluators.",
+}
+
+
+@st.cache_data(max_entries=16, show_spinner="Counting every pair of shifts …")
+def risks(files: Signature, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every cell at every gap of the slider, with intervals."""
+    return flip_risks(shifts(store(files), chosen, columns=_COLUMNS), gaps=GAPS, unit=unit)
+
+
+def draw_gap(state: PageState, files: Signature, chosen: Slice) -> None:
+    """Draw the view."""
+    st.markdown(
+        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
+        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        "difference exceeds *d*. It can never exceed **50 %**: what one draw does, the swapped draw undoes."
+    )
+    _controls(state)
+    table = risks(files, chosen, UNITS[state.get("unit")])
+    known = table.dropna(subset=["risk"])
+    if known.empty:
+        said = describe(chosen)
+        st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
+                ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
+        return
+    gap = state.get("gap")
+    cells = table[table["gap"] == gap]
+    _map(cells, gap)
+    _curves(known, gap)
+    with st.expander("Every number", icon=":material/table:"):
+        _numbers(cells)
+
+
+def _controls(state: PageState) -> None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
+    row.segmented_control(
+        "The gap is", tuple(_UNIT_LABELS), format_func=_UNIT_LABELS.__getitem__, key=state.key("unit"), required=True,
+        help="What a gap is a share of",
+    )  # fmt: skip
+    st.session_state["flip.standard"] = state.get("gap") if state.get("gap") in STANDARD else None
+    row.pills(
+        "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
+        on_change=_standard, args=(state,),
+        help="Gaps between published systems that a leaderboard would count as a win",
+    )  # fmt: skip
+    st.select_slider(
+        "Gap d", GAPS, key=state.key("gap"), format_func=lambda gap: f"{100 * gap:g} %",
+        help="How far ahead one of the two is before the edit",
+    )  # fmt: skip
+    st.caption(_UNIT_TOLD[state.get("unit")])
+
+
+def _standard(state: PageState) -> None:
+    if st.session_state.get("flip.standard") is not None:
+        state.put("gap", st.session_state["flip.standard"])
+
+
+def _map(cells: pd.DataFrame, gap: float) -> None:
+    st.subheader("By family and evaluator", anchor=False)
+    figure = risk_map(cells)
+    worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
+    st.plotly_chart(
+        figure, key="flip.map", config=CONFIG,
+        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest {worst['family']} under "
+        f"{worst['evaluator']}, {100 * worst['risk']:.1f} %",
+    )  # fmt: skip
+    least = cells["n_items"].min()
+    st.caption(
+        f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
+        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval over items: the bootstrap's in closed "
+        "form (ABC), drawn (BCa) below 50 items. The null family is the noise floor: edits that nobody can see."
+    )
+    figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
+
+
+def _curves(table: pd.DataFrame, gap: float) -> None:
+    st.subheader("Against the gap", anchor=False)
+    colour = family_colours(list(table["family"].unique()))
+    names = sorted(table["evaluator"].unique())
+    cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
+    for name in names:
+        rows = table[table["evaluator"] == name]
+        with cells.container(border=True):
+            st.markdown(f"**{safe(name)}**")
+            figure = risk_curves(rows, gap=gap, colour=colour)
+            st.plotly_chart(figure, key=f"flip.curve.{name}", config=CONFIG,
+                            alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
+            figure_buttons(figure, rows, f"flip-risk-{name}", title=f"Flip risk of {name}", key=f"flip.c.{name}")
+    st.caption("The dotted line is the bound of 50 %; the upright one is the chosen gap. Hover for n and intervals.")
+
+
+def _numbers(cells: pd.DataFrame) -> None:
+    percent = st.column_config.NumberColumn
+    shown = cells.assign(**{name: 100 * cells[name] for name in ("risk", "low", "high", "gap")})
+    st.dataframe(
+        shown, hide_index=True, placeholder="—", alt="Flip risk in numbers",
+        column_config={
+            "evaluator": "Evaluator", "axis": "Axis", "family": "Family",
+            "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
+            "risk": percent("RRF, %", format="%.1f"), "low": percent("CI low", format="%.1f"),
+            "high": percent("CI high", format="%.1f"), "n_items": percent("n items"),
+            "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
+        },
+    )  # fmt: skip
+    data_buttons(cells, "flip-risk", key="flip.numbers")

@@ -1,0 +1,115 @@
+"""The page Calibration on the results that ship."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT, results_dir
+from tests.pages.opening import Open, texts
+
+PAGE = "pages/calibration.py"
+Calibrated = Callable[..., AppTest]
+
+
+@pytest.fixture
+def page(open_page: Open) -> Calibrated:
+    shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo")
+
+    def opened(**query: str) -> AppTest:
+        app = open_page(PAGE, **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def said(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert not app.exception
+    assert "python -m core audit" in said(app)
+
+
+def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> None:
+    app = page(families="vertical-flip,horizontal-flip,rotation")
+    told = said(app)
+    assert not app.error
+    assert "127 items" in told
+    assert "300 bootstrap samples" in told
+    assert "exactly invariant" in told
+    assert "up to 6 variants a picture" in told
+    assert "Before and after, λ = " in told
+    charts = app.get("plotly_chart")
+    assert len(charts) >= 4
+    assert all(chart.proto.alt for chart in charts)
+
+
+@pytest.mark.parametrize(
+    ("reading", "sentence"),
+    [
+        ("absolute", "For an involution it cancels"),
+        ("shift", "no correlation changes"),
+        ("ridge", "n / (n + 1)"),
+        ("quantile", "quantile on the dev split"),
+    ],
+)
+def test_every_reading_says_what_it_does(page: Calibrated, reading: str, sentence: str) -> None:
+    assert sentence in said(page(reading=reading, axes="spatial"))
+
+
+def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) -> None:
+    table = page(reading="absolute", axes="spatial", strength="1").dataframe[0].value
+    flips = table[(table["measure"] == "sensitivity") & table["name"].isin(["vertical-flip", "horizontal-flip"])]
+    assert len(flips) == 2
+    assert flips["after"].to_numpy() == pytest.approx(flips["before"].to_numpy(), abs=1e-12)
+
+
+def test_oracle_weights_are_called_an_upper_bound(page: Calibrated) -> None:
+    app = page(weights="oracle", axes="spatial")
+    assert "upper bound" in "".join(warning.value for warning in app.warning)
+
+
+def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) -> None:
+    app = page(reading="shift", axes="spatial")
+    app.select_slider(key="calib.strength.widget").set_value(0.5).run()
+    assert not app.exception
+    assert "λ = 0.5" in said(app)
+    assert app.query_params["strength"] == "0.5"
+    table = app.dataframe[0].value.set_index(["measure", "name"])
+    assert (table["before_low"] <= table["before"]).all()
+    app.button(key="calib.back").click().run()
+    assert "strength" not in app.query_params
+
+
+def test_no_correlation_moves_under_the_shift_reading(page: Calibrated) -> None:
+    table = page(reading="shift", strength="1").dataframe[0].value
+    rho = table[table["measure"] == "spearman"]
+    assert len(rho) == 2
+    assert rho["after"].to_numpy() == pytest.approx(rho["before"].to_numpy())
+
+
+def test_the_calibrator_can_be_taken_home(page: Calibrated, tmp_path: Path) -> None:
+    app = page(axes="spatial")
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert "Calibrator as JSON" in labels
+    assert "python -m core calibrate apply conse-lite0-calibrator.json" in said(app)
+
+
+def test_a_link_that_cannot_be_restored_says_so(page: Calibrated) -> None:
+    app = page(strength="0.123", epsilon="9", reading="magic")
+    told = said(app)
+    assert "multiple of 0.05" in told
+    assert "ε must be one of" in told
+    assert "magic" in told
+
+
+def test_filters_that_leave_nothing_are_one_sentence(page: Calibrated) -> None:
+    app = page(categories="sports", families="gender")
+    assert app.error
+    assert "no shift of evaluator" in app.error[0].value.replace("\\", "")

@@ -1,0 +1,126 @@
+"""The page Flip risk on the results that ship, and on two systems scored now."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT, results_dir
+from tests.pages.opening import Open, texts
+
+PAGE = "pages/flip_risk.py"
+
+
+@pytest.fixture
+def demo(open_page: Open) -> None:
+    shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo")
+
+
+def said(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert not app.exception
+    assert "python -m core audit" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
+    app = open_page(PAGE, gap="0.5")
+    assert not app.exception
+    assert not app.error
+    assert "can never exceed **50 %**" in said(app)
+    assert "at a gap of 0.5 %" in said(app)
+    assert "n = 37" in said(app) or "n = " in said(app)
+    charts = app.get("plotly_chart")
+    assert len(charts) == 4
+    assert all(chart.proto.alt for chart in charts)
+    assert "highest" in charts[0].proto.alt
+
+
+@pytest.mark.usefixtures("demo")
+def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
+    table = open_page(PAGE, unit="scale").dataframe[0].value
+    assert len(table) == 27 == table["risk"].notna().sum()
+    assert (table["low"] <= table["risk"]).all()
+    assert (table["risk"] <= table["high"]).all()
+    assert (table["high"] <= 50).all()
+    assert (table["n_items"] > 0).all()
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_unit_changes_the_sentence_and_the_distance(open_page: Open) -> None:
+    app = open_page(PAGE, gap="1")
+    wide = app.dataframe[0].value
+    assert "interquartile range" in said(app)
+    own = open_page(PAGE, gap="1", unit="scale")
+    assert "score's own scale" in said(own)
+    assert set(own.dataframe[0].value["d"]) == {0.01}
+    assert set(wide["d"]) != {0.01}
+
+
+@pytest.mark.usefixtures("demo")
+def test_one_of_the_paper_s_gaps_moves_the_slider(open_page: Open) -> None:
+    app = open_page(PAGE)
+    app.pills(key="flip.standard").set_value(0.003).run()
+    assert not app.exception
+    assert app.session_state["flip.gap"] == 0.003
+    assert "at a gap of 0.3 %" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_filters_make_every_number(open_page: Open) -> None:
+    app = open_page(PAGE, families="rotation", evaluators="conse-lite0")
+    assert len(app.dataframe[0].value) == 1
+    app = open_page(PAGE, gap="77", families="nothing")
+    assert "could not be restored" in said(app)
+    assert "0.7 % is shown" in said(app)
+
+
+def uploaded(app: AppTest, a: object, b: object) -> AppTest:
+    for name, content in (("A", a), ("B", b)):
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        app.file_uploader(key=f"flip.file.{name}").upload(f"{name}.json", data, "application/json")
+    return app.run()
+
+
+@pytest.mark.parametrize("bad", [b"{", b"[]", b"\xff", b'{"a": 1}', b'{"a": "x", "a": "y"}', b"[" * 100_000])
+def test_a_file_that_is_none_is_one_sentence(open_page: Open, bad: bytes) -> None:
+    app = uploaded(open_page(PAGE, view="systems"), bad, {"a": "b"})
+    assert not app.exception
+    assert "A.json" in "".join(error.value.replace("\\", "") for error in app.error)
+
+
+def test_captions_of_no_picture_are_one_sentence(open_page: Open) -> None:
+    app = uploaded(open_page(PAGE, view="systems"), {"nowhere": "a cat"}, {"nowhere": "a dog"})
+    assert "no image of corpus 'demo'" in "".join(error.value.replace("\\", "") for error in app.error)
+
+
+def test_two_files_are_scored_and_their_flipped_pairs_shown(open_page: Open, tmp_path: Path) -> None:
+    from core.corpora.registry import catalogue
+
+    items = [item for item in catalogue().get("demo").load().items if item.label][:6]
+    a = {item.id: f"There is a {item.label}." for item in items} | {"lost": "a cat"}
+    b = {item.id: f"A photo of some {item.label} outdoors." for item in items}
+    app = uploaded(open_page(PAGE, view="systems", judge="conse-lite0", edits="vflip"), a, b)
+    assert "1 caption of A without a partner: lost" in said(app)
+    app.button(key="flip.score").click().run()
+    assert not app.exception
+    assert not app.error
+    told = said(app)
+    assert "of pairs flip" in told
+    assert "n = 6 images, 6 pairs" in told
+    assert "Flipped pairs" in told
+    assert "kept the order on every picture" in told or "largest change first" in told
+    assert app.get("plotly_chart")[0].proto.alt
+
+
+def test_template_and_human_captions_make_two_systems_without_a_file(open_page: Open) -> None:
+    app = open_page(PAGE, view="systems", source="captions", judge="conse-lite0", edits="vflip", count="3")
+    app.button(key="flip.score").click().run()
+    assert not app.exception
+    assert "n = 3 images" in said(app)

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.analysis.contrasts import contrasts, slice_contrasts
 from core.analysis.slices import CHOICES, SIGNS, Slice, facets, shifts
+from core.audit.schema import VERDICTS
 from core.audit.store import Store
 from core.errors import InvalidInput
 from core.settings import results_dir
@@ -90,3 +93,32 @@ def test_a_value_is_data_and_never_part_of_the_question(store: Store) -> None:
 def test_a_slice_that_makes_no_sense_is_refused_with_the_value(wrong: dict) -> None:
     with pytest.raises(InvalidInput, match=str(next(iter(wrong.values()))).replace("(", r"\(").replace(")", r"\)")):
         Slice(**wrong)
+
+
+def test_people_who_accepted_a_pair_keep_it_and_pairs_that_nobody_judged_are_left_out(everything: pd.DataFrame) -> None:
+    first, second, third = everything[everything["probe"] == "vflip"]["item"].drop_duplicates().head(3)
+    fixed = {"corpus": "demo", "probe": "vflip", "subject": "template", "votes": 5}
+    said = [{**fixed, "item": first, "accepted": 0.8}, {**fixed, "item": second, "accepted": 0.2}]
+    with Store.open(results_dir(), verdicts=pa.Table.from_pylist(said, schema=VERDICTS)) as judged:
+        half = Slice(accepted=0.5)
+        assert set(shifts(judged, half, columns=("item",))["item"]) == {first}
+        assert set(shifts(judged, Slice(accepted=0.1), columns=("item",))["item"]) == {first, second}
+        assert (
+            facets(judged, half)["probes"]["vflip"]
+            == (everything["item"].eq(first) & everything["probe"].eq("vflip")).sum()
+        )
+        assert third in set(shifts(judged, Slice(), columns=("item",))["item"])
+
+
+@settings(max_examples=10, deadline=None)
+@given(chosen=slices, by=st.sampled_from([("evaluator",), ("evaluator", "axis", "family"), ("modifier", "evaluator")]))
+def test_contrasts_in_the_store_are_those_of_its_rows(store: Store, chosen: Slice, by: tuple[str, ...]) -> None:
+    rows = shifts(store, chosen, columns=(*by, "corpus", "item", "percent", "delta"))
+    pd.testing.assert_frame_equal(
+        slice_contrasts(store, chosen, by=by), contrasts(rows, by=by), check_exact=True, check_dtype=not rows.empty
+    )
+
+
+def test_contrasts_by_a_column_that_is_not_there_are_refused(store: Store) -> None:
+    with pytest.raises(InvalidInput, match="the store cannot answer"):
+        slice_contrasts(store, Slice(), by=("evaluator", "nothing"))

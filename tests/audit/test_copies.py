@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -80,7 +81,7 @@ def test_an_unfinished_run_has_no_copy(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:100_000], lambda data: b"x" * len(data)])
-def test_a_damaged_copy_is_made_anew(run: Path, tmp_path: Path, damage) -> None:
+def test_a_damaged_copy_is_made_anew(run: Path, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     with Store.open(run, copies=tmp_path / "copies"):
         pass
     (copy,) = kept(tmp_path / "copies")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from core.audit.schema import VERDICTS
 from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import ACCEPTABILITY, kind_of
 from core.human.studies import Study
@@ -14,13 +15,6 @@ from core.human.votes import COLUMNS, vote_table
 PAIR = ["corpus", "item", "probe", "subject"]
 ACCEPTABLE = 1
 """Lowest answer that is acceptable: partially correct. Source: PROTOCOL section 6."""
-
-VERDICTS = pa.schema(
-    [
-        ("corpus", pa.string()), ("item", pa.string()), ("probe", pa.string()), ("subject", pa.string()),
-        ("accepted", pa.float64()), ("votes", pa.int32()),
-    ]
-)  # fmt: skip
 
 
 def verdicts(studies: Iterable[Study]) -> pa.Table:

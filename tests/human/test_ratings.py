@@ -3,7 +3,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from core.human.ratings import VERDICTS, preferences, ratings, verdicts
+from core.audit.schema import VERDICTS
+from core.human.ratings import preferences, ratings, verdicts
 from tests.human.small_study import items, make, vote, vote_versions
 
 

@@ -11,11 +11,14 @@ PAGES = {
     "": (("overview", "Overview", ":material/insights:"),),
     "Explore": (
         ("probe_lab", "Probe lab", ":material/science:"),
+        ("failures", "Failures", ":material/photo_library:"),
         ("results", "Results", ":material/bar_chart:"),
+        ("compare", "Compare", ":material/compare_arrows:"),
     ),
     "Measure": (
         ("flip_risk", "Flip risk", ":material/swap_vert:"),
         ("calibration", "Calibration", ":material/tune:"),
+        ("geometry", "Geometry", ":material/hub:"),
     ),
 }
 

@@ -7,6 +7,7 @@ from pages.parts.entry import enter
 from pages.parts.frame import header
 from pages.parts.results_corpora import draw_corpora
 from pages.parts.results_object import draw_object
+from pages.parts.results_pins import draw_pins
 from pages.parts.results_space import draw_space
 from pages.parts.results_state import choose_question, results_state
 from pages.parts.results_words import draw_words
@@ -34,6 +35,7 @@ def draw() -> None:
     question, part = choose_question(state)
     try:
         _DRAW[question](state, files, chosen, part)
+        draw_pins(state, chosen, part)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.analysis.bootstrap import Interval, median_bca
+from core.analysis.bootstrap import Interval, median_bca, median_bca_levels
 from core.analysis.contrasts import MARGIN, verdict
 from core.analysis.shift_tests import cliffs_delta, holm, paired_test, standardised_shift
 from core.analysis.slices import CHOICES, Slice, where
@@ -174,8 +174,7 @@ class _Columns:
 
 
 def _effect(cell: _Columns, measure: Measure, margin: float, tests: bool) -> dict[str, object]:
-    moved = median_bca(cell.percent)
-    equivalent = median_bca(cell.percent, level=0.90)
+    moved, equivalent = median_bca_levels(cell.percent, levels=(0.95, 0.90))
     shown = moved if measure == "percent" else median_bca(_measured(cell, measure))
     found = {
         "value": shown.estimate, "low": shown.low, "high": shown.high, "n_items": shown.n, "note": shown.note,

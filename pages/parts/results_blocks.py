@@ -51,7 +51,7 @@ def effect_rows(table: pd.DataFrame, *, measure: str, label: str, key: str) -> N
     number = st.column_config.NumberColumn
     signed, plain = f"%+.{digits}f", "%d"
     shown = table.drop(columns=[name for name in ("note", "test_note") if name in table])
-    shown = shown.assign(p=shown["p"].map(p_value), p_holm=shown["p_holm"].map(p_value))
+    shown = rounded(shown, digits).assign(p=shown["p"].map(p_value), p_holm=shown["p_holm"].map(p_value))
     first = [name for name in ("label", "group", "evaluator", "corpus") if name in shown]
     if "corpus" in first and shown["corpus"].nunique() < 2:
         first.remove("corpus")
@@ -114,6 +114,16 @@ def factor_block(found: FactorTest, *, of: str, stem: str) -> None:
 def nothing(what: str) -> None:
     """Say that the filters leave nothing of what a part shows."""
     st.info(f"The filters leave no {what}. Take one back in the sidebar, or *Reset all*.", icon=":material/filter_alt:")
+
+
+def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
+    """Round what a table shows, so that nothing reads as minus zero; the files keep every digit."""
+    numbers = table.select_dtypes("float").columns
+    return table.assign(**{name: table[name].round(max(digits, 3) if name in _FINE else digits) + 0.0
+                           for name in numbers})  # fmt: skip
+
+
+_FINE = ("cliffs_delta", "standardised", "p", "p_holm")
 
 
 def p_value(p: float | None) -> str:

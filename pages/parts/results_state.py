@@ -9,7 +9,7 @@ from core.analysis.questions import SOCIETAL
 from core.analysis.results import MEASURES
 from pages.parts.runs import Signature, known_values
 from pages.parts.slice_filters import slice_fields
-from pages.parts.url_state import Field, PageState, Read, one_of
+from pages.parts.url_state import Field, PageState, one_of
 
 QUESTIONS = {
     "space": "RQ1 · Space",
@@ -47,7 +47,7 @@ def results_state(files: Signature) -> PageState:
             Field("question", "space", one_of(lambda: tuple(QUESTIONS), "space", what="question")),
             Field("part", None, one_of(lambda: parts, None, what="part of a question")),
             Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
-            Field("margin", MARGIN, _read_margin(), lambda value: f"{value:g}"),
+            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
             Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
             Field("of", None, one_of(lambda: known["evaluators"], None, what="evaluator")),
             Field("under", None, one_of(lambda: known["families"], None, what="family")),
@@ -113,17 +113,15 @@ def choose_one(state: PageState, name: str, label: str, options: Sequence[str], 
     return state.choose(st.container(width=280), name, label, list(options), help=help_text)
 
 
-def _read_margin() -> Read:
-    def read(raw: str) -> tuple[float, str]:
-        try:
-            value = float(raw[:20])
-        except ValueError:
-            value = 0.0
-        if 0.1 <= value <= LARGEST_MARGIN:
-            return value, ""
-        return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
-
-    return read
+def read_margin(raw: str) -> tuple[float, str]:
+    """Read a margin in percent from a link."""
+    try:
+        value = float(raw[:20])
+    except ValueError:
+        value = 0.0
+    if 0.1 <= value <= LARGEST_MARGIN:
+        return value, ""
+    return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
 
 
 def _read_switch(raw: str) -> tuple[bool, str]:

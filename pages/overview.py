@@ -4,8 +4,9 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.parts.entry import enter
+from pages.parts.links import LAB
 from pages.parts.overview_card import draw_card
-from pages.parts.overview_parts import LAB, draw_findings, draw_run_table, draw_runs
+from pages.parts.overview_parts import draw_findings, draw_run_table, draw_runs
 from pages.parts.runs import card, families, findings, present, risks, store
 from pages.parts.text import safe
 

@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {"overview": "/", "probe-lab": "/probe_lab"}
+PAGES = {"overview": "/", "probe-lab": "/probe_lab", "failures": "/failures"}
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
 TALLEST = 2600

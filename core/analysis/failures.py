@@ -265,3 +265,12 @@ def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
 def as_json(records: Sequence[Mapping[str, Any]]) -> str:
     """Write the records of one pair as JSON, as :func:`record` returns them."""
     return json.dumps(list(records), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def picture_hashes(store: Store, pairs: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Hash of the decoded picture that each pair's run scored, by (run, item); see ``items.pixels_sha256``."""
+    found = store.query(
+        "select run, item, pixels_sha256 from items where list_contains($items, item) and pixels_sha256 is not null",
+        {"items": sorted(set(pairs["item"]))},
+    )
+    return {(str(run), str(item)): str(digest) for run, item, digest in found.itertuples(index=False)}

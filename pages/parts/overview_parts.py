@@ -10,10 +10,10 @@ from core.charts.style import signed
 from core.corpora.images import read_item
 from core.errors import InvariscopeError, ProbeRejected
 from pages.parts.lab_state import corpus_names, load_corpus, offered_probes, shared
+from pages.parts.links import LAB, lab_link
 from pages.parts.runs import evaluator_names, run_table
 from pages.parts.text import counted, number, safe
 
-LAB = "pages/probe_lab.py"
 EXAMPLE_HEIGHT = 120
 """Height in px of an example, so that the cards line up."""
 
@@ -49,14 +49,7 @@ def _finding(row: pd.Series) -> None:
     st.markdown(f"Score {number(row['baseline_score'])} → **{number(row['score'])}** "
                 f"({signed(row['percent'])}) with {safe(row['probe'])}")  # fmt: skip
     if not isinstance(example, str):
-        st.page_link(LAB, label="Open in the Probe lab", icon=":material/science:", query_params=_lab_link(row))
-
-
-def _lab_link(row: pd.Series) -> dict[str, str]:
-    link = {"item": row["item"], "probes": row["probe"], "evaluators": row["evaluator"]}
-    if row["corpus"] != corpus_names()[0]:
-        link = {"corpus": row["corpus"], **link}
-    return link | ({"subject": "human"} if row["subject"] == "human" else {})
+        st.page_link(LAB, label="Open in the Probe lab", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+FAILURES = "pages/failures.py"
 LAB = "pages/probe_lab.py"
 OVERVIEW = "pages/overview.py"
 

@@ -1,0 +1,217 @@
+"""The gallery of the page Failures: its order, its cards, its pages, and what is taken home."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.failures import EXPORT_ROWS, PAIR, Ranking, export, relaxations, verdicts
+from core.analysis.slices import Slice
+from core.charts.contact_sheet import Cell, contact_sheet
+from core.charts.differences import side_by_side
+from core.charts.style import signed
+from core.corpora.images import encode_png
+from pages.parts.downloads import data_buttons
+from pages.parts.failure_card import (
+    actions,
+    below_pictures,
+    captions,
+    draw_pictures,
+    heading,
+    place_for_pictures,
+    scores,
+    verdict,
+)
+from pages.parts.failure_pictures import Made, as_pixels, pictures
+from pages.parts.failure_state import A_PAGE, FLOORS, MARKS, clear, page_of_pairs, shifts_of, usual_scales
+from pages.parts.links import LAB, record_text
+from pages.parts.runs import Signature, store
+from pages.parts.slice_filters import describe
+from pages.parts.text import counted, number, safe
+from pages.parts.url_state import PageState
+
+_ORDERS = {
+    "percent": "Percent change",
+    "absolute": "Absolute change",
+    "standardised": "Standardised change",
+    "disagreement": "Disagreement",
+}
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the evaluators that the filters leave.
+
+- **Percent change**: |%Δ| against the baseline's score. Of a tiny baseline it is large whatever happened.
+- **Absolute change**: |Δ| on each evaluator's own scale; an evaluator on 0 to 10 comes before one on 0 to 1.
+- **Standardised change**: |Δ| over the standard deviation of that evaluator's clean scores; comparable.
+- **Disagreement**: the largest minus the smallest standardised shift of one pair over its evaluators."""
+
+_CARD_HELP = """**Score** is that of the baseline → that of the variant. **%Δ** is the change in percent of
+the baseline. **SD** is the change in standard deviations of that evaluator's clean scores. **× null** is \\|%Δ\\| as
+a multiple of the evaluator's null band, the median \\|%Δ\\| of edits that nobody can see; “within” is no more than
+that noise. **†** marks a baseline below the smallest one that counts.
+
+Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
+:blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
+
+
+def draw_no_run() -> None:
+    """Say how a first run is made."""
+    st.info("No run is here yet, so there is nothing to rank. This audits one evaluator on the demo corpus:",
+            icon=":material/insights:")  # fmt: skip
+    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
+    st.caption("Its pairs appear here when it ends. Meanwhile, the Probe lab needs no run:")
+    st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
+
+
+def draw_nothing_left(state: PageState, files: Signature, chosen: Slice) -> None:
+    """Say which filter leaves nothing, and take it back on a click."""
+    st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
+    counts = relaxations(store(files), chosen)
+    with st.container(horizontal=True, gap="small"):
+        for name, count in counts.items():
+            words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
+            st.button(f"Without {safe(words, limit=60)} · {counted(count, 'shift')}", key=f"failures.relax.{name}",
+                      on_click=clear, args=(state, (name,)), disabled=count == 0)  # fmt: skip
+        st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all", on_click=clear,
+                  args=(state, tuple(counts)))  # fmt: skip
+
+
+def draw_controls(state: PageState) -> None:
+    """Draw the order, the smallest baseline, the marks, and how a card is read."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox("Furthest by", tuple(_ORDERS), key=state.key("sort"), format_func=_ORDERS.__getitem__,
+                     help=_ORDERS_HELP, width=210)  # fmt: skip
+        if state.get("sort") == "percent":
+            st.selectbox(
+                "Smallest baseline", FLOORS, key=state.key("floor"), width=170,
+                format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
+                help="Shifts whose baseline scores less than this share of the evaluator's typical (median) clean "
+                "score do not count in this order: from 0.001 to 0.1 is +9 900 %. Pairs without another shift come "
+                "last.",
+            )  # fmt: skip
+        st.selectbox(
+            "Marks on pictures", tuple(MARKS), key=state.key("marks"), format_func=MARKS.__getitem__, width=170,
+            help="Frames around a moved object, or the changed pixels in colour on grey",
+        )  # fmt: skip
+        with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
+            st.markdown(_CARD_HELP)
+
+
+def draw_gallery(state: PageState, files: Signature, chosen: Slice, found: Ranking) -> None:
+    """Draw one page of pairs, and the way to the others."""
+    pages = -(-found.n_pairs // A_PAGE)
+    if state.get("page") > pages:
+        st.caption(f"There is no page {state.get('page')}; this is the last one.")
+        state.put("page", pages)
+        found = page_of_pairs(files, chosen, state.get("sort"), state.get("floor"), pages)
+    page = state.get("page")
+    pairs, rows = found.pairs, shifts_of(files, found.pairs)
+    judged = verdicts(store(files), pairs)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(_counts(found, page, pages))
+        with st.container(horizontal=True, width="content", gap="small"):
+            _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
+            _turn(state, "Next", "N", page + 1, disabled=page >= pages)
+            _downloads(state, files, chosen, found, rows)
+    _cards(state, files, pairs, rows, judged, first=(page - 1) * A_PAGE + 1)
+    if pages > 1:
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            key = f"failures.page.from.{page}"
+            st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
+
+
+def _paged(state: PageState, key: str) -> None:
+    state.put("page", st.session_state[key])
+
+
+def _counts(found: Ranking, page: int, pages: int) -> str:
+    said = f"**{counted(found.n_pairs, 'pair')}**, {counted(found.n_shifts, 'shift')}"
+    if found.n_unranked:
+        said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
+    return f"{said} · page {page} of {f'{pages:,}'.replace(',', ' ')}"
+
+
+def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
+    st.button(label, key=f"failures.turn.{label}", shortcut=shortcut, disabled=disabled, on_click=state.put,
+              args=("page", page))  # fmt: skip
+
+
+def _cards(
+    state: PageState, files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, judged: pd.DataFrame, *, first: int
+) -> None:
+    order, floor = state.get("sort"), state.get("floor") / 100
+    by_pair = _by_pair(rows)
+    places, belows = [], []
+    with pictures(store(files), pairs, marks=state.get("marks")) as begun:
+        cells = st.grid(2, min_column_width=340, gap="medium")
+        for place, (_, pair) in enumerate(pairs.iterrows()):
+            own = by_pair[tuple(pair[name] for name in PAIR)]
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
+                heading(first + place, pair, own, order)
+                places.append(place_for_pictures(str(place)))
+                belows.append(st.empty())
+                captions(own)
+                scores(own, leader=pair["leader"], floor=floor if order == "percent" else 0.0, key=str(place))
+                same = judged[(judged[["corpus", "item", "subject", "probe"]] == pair[
+                    ["corpus", "item", "subject", "probe"]]).all(axis=1)] if len(judged) else judged  # fmt: skip
+                verdict(same)
+                actions(pair, own, key=str(place), open_record=_opener(state, pair))
+        for place, waiting in enumerate(begun):
+            made = waiting.result() if isinstance(waiting, Future) else waiting
+            own = by_pair[tuple(pairs.iloc[place][name] for name in PAIR)]
+            draw_pictures(places[place], made, own.iloc[0], key=str(place))
+            if said := below_pictures(made):
+                belows[place].caption(said)
+
+
+def _by_pair(rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
+    return dict(iter(rows.groupby(list(PAIR), sort=False)))
+
+
+def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
+    return lambda: state.put("record", record_text(pair))
+
+
+def _downloads(state: PageState, files: Signature, chosen: Slice, found: Ranking, rows: pd.DataFrame) -> None:
+    order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
+    with st.popover("Download", icon=":material/download:", type="tertiary"):
+        taken = min(found.n_shifts, EXPORT_ROWS)
+        st.caption(
+            f"Every shift of the filters in this order, {counted(taken, 'row')}" if taken == found.n_shifts
+            else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
+        )  # fmt: skip
+        data_buttons(lambda: export(store(files), chosen, usual_scales(files), order=order, floor=floor),
+                     f"failures-{order}", key="failures.data")  # fmt: skip
+        st.caption("The pictures of this page")
+        st.download_button(
+            "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)), "failures.png",
+            "image/png", on_click="ignore", key="failures.sheet",
+        )  # fmt: skip
+
+
+def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
+    by_pair = _by_pair(rows)
+    with pictures(store(files), pairs, marks=marks) as begun:
+        made = [each.result() if isinstance(each, Future) else each for each in begun]
+    cells = [
+        _cell(by_pair[tuple(pair[name] for name in PAIR)], picture)
+        for (_, pair), picture in zip(pairs.iterrows(), made, strict=True)
+    ]
+    return contact_sheet(cells, title="Failures, the furthest first", columns=3)
+
+
+def _cell(rows: pd.DataFrame, made: Made) -> Cell:
+    first = rows.iloc[0]
+    if isinstance(made, str):
+        shown = np.full((60, 200, 3), 235, np.uint8)
+    else:
+        before = as_pixels(made.before)
+        shown = before if made.after is None else side_by_side(before, as_pixels(made.after))
+    lines = [f"{first['probe']} · {first['item']}", str(first["caption"])]
+    lines += [
+        f"{row['evaluator']} {number(row['baseline_score'])} to {number(row['score'])}  {signed(row['percent'])}"
+        for _, row in rows.iterrows()
+    ]
+    return Cell(shown, tuple(lines))

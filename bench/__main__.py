@@ -6,7 +6,7 @@ import sys
 
 from bench.report import machine
 
-MEASUREMENTS = ("median", "audit_engine", "probe_lab", "offline_accuracy", "statistics")
+MEASUREMENTS = ("median", "audit_engine", "probe_lab", "offline_accuracy", "statistics", "dashboard")
 
 
 def main() -> int:

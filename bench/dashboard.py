@@ -1,0 +1,230 @@
+"""The dashboard over two million scores: what a filter costs the server, the first paint, the memory.
+
+The pages are the app's own, run through Streamlit's AppTest in this process: the time of a run is that of the page's
+script, with the reading of its elements on top. A change is a widget set as a reader would set it, to a view that no
+cache has seen.
+"""
+
+import argparse
+import json
+import logging
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from bench.dashboard_store import write_store
+from bench.report import row
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_MS, PAINT_MS, MEMORY_MB = 500, 1500, 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that a reader sets.
+
+    Args:
+        kind: AppTest's name of the widget.
+        field: the page's field.
+        value: what it is set to.
+    """
+
+    kind: str
+    field: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page and what its reader does, one change after the other; each view differs from all before it.
+
+    Args:
+        name: of the page, in the address and in its state.
+        changes: what is set.
+        first: query parameters of the first view.
+    """
+
+    name: str
+    changes: tuple[Change, ...] = ()
+    first: tuple[tuple[str, str], ...] = ()
+
+
+FILTERS = (
+    Change("multiselect", "families", ["reposition"]),
+    Change("multiselect", "families", ["reposition", "cultural", "rotation"]),
+    Change("multiselect", "families", []),
+    Change("multiselect", "corpora", ["made-up-b"]),
+    Change("multiselect", "corpora", ["made-up-a", "made-up-b"]),
+    Change("multiselect", "corpora", []),
+    Change("multiselect", "categories", ["animal", "food", "person"]),
+    Change("multiselect", "coverage_bins", ["0-10", "10-20"]),
+    Change("multiselect", "categories", []),
+    Change("multiselect", "coverage_bins", []),
+    Change("multiselect", "evaluators", ["e-one", "e-two"]),
+    Change("multiselect", "evaluators", ["e-two"]),
+    Change("multiselect", "evaluators", []),
+    Change("multiselect", "axes", ["spatial"]),
+    Change("multiselect", "axes", ["societal"]),
+    Change("multiselect", "axes", []),
+)
+"""What every page with the shared filters offers."""
+
+FINER = (
+    Change("multiselect", "probes", ["vflip", "reposition-TL"]),
+    Change("multiselect", "probes", []),
+    Change("multiselect", "modifiers", ["luxury", "cheap"]),
+    Change("multiselect", "modifiers", []),
+    Change("selectbox", "sign", "down"),
+    Change("selectbox", "sign", None),
+    Change("toggle", "controls", True),
+    Change("toggle", "controls", False),
+    Change("slider", "inside", (50, 100)),
+    Change("slider", "inside", (0, 100)),
+)
+"""What pages of single pairs offer beside."""
+
+
+PAGES = (
+    Page("overview"),
+    Page("failures", FILTERS + FINER),
+    Page("results", FILTERS + FINER),
+    Page("results", FILTERS, (("question", "object"),)),
+    Page("results", FILTERS, (("question", "words"),)),
+    Page("results", FILTERS, (("question", "corpora"),)),
+    Page("compare", FILTERS),
+    Page("flip_risk", FILTERS),
+)
+"""Pages that are measured where they exist."""
+
+
+def main() -> None:
+    """Print one row a measurement."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, help="keep the store there, and use it if it is there already")
+    parser.add_argument("--only", nargs="*", help="measure these pages alone")
+    parser.add_argument("--each", action="store_true", help="print every change")
+    parser.add_argument("--cold", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.cold:
+        print(json.dumps(_open_store()))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.folder or Path(temporary)
+        os.environ |= {"INVARISCOPE_DATA": str(folder / "data"), "INVARISCOPE_CACHE": str(folder / "cache")}
+        if not (folder / "data").exists():
+            write_store(folder / "data" / "runs")
+        cold, warm = _opened_apart(), _opened_apart()
+        told = f"{cold['rows'] / 1e6:.2f} M scores, {cold['runs']:.0f} runs"
+        row("Runs opened for the first time, copies made", f"{cold['seconds']:.1f} s, {cold['mb']:.0f} MB", told)
+        row("Runs opened with their copies", f"{1000 * warm['seconds']:.0f} ms, {warm['mb']:.0f} MB", told)
+        pages = [page for page in PAGES if page.name in (chosen.only or [each.name for each in PAGES])]
+        measure([page for page in pages if (ROOT / "pages" / f"{page.name}.py").exists()], told, each=chosen.each)
+
+
+def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:
+    """Run the pages and print what they took.
+
+    Args:
+        pages: that exist.
+        told: size of the store, in words.
+        each: print every change as well.
+    """
+    logging.disable(logging.WARNING)  # Streamlit warns that it runs without a server
+    changes: list[float] = []
+    paints: dict[str, float] = {}
+    for page in pages:
+        _paint(page)
+        paints[_called(page)] = _paint(page)
+        taken = [_change(app, page, change) for app in [_opened(page)] for change in page.changes]
+        changes += taken
+        if each:
+            for change, spent in zip(page.changes, taken, strict=True):
+                row(f"{_called(page)}: {change.field} = {change.value}", f"{spent:.0f} ms", f"load {_load()}")
+        if taken:
+            said = f"P95 {np.percentile(taken, 95):.0f} ms (median {median(taken):.0f}, slowest {max(taken):.0f})"
+            row(f"Filter changes on {_called(page)}", said, f"{len(taken)} changes, {told}, load {_load()}",
+                f"P95 < {MOST_MS} ms")  # fmt: skip
+    if changes:
+        said = f"P95 {np.percentile(changes, 95):.0f} ms (median {median(changes):.0f})"
+        row("Filter changes on every page", said, f"{len(changes)} changes, {told}", f"P95 < {MOST_MS} ms")
+    slowest = max(paints, key=paints.__getitem__)
+    said = f"{paints[slowest]:.0f} ms on {slowest}"
+    row("First paint of a warm app", said, f"slowest of {len(paints)} pages, {told}", f"< {PAINT_MS} ms")
+    row("Memory of the server, at most", f"{_memory_mb():.0f} MB", f"{len(pages)} pages, {told}", f"< {MEMORY_MB} MB")
+
+
+def _opened(page: Page):  # type: ignore[no-untyped-def]  # Streamlit's test is imported where it is used
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    app.switch_page(f"pages/{page.name}.py")
+    for name, value in page.first:
+        app.query_params[name] = value
+    app.run()
+    _check(app, page)
+    return app
+
+
+def _paint(page: Page) -> float:
+    """Milliseconds until a new session has its first view."""
+    begun = time.perf_counter()
+    _opened(page)
+    return 1000 * (time.perf_counter() - begun)
+
+
+def _change(app, page: Page, change: Change) -> float:  # type: ignore[no-untyped-def]
+    """Milliseconds from a change to the page that follows from it."""
+    getattr(app, change.kind)(key=f"{page.name}.{change.field}").set_value(change.value)
+    begun = time.perf_counter()
+    app.run()
+    taken = 1000 * (time.perf_counter() - begun)
+    _check(app, page)
+    return taken
+
+
+def _check(app, page: Page) -> None:  # type: ignore[no-untyped-def]
+    said = [str(each.value) for each in (*app.exception, *app.error)]
+    if said:
+        raise SystemExit(f"page {page.name} shows an error: {said[0]}")
+
+
+def _called(page: Page) -> str:
+    return " ".join((page.name, *(value for _, value in page.first)))
+
+
+def _opened_apart() -> dict[str, float]:
+    """Seconds and memory of opening the store, in a process of its own."""
+    command = [sys.executable, "-m", "bench.dashboard", "--cold"]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+def _open_store() -> dict[str, float]:
+    from core.audit.store import default_store
+
+    begun = time.perf_counter()
+    with default_store() as store:
+        spent = time.perf_counter() - begun
+        rows = store.query("select count(*) as n from scores")["n"][0]
+        return {"seconds": spent, "mb": _memory_mb(), "rows": int(rows), "runs": len(store.runs())}
+
+
+def _memory_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+if __name__ == "__main__":
+    main()

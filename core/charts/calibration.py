@@ -64,7 +64,7 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> go
     """
     names = [plain(str(name)) for name in table["name"]]
     figure = go.Figure()
-    for side, fill in (("after", colour), ("before", faded(NEUTRAL, 0.55))):
+    for side, fill in (("before", faded(NEUTRAL, 0.55)), ("after", colour)):
         figure.add_bar(
             y=names,
             x=table[side],
@@ -85,7 +85,7 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> go
     quiet(figure, height=44 * max(len(table), 1) + 84)
     figure.update_layout(
         barmode="group", bargap=0.3, showlegend=True, margin={"t": 28},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "reversed"},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
     )  # fmt: skip
     return figure.update_xaxes(ticksuffix=unit, nticks=5, rangemode="tozero")
 

@@ -1,6 +1,6 @@
 """Figures of the page Flip risk: a map of families and evaluators, risk against the gap, flips of two systems."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,12 @@ from core.charts.style import NEUTRAL, PALETTE, faded, plain, quiet
 
 BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
+
+NULL = "null"
+"""The axis of edits that nobody can see."""
+
+_DASHES = ("solid", "dash", "dashdot", "longdash")
+_TICKS = (0.1, 0.3, 1, 3, 10, 30)
 
 SCALE = "Cividis"
 """Colours that order alike for every reader, in print too."""
@@ -24,7 +30,7 @@ def risk_map(cells: pd.DataFrame) -> go.Figure:
     Returns:
         Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
     """
-    order = cells.sort_values(["axis", "family"], kind="stable")
+    order = cells.assign(last=cells["axis"] == NULL).sort_values(["last", "axis", "family"], kind="stable")
     families = list(dict.fromkeys(order["family"]))
     evaluators = sorted(cells["evaluator"].unique())
     risk = cells.pivot_table(index="family", columns="evaluator", values="risk", aggfunc="first")
@@ -37,6 +43,7 @@ def risk_map(cells: pd.DataFrame) -> go.Figure:
             text=[[hover.get((evaluator, family), "no shifts") for evaluator in evaluators] for family in families],
             hoverinfo="text",
             texttemplate="%{z:.1f}",
+            textfont={"size": 13},
             zmin=0,
             zmax=BOUND,
             colorscale=SCALE,
@@ -52,40 +59,53 @@ def risk_map(cells: pd.DataFrame) -> go.Figure:
     return figure.update_layout(margin={"t": 40, "b": 8})
 
 
-def risk_curves(cells: pd.DataFrame, *, gap: float, colour: Mapping[str, str]) -> go.Figure:
-    """Draw one evaluator's risk against the gap, a line a family.
+def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[str, str]]) -> go.Figure:
+    """Draw one evaluator's risk against the gap, a line a family; the gap on a logarithmic scale, without 0.
 
     Args:
         cells: rows of ``flip_risks`` of one evaluator at every gap.
         gap: the gap that is looked at, a share.
-        colour: ``#rrggbb`` by family.
+        styles: of :func:`family_styles`.
     """
     figure = go.Figure()
-    for family, rows in cells.sort_values("gap").groupby("family", sort=True):
+    for family, rows in cells[cells["gap"] > 0].sort_values("gap").groupby("family", sort=True):
         figure.add_scatter(
             x=100 * rows["gap"],
             y=100 * rows["risk"],
             name=plain(str(family)),
             mode="lines",
-            line={"color": colour[str(family)], "width": 2},
+            line={"color": styles[str(family)][0], "dash": styles[str(family)][1], "width": 2},
             hovertext=[_cell_hover(row) for row in rows.to_dict("records")],
             hoverinfo="text",
         )
     figure.add_hline(y=BOUND, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
-    figure.add_vline(x=100 * gap, line={"color": NEUTRAL, "width": 1})
+    if gap > 0:
+        figure.add_vline(x=100 * gap, line={"color": NEUTRAL, "width": 1})
     figure.update_yaxes(range=[0, BOUND + 3])
     quiet(figure, height=340)
     figure.update_layout(
         showlegend=True, legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"size": 11}}, margin={"b": 8}
     )
-    figure.update_xaxes(title={"text": "gap d, %", "standoff": 4}, nticks=6, rangemode="tozero")
+    figure.update_xaxes(title={"text": "gap d, %", "standoff": 4}, type="log", tickvals=_TICKS, zeroline=False)
     return figure.update_yaxes(ticksuffix=" %", showgrid=True, gridcolor=faded(NEUTRAL, 0.2), nticks=6)
 
 
-def family_colours(families: Sequence[str]) -> dict[str, str]:
-    """Give each family a colour, in the order of the names."""
-    names = sorted(set(families))
-    return {name: PALETTE[rank % len(PALETTE)] for rank, name in enumerate(names)}
+def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Give each family a colour and a dash: every axis has a dash, colours begin anew in each; null edits are grey.
+
+    Args:
+        cells: columns axis, family.
+
+    Returns:
+        (``#rrggbb``, plotly dash) by family.
+    """
+    styles: dict[str, tuple[str, str]] = {}
+    axes = [axis for axis in ("spatial", "societal") if axis in set(cells["axis"])]
+    axes += sorted(set(map(str, cells["axis"])) - {*axes, NULL})
+    for rank, axis in enumerate(axes):
+        for place, family in enumerate(sorted(cells.loc[cells["axis"] == axis, "family"].unique())):
+            styles[str(family)] = (PALETTE[place % (len(PALETTE) - 1)], _DASHES[rank % len(_DASHES)])
+    return styles | {str(family): (NEUTRAL, "dot") for family in cells.loc[cells["axis"] == NULL, "family"].unique()}
 
 
 def flip_shares(table: pd.DataFrame, *, colour: str) -> go.Figure:

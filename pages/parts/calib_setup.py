@@ -67,5 +67,5 @@ def tell(state: PageState, found: Fit) -> None:
         st.warning("Oracle weights have seen the held-out split. What is shown is an upper bound of what weights can "
                    "do, not a result to report.", icon=":material/visibility:")  # fmt: skip
     if reading in WEIGHTED and state.get("weights") != ORACLE:
-        told = ", ".join(f"{safe(name)} {weight:.2f}" for name, weight in found.terms.weights.items())
+        told = ", ".join(f"{safe(name)} {weight:.3f}" for name, weight in found.terms.weights.items())
         st.caption(f"w: {told}")

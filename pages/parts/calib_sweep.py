@@ -137,7 +137,8 @@ def _change(measure: str, told: str, changed: pd.DataFrame, colour: str) -> None
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_bars(rows, colour=colour, unit=unit)
     st.plotly_chart(figure, key=f"calib.bars.{measure}", config=CONFIG, alt=f"{told}, before and after calibration")
-    societal = " The societal families' bars are the societal gaps." if measure in ("sensitivity", "percent") else ""
+    gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
+    societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
     st.caption(f"{told}; held-out split, 95 % intervals over items, n on hover.{societal}")
     figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key=f"calib.f.{measure}")
 

@@ -6,7 +6,7 @@ import streamlit as st
 from core.analysis.flip_risk import GAPS as STANDARD
 from core.analysis.flip_risk import flip_risks
 from core.analysis.slices import Slice, shifts
-from core.charts.flip_risk import family_colours, risk_curves, risk_map
+from core.charts.flip_risk import family_styles, risk_curves, risk_map
 from core.charts.style import CONFIG
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.flip_state import GAPS, UNITS
@@ -40,6 +40,9 @@ def draw_gap(state: PageState, files: Signature, chosen: Slice) -> None:
         "difference exceeds *d*. It can never exceed **50 %**: what one draw does, the swapped draw undoes."
     )
     _controls(state)
+    if chosen.sign:
+        st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
+                   "family.", icon=":material/filter_alt:")  # fmt: skip
     table = risks(files, chosen, UNITS[state.get("unit")])
     known = table.dropna(subset=["risk"])
     if known.empty:
@@ -99,18 +102,21 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
 
 def _curves(table: pd.DataFrame, gap: float) -> None:
     st.subheader("Against the gap", anchor=False)
-    colour = family_colours(list(table["family"].unique()))
+    styles = family_styles(table)
     names = sorted(table["evaluator"].unique())
     cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
     for name in names:
         rows = table[table["evaluator"] == name]
         with cells.container(border=True):
             st.markdown(f"**{safe(name)}**")
-            figure = risk_curves(rows, gap=gap, colour=colour)
+            figure = risk_curves(rows, gap=gap, styles=styles)
             st.plotly_chart(figure, key=f"flip.curve.{name}", config=CONFIG,
                             alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
             figure_buttons(figure, rows, f"flip-risk-{name}", title=f"Flip risk of {name}", key=f"flip.c.{name}")
-    st.caption("The dotted line is the bound of 50 %; the upright one is the chosen gap. Hover for n and intervals.")
+    st.caption(
+        "Solid: spatial families, dashed: societal, dotted grey: the noise floor. The dotted line on top is the "
+        "bound of 50 %, the upright one the chosen gap. Hover for n and intervals."
+    )
 
 
 def _numbers(cells: pd.DataFrame) -> None:

@@ -1,5 +1,6 @@
 """The runs that the pages read: one store for all sessions, opened again when a file behind it changes."""
 
+import hashlib
 from typing import Any
 
 import pandas as pd
@@ -10,12 +11,14 @@ from core.analysis.slices import CHOICES, Slice, facets
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, run_paths, signature
 
-Signature = tuple[tuple[str, int, int], ...]
+Signature = str
+"""Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
 
 
 def present() -> Signature:
     """What the store depends on now; empty where there is no run."""
-    return signature(run_paths())
+    files = signature(run_paths())
+    return hashlib.sha256(repr(files).encode()).hexdigest() if files else ""
 
 
 # An old store is not closed but let go of: a session in the middle of its page may still ask it.

@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from core.commands import app as dashboard
-from core.commands import audit, corpora, doctor, evaluators, jobs, probes, publish, regions, report, runs, score
+from core.commands import (
+    audit,
+    calibrate,
+    corpora,
+    doctor,
+    evaluators,
+    jobs,
+    probes,
+    publish,
+    regions,
+    report,
+    runs,
+    score,
+)
 from core.commands._shared import Code, Commands, exit_codes
 
 app = typer.Typer(
@@ -34,6 +47,7 @@ for name, group, summary in (
     ("evaluators", evaluators, "List the evaluators and how to get what is missing."),
     ("corpora", corpora, "List the corpora; count one; build the demo corpus."),
     ("probes", probes, "List the probes and what each expects of a score."),
+    ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
     ("regions", regions, "Regions for UMIC: pictures out to a detector, its files back."),
     ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.parts.calib_setup import choose, tell
-from pages.parts.calib_state import calib_state, fingerprint_of, fitted, rows_of
+from pages.parts.calib_state import calib_state, fingerprint_of, fitted, references, rows_of, votes_present
 from pages.parts.calib_sweep import draw_sweep
 from pages.parts.entry import enter
 from pages.parts.frame import header
@@ -29,10 +29,10 @@ def draw() -> None:
         state.publish()
         return
     chosen = choose_slice(state, files, fields=FILTERS, more=False)
-    choose(state, known_values(files)["evaluators"])
+    choose(state, known_values(files)["evaluators"], references(files))
     key = (
         files, chosen, state.get("evaluator"), state.get("reading"), state.get("weights"), state.get("epsilon"),
-        tuple(state.get("against")),
+        tuple(state.get("against")), votes_present(),
     )  # fmt: skip
     try:
         found, bands = fitted(*key)

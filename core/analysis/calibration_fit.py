@@ -118,6 +118,8 @@ def fit(
     if evaluator not in every:
         raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {', '.join(every) or 'none'}")
     own = every[evaluator]
+    if ratings is not None:
+        ratings = ratings[ratings["subject"].isin(rows["subject"].unique())]
     others = _others(own, every, ratings, against)
     on_dev = dev_split([images.get(item, "\x1f".join(item)) for item in own.items])
     if on_dev.all() or not on_dev.any():

@@ -28,8 +28,8 @@ WEIGHTS_TOLD = {
 }
 
 
-def choose(state: PageState, names: tuple[str, ...]) -> None:
-    """Draw the choices."""
+def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]) -> None:
+    """Draw the choices; ``references`` are what a score can be held to, the evaluator itself left out."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
     row.selectbox("Evaluator", names, key=state.key("evaluator"), width=240, help="Whose scores are calibrated")
     row.segmented_control("Reading", READINGS, key=state.key("reading"), required=True,
@@ -44,12 +44,13 @@ def choose(state: PageState, names: tuple[str, ...]) -> None:
         "ε", EPSILONS, key=state.key("epsilon"), required=True, format_func=lambda value: f"{value:g}",
         help="How much of Spearman's ρ with each H may be lost",
     )  # fmt: skip
-    others = [name for name in names if name != state.get("evaluator")]
+    others = [name for name in references if name != state.get("evaluator")]
     if state.get("evaluator") in state.get("against"):
         state.put("against", [name for name in state.get("against") if name != state.get("evaluator")])
     row.multiselect(
-        "H: keep the order of", others, key=state.key("against"), placeholder="Every other evaluator",
-        help="What the calibrated score must stay correlated with: other evaluators",
+        "H: keep the order of", others, key=state.key("against"), placeholder="Everything else here",
+        help="What the calibrated score must stay correlated with: other evaluators, and people where a study "
+        "has rated unedited pairs",
     )  # fmt: skip
 
 

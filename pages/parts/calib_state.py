@@ -6,12 +6,18 @@ import streamlit as st
 
 from core.analysis.calibration import READINGS, UNIFORM
 from core.analysis.calibration_effect import before_after
-from core.analysis.calibration_fit import WEIGHTS, Fit, calibration_rows, fit, image_hashes, narrowed
+from core.analysis.calibration_fit import HUMAN, WEIGHTS, Fit, calibration_rows, fit, image_hashes, narrowed
 from core.analysis.calibration_sweep import EPSILONS, LAMBDAS
 from core.analysis.slices import Slice
+from core.human.ratings import ratings
+from core.human.studies import list_studies, studies_dir
+from core.probes.base import IDENTITY
 from pages.parts.runs import Signature, known_values, store
 from pages.parts.slice_filters import slice_fields
 from pages.parts.url_state import Field, PageState, joined, one_of, some_of
+
+Votes = tuple[tuple[str, int, int], ...]
+"""(path, size, time of change) of every file of every study."""
 
 Bands = dict[str, tuple[np.ndarray, np.ndarray]]
 
@@ -27,7 +33,7 @@ def calib_state(files: Signature) -> PageState:
             Field("reading", READINGS[0], one_of(lambda: READINGS, READINGS[0], what="reading")),
             Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
             Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
-            Field("against", [], some_of(lambda: names, what="evaluator"), joined),
+            Field("against", [], some_of(lambda: references(files), what="evaluator"), joined),
             Field("strength", None, _read_strength, lambda value: f"{value:g}"),
             *slice_fields(files),
         ),
@@ -49,14 +55,40 @@ def fitted(
     weights: str,
     epsilon: float,
     against: tuple[str, ...],
+    votes: Votes,
 ) -> tuple[Fit, Bands]:
     """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
     rows, _ = rows_of(files, chosen)
     found = fit(
         rows, image_hashes(store(files)), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
-        against=against or None,
+        against=against or None, ratings=people(votes),
     )  # fmt: skip
     return found, found.bands()
+
+
+def votes_present() -> Votes:
+    """What people's ratings depend on now; empty where there is no study."""
+    stamps = []
+    for path in sorted(studies_dir().glob("*/*")):
+        try:
+            status = path.stat()
+        except OSError:  # it went away in between
+            continue
+        stamps.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
+
+
+def references(files: Signature) -> tuple[str, ...]:
+    """What a score can be held to: the evaluators of the runs, and people where they rated unedited pairs."""
+    found = people(votes_present())
+    rated = bool((found["probe"] == IDENTITY).any())
+    return known_values(files)["evaluators"] + ((HUMAN,) if rated else ())
+
+
+@st.cache_data(max_entries=2, show_spinner="Reading the votes …")
+def people(votes: Votes) -> pd.DataFrame:
+    """Ratings by people over every study; no row where there is none."""
+    return ratings(list_studies()[0])
 
 
 @st.cache_data(max_entries=128, show_spinner=False)

@@ -1,0 +1,165 @@
+"""``calibrate``: learn a calibration from a run, hold it out, write it; apply one to a run's scores."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from core.commands._shared import exit_codes, listed, note, print_json, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.calibration_fit import Fit
+
+EPILOG = exit_codes(ok="written or shown")
+
+
+class _Learning(TyperGroup):
+    """``calibrate RUN …`` is ``calibrate learn RUN …``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the usual command first where none is named."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = ["learn", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Learning,
+    help="Learn a calibration from a run (calibrate RUN …), or apply one to a run's scores.",
+    no_args_is_help=True,
+    epilog=EPILOG,
+)
+
+
+@app.command(epilog=EPILOG, short_help="Learn from a run, choose λ*, report on the held-out half; the usual command.")
+def learn(
+    run: Annotated[str, typer.Argument(help="Id from 'runs', or path of a run folder or a .duckdb file.")],
+    evaluator: Annotated[str, typer.Option(help="Whose scores are calibrated.")],
+    reading: Annotated[str, typer.Option(help="orbit, absolute, shift, ridge or quantile.")] = "orbit",
+    weights: Annotated[str, typer.Option(help="uniform, sensitivity, or oracle (an upper bound).")] = "uniform",
+    epsilon: Annotated[float, typer.Option(help="Correlation with each H that may be lost.", min=0)] = 0.01,
+    against: Annotated[
+        list[str] | None, typer.Option(help="H: evaluators, or 'human ratings'. Default: everything else there is.")
+    ] = None,
+    families: Annotated[list[str] | None, typer.Option(help="Families to calibrate for. Default: all.")] = None,
+    strength: Annotated[float | None, typer.Option(help="Write this λ and not λ*.", min=0, max=1)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Calibrator to write, a .json file.")] = None,
+    sweep: Annotated[Path | None, typer.Option(help="The whole sweep over λ to write, a .csv file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print before and after as JSON for a script.")] = False,
+) -> None:
+    """Learn a calibration on half of the images, choose λ* there, and report on the other half."""
+    from core.analysis.calibration_effect import before_after
+    from core.analysis.calibration_fit import calibration_rows, fit, image_hashes, narrowed, sweep_table
+    from core.analysis.calibrator import calibrator
+    from core.analysis.slices import Slice
+    from core.audit.store import Store
+    from core.commands.publish import place
+    from core.human.ratings import ratings
+    from core.human.studies import list_studies
+
+    with Store.open(place(run)) as store:
+        rows, told = narrowed(calibration_rows(store, Slice(families=listed(families))))
+        images, keys = image_hashes(store), _keys(store.runs())
+    for sentence in told:
+        note(sentence)
+    held_to = tuple(name for text in against or () for name in text.split(",")) or None
+    found = fit(
+        rows, images, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
+        ratings=ratings(list_studies()[0]),
+    )  # fmt: skip
+    chosen = found.choice.strength if strength is None else strength
+    changed = before_after(found.scores, found.terms, chosen, found.others)
+    _tell(found, chosen, changed, as_json=as_json)
+    if output is not None:
+        model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
+        _write(output, model.model_dump_json(indent=2))
+    if sweep is not None:
+        _write(sweep, sweep_table(found, found.bands()).to_csv(index=False))
+
+
+@app.command("apply", epilog=EPILOG, short_help="Write a run's scores under a calibrator.")
+def apply_(
+    model: Annotated[Path, typer.Argument(help="Calibrator, a .json file.")],
+    run: Annotated[str, typer.Argument(help="Id from 'runs', or path of a run folder or a .duckdb file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv or .parquet.")],
+    name: Annotated[str | None, typer.Option(help="What the calibrated evaluator is called.")] = None,
+) -> None:
+    """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
+    from core.analysis.calibrated_rows import calibrated_shifts
+    from core.analysis.calibration_fit import calibration_rows, narrowed
+    from core.analysis.calibrator import read_calibrator
+    from core.analysis.slices import Slice
+    from core.audit.store import Store
+    from core.commands.publish import place
+
+    known = read_calibrator(model)
+    with Store.open(place(run)) as store:
+        rows, told = narrowed(calibration_rows(store, Slice(families=tuple(known.shifts))))
+    for sentence in told:
+        note(sentence)
+    found = calibrated_shifts(rows, known, name=name)
+    kind = output.suffix.lower()
+    if kind not in (".csv", ".parquet"):
+        raise InvalidInput(f"{output} must end in .csv or .parquet")
+    if kind == ".csv":
+        _write(output, found.to_csv(index=False))
+    else:
+        from core.audit.files import write_whole
+
+        write_whole(output, lambda path: found.to_parquet(path, index=False))
+        note(f"wrote {output}")
+    note(f"{len(found):,} shifts of {found['evaluator'].iloc[0]}")
+
+
+def _keys(runs: Any) -> dict[str, str]:
+    """Fingerprint of each evaluator, where the runs agree on it."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for each in run.manifest.get("evaluators") or []:
+            found.setdefault(str(each.get("name")), set()).add(str(each.get("fingerprint", {}).get("key", "")))
+    return {name: keys.pop() for name, keys in found.items() if len(keys) == 1}
+
+
+def _tell(found: "Fit", strength: float, changed: "pd.DataFrame", *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
+                "chosen": found.choice.strength, "note": found.choice.note, "oracle": found.oracle,
+                "weights": dict(found.terms.weights), "n_dev": found.n_dev, "n_test": found.n_test,
+                "before_after": changed.to_dict("records"),
+            }
+        )  # fmt: skip
+        return
+    shown = [
+        (row["measure"], row["name"], "" if row["gap"] != row["gap"] else f"{row['gap']:g}", *_sides(row), row["n"])
+        for row in changed.to_dict("records")
+    ]
+    title = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
+    table(("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "n"), shown, title=title)
+    said = f"λ* = {found.choice.strength:g} on {found.n_dev} dev items; {found.n_test} items held out"
+    note(f"{said}; {found.choice.note}" if found.choice.note else said)
+    if found.oracle:
+        note("oracle weights have seen the held-out split: an upper bound, not a result")
+    if found.terms.reading == "absolute":
+        note("the absolute reading cancels on involutions: no λ changes the sensitivity to a flip")
+
+
+def _sides(row: dict[Any, Any]) -> list[str]:
+    ends = [(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("before", "after")]
+    return [f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f}" for value, low, high in ends]
+
+
+def _write(path: Path, text: str) -> None:
+    from core.audit.files import write_whole
+
+    write_whole(path, lambda place: _fill(place, text))
+    note(f"wrote {path}")
+
+
+def _fill(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

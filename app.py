@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.study_access import at_the_door, hidden, visible
+
 ROOT = Path(__file__).resolve().parent
 
 # Section -> (file in pages/, title, icon), in the order of the menu.
@@ -20,18 +22,22 @@ PAGES = {
         ("calibration", "Calibration", ":material/tune:"),
         ("geometry", "Geometry", ":material/hub:"),
     ),
+    "Audit": (("run_audit", "Run an audit", ":material/play_circle:"),),
+    "People": (("human_validation", "Human validation", ":material/how_to_vote:"),),
 }
 
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
+listed = visible(PAGES)
 st.navigation(
     {
         section: [
             st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
             for name, title, icon in pages
         ]
-        for section, pages in PAGES.items()
-    },
-    position="top",
+        for section, pages in listed.items()
+    }
+    | at_the_door(listed),
+    position="hidden" if hidden() else "top",
 ).run()

@@ -17,8 +17,8 @@ from core.audit.store import Store
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
 
-PAIR = ("run", "corpus", "item", "subject", "probe")
-"""Columns of ``shifts`` that name a pair; a run has one corpus."""
+PAIR = ("run", "item", "subject", "probe")
+"""Columns of ``shifts`` that name a pair; its run has one corpus."""
 
 ORDERS: Mapping[str, str] = {
     "percent": "case when abs(s.baseline_score) >= $floor * coalesce(c.typical, 0) then abs(s.percent) end",
@@ -37,8 +37,7 @@ EXPORTED = (
     "percent", "object_inside", "truncated", "bg_delta", "seam_energy", "seam_ratio", "error",
 )  # fmt: skip
 
-_GROUP = ("run", "item", "subject", "probe")
-_GROUPED = ", ".join(_GROUP)
+_COLUMNS = ", ".join(PAIR)
 _LOOKED_UP = ("run", "item", "probe")
 _COUNTS = ["n_pairs", "n_shifts", "n_unranked"]
 
@@ -51,7 +50,7 @@ class Ranking:
     """One page of pairs, the furthest first.
 
     Args:
-        pairs: PAIR + key (what the order counts; NaN where it is not defined, and then last) and leader (the
+        pairs: PAIR, corpus, key (what the order counts; NaN where it is not defined, and then last) and leader (the
             evaluator whose shift is the key; None in the order ``disagreement``).
         n_pairs: pairs in the slice.
         n_shifts: shifts in the slice, one a (pair, evaluator).
@@ -114,13 +113,13 @@ def rank(
     params |= _scale_params(usual, floor, order)
     aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
     keyed = _keyed(order, clause)
-    grouped = f"select {_GROUPED}, {aggregate} as key, count(*) as n from ({keyed}) group by {_GROUPED}"
+    grouped = f"select {_COLUMNS}, {aggregate} as key, count(*) as n from ({keyed}) group by {_COLUMNS}"
     found = store.query(
         f"""with pairs as materialized ({grouped}), counts as (
               select count(*) as n_pairs, sum(n)::bigint as n_shifts, count(*) - count(key) as n_unranked from pairs),
-            page as (select {_GROUPED}, key from pairs order by key desc nulls last, {_GROUPED}
+            page as (select {_COLUMNS}, key from pairs order by key desc nulls last, {_COLUMNS}
                      limit $limit offset $offset)
-            select page.*, counts.* from counts left join page on true order by key desc nulls last, {_GROUPED}""",
+            select page.*, counts.* from counts left join page on true order by key desc nulls last, {_COLUMNS}""",
         params | {"limit": limit, "offset": offset},
     )
     n_pairs, n_shifts, n_unranked = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
@@ -212,7 +211,7 @@ def verdicts(store: Store, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return what people found of some pairs, where the store holds their verdicts.
 
     Returns:
-        The rows of the store's ``verdicts`` for the pairs: PAIR without run, accepted (share of people who found
+        The rows of the store's ``verdicts`` for the pairs: corpus, item, subject, probe, accepted (share who found
         both versions acceptable, in [0, 1]) and votes; empty where nobody judged one.
     """
     keys = ["corpus", "item", "subject", "probe"]
@@ -232,8 +231,8 @@ def _check(order: str, floor: float, limit: int, offset: int) -> None:
 
 
 def _keyed(order: str, clause: str) -> str:
-    """SELECT of _GROUP, evaluator and what each shift counts in an order; it ends with the slice's condition."""
-    columns = ", ".join(f"s.{name}" for name in (*_GROUP, "evaluator"))
+    """SELECT of PAIR, evaluator and what each shift counts in an order; it ends with the slice's condition."""
+    columns = ", ".join(f"s.{name}" for name in (*PAIR, "evaluator"))
     return f"select {columns}, {ORDERS[order]} as key from shifts s {_SCALE} {clause}"
 
 
@@ -243,8 +242,8 @@ def _leaders(store: Store, pairs: pd.DataFrame, keyed: str, params: Mapping[str,
     only = {f"only_{name}": sorted(set(pairs[name])) for name in _LOOKED_UP}
     found = store.query(f"{keyed} and {some} order by key, s.evaluator desc", {**params, **only})
     found = found.dropna(subset=["key"])
-    last = dict(zip(found[list(_GROUP)].itertuples(index=False, name=None), found["evaluator"], strict=True))
-    return [last.get(each) for each in pairs[list(_GROUP)].itertuples(index=False, name=None)]
+    last = dict(zip(found[list(PAIR)].itertuples(index=False, name=None), found["evaluator"], strict=True))
+    return [last.get(each) for each in pairs[list(PAIR)].itertuples(index=False, name=None)]
 
 
 def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, Any]:

@@ -28,12 +28,9 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
 
 def _headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
     if pd.isna(pair["key"]):
-        return "No shift to order by"
+        return "No two shifts to compare" if order == "disagreement" else "No number in this order"
     if order == "disagreement":
-        scaled = rows.dropna(subset=["standardised"]).sort_values("standardised")
-        low, high = scaled.iloc[0], scaled.iloc[-1]
-        return (f"{pair['key']:.2f} SD apart: {safe(low['evaluator'])} {_deviations(low)}, "
-                f"{safe(high['evaluator'])} {_deviations(high)}")  # fmt: skip
+        return f"{pair['key']:.2f} SD apart"
     leader = rows[rows["evaluator"] == pair["leader"]].iloc[0]
     moved = {
         "percent": signed(leader["percent"]),
@@ -41,6 +38,21 @@ def _headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
         "standardised": _deviations(leader) + " SD",
     }[order]
     return f"{moved} under {safe(leader['evaluator'])}"
+
+
+def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
+    """Evaluators whose shifts decide the pair's place: the one that moves furthest, or the two furthest apart.
+
+    Args:
+        chosen: evaluators that the filters keep; empty: all.
+    """
+    if order != "disagreement":
+        return () if pd.isna(pair["leader"]) else (str(pair["leader"]),)
+    scaled = rows[rows["evaluator"].isin(chosen) if chosen else rows["evaluator"].notna()].dropna(
+        subset=["standardised"]
+    )
+    ordered = scaled.sort_values("standardised")["evaluator"]
+    return (str(ordered.iloc[0]), str(ordered.iloc[-1])) if len(ordered) > 1 and pd.notna(pair["key"]) else ()
 
 
 def place_for_pictures(key: str) -> DeltaGenerator:
@@ -106,12 +118,17 @@ def marked(changes: Sequence[Change]) -> str:
     return "".join(said)
 
 
-def scores(rows: pd.DataFrame, *, leader: str | None, floor: float, key: str) -> None:
-    """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band."""
+def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
+    """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band.
+
+    Args:
+        bold: evaluators whose shifts decide the pair's place.
+        floor: share of the typical clean score below which a baseline is marked.
+    """
     lines = ["| Evaluator | Score | %Δ | SD | × null |", "|:--|--:|--:|--:|--:|"]
     for _, row in rows.iterrows():
         name = safe(str(row["evaluator"]), limit=40)
-        name = f"**{name}**" if row["evaluator"] == leader else name
+        name = f"**{name}**" if row["evaluator"] in bold else name
         tiny = TINY if _tiny(row, floor) else ""
         moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
         percent = _unbroken(signed(row["percent"]))
@@ -138,16 +155,16 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
                      query_params=lab_link(row, evaluators=list(rows["evaluator"])))  # fmt: skip
 
 
-def verdict(found: pd.DataFrame) -> None:
-    """Say what people found of the pair, where a study asked them."""
-    for _, row in found.iterrows():
-        votes = f" of {counted(int(row['votes']), 'person', 'people')}" if pd.notna(row.get("votes")) else " of people"
-        st.caption(f":material/how_to_reg: {row['accepted']:.0%}{votes} found both versions acceptable")
+def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
+    """Say what people found of the pair, where a study asked them.
 
-
-def spoken(made: Made) -> str:
-    """One line for the contact sheet about the pictures."""
-    return made if isinstance(made, str) else _edit_said(made)
+    Args:
+        judged: rows of the store's ``verdicts``.
+    """
+    for _, row in judged.iterrows():
+        if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
+            st.caption(f":material/how_to_reg: {row['accepted']:.0%} of {counted(int(row['votes']), 'vote')} found "
+                       "both versions acceptable")  # fmt: skip
 
 
 def _tiny(row: pd.Series, floor: float) -> bool:

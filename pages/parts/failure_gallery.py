@@ -1,37 +1,31 @@
 """The gallery of the page Failures: its order, its cards, its pages, and what is taken home."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import EXPORT_ROWS, PAIR, Ranking, export, relaxations, verdicts
+from core.analysis.failures import Ranking, relaxations, verdicts
 from core.analysis.slices import Slice
-from core.charts.contact_sheet import Cell, contact_sheet
-from core.charts.differences import side_by_side
-from core.charts.style import signed
-from core.corpora.images import encode_png
-from pages.parts.downloads import data_buttons
 from pages.parts.failure_card import (
     actions,
     below_pictures,
     captions,
+    deciding,
     draw_pictures,
     heading,
     place_for_pictures,
     scores,
     verdict,
 )
-from pages.parts.failure_pictures import Made, as_pixels, pictures
-from pages.parts.failure_state import A_PAGE, FLOORS, MARKS, clear, page_of_pairs, shifts_of, usual_scales
+from pages.parts.failure_downloads import draw_downloads
+from pages.parts.failure_pictures import finished, pictures
+from pages.parts.failure_state import A_PAGE, FLOORS, MARKS, by_pair, clear, page_of_pairs, shifts_of
 from pages.parts.links import LAB, record_text
 from pages.parts.runs import Signature, store
 from pages.parts.slice_filters import describe
-from pages.parts.text import counted, number, safe
+from pages.parts.text import counted, safe
 from pages.parts.url_state import PageState
 
 _ORDERS = {
@@ -108,18 +102,30 @@ def draw_gallery(state: PageState, files: Signature, chosen: Slice, found: Ranki
         found = page_of_pairs(files, chosen, state.get("sort"), state.get("floor"), pages)
     page = state.get("page")
     pairs, rows = found.pairs, shifts_of(files, found.pairs)
-    judged = verdicts(store(files), pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(_counts(found, page, pages))
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
-            _downloads(state, files, chosen, found, rows)
-    _cards(state, files, pairs, rows, judged, first=(page - 1) * A_PAGE + 1)
+            draw_downloads(state, files, chosen, found, rows)
+    if said := _null_bands(rows):
+        st.caption(said)
+    _cards(state, files, chosen, pairs, rows, first=(page - 1) * A_PAGE + 1)
     if pages > 1:
         with st.container(horizontal=True, horizontal_alignment="center"):
             key = f"failures.page.from.{page}"
             st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
+
+
+def _null_bands(rows: pd.DataFrame) -> str:
+    """Say how far edits that nobody can see move each evaluator of the page; runs of it differ a little."""
+    known = rows.drop_duplicates(["run", "evaluator"]).dropna(subset=["null_percent"])
+    said = []
+    for name, own in known.groupby("evaluator"):
+        low, high = own["null_percent"].min(), own["null_percent"].max()
+        span = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+        said.append(f"{safe(str(name))} {span} % (n = {counted(int(own['n_null'].sum()), 'item')})")
+    return f"Null band, the median \\|%Δ\\| of edits that nobody can see: {', '.join(said)}." if said else ""
 
 
 def _paged(state: PageState, key: str) -> None:
@@ -139,79 +145,36 @@ def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: b
 
 
 def _cards(
-    state: PageState, files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, judged: pd.DataFrame, *, first: int
-) -> None:
-    order, floor = state.get("sort"), state.get("floor") / 100
-    by_pair = _by_pair(rows)
-    places, belows = [], []
+    state: PageState, files: Signature, chosen: Slice, pairs: pd.DataFrame, rows: pd.DataFrame, *, first: int
+) -> None:  # fmt: skip
+    """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
+    judged = verdicts(store(files), pairs)
+    parts = by_pair(pairs, rows)
+    rooms = []
     with pictures(store(files), pairs, marks=state.get("marks")) as begun:
         cells = st.grid(2, min_column_width=340, gap="medium")
-        for place, (_, pair) in enumerate(pairs.iterrows()):
-            own = by_pair[tuple(pair[name] for name in PAIR)]
+        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
-                heading(first + place, pair, own, order)
-                places.append(place_for_pictures(str(place)))
-                belows.append(st.empty())
-                captions(own)
-                scores(own, leader=pair["leader"], floor=floor if order == "percent" else 0.0, key=str(place))
-                same = judged[(judged[["corpus", "item", "subject", "probe"]] == pair[
-                    ["corpus", "item", "subject", "probe"]]).all(axis=1)] if len(judged) else judged  # fmt: skip
-                verdict(same)
-                actions(pair, own, key=str(place), open_record=_opener(state, pair))
-        for place, waiting in enumerate(begun):
-            made = waiting.result() if isinstance(waiting, Future) else waiting
-            own = by_pair[tuple(pairs.iloc[place][name] for name in PAIR)]
-            draw_pictures(places[place], made, own.iloc[0], key=str(place))
-            if said := below_pictures(made):
-                belows[place].caption(said)
+                heading(first + place, pair, own, state.get("sort"))
+                rooms.append((place_for_pictures(str(place)), st.empty()))
+                _below(state, chosen, pair, own, judged, key=str(place))
+        for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+            shown = finished(made)
+            draw_pictures(room, shown, own.iloc[0], key=str(place))
+            if said := below_pictures(shown):
+                below.caption(said)
 
 
-def _by_pair(rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
-    return dict(iter(rows.groupby(list(PAIR), sort=False)))
+def _below(
+    state: PageState, chosen: Slice, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str
+) -> None:  # fmt: skip
+    order = state.get("sort")
+    captions(rows)
+    scores(rows, bold=deciding(pair, rows, chosen.evaluators, order),
+           floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
+    verdict(judged, pair)
+    actions(pair, rows, key=key, open_record=_opener(state, pair))
 
 
 def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
     return lambda: state.put("record", record_text(pair))
-
-
-def _downloads(state: PageState, files: Signature, chosen: Slice, found: Ranking, rows: pd.DataFrame) -> None:
-    order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
-    with st.popover("Download", icon=":material/download:", type="tertiary"):
-        taken = min(found.n_shifts, EXPORT_ROWS)
-        st.caption(
-            f"Every shift of the filters in this order, {counted(taken, 'row')}" if taken == found.n_shifts
-            else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
-        )  # fmt: skip
-        data_buttons(lambda: export(store(files), chosen, usual_scales(files), order=order, floor=floor),
-                     f"failures-{order}", key="failures.data")  # fmt: skip
-        st.caption("The pictures of this page")
-        st.download_button(
-            "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)), "failures.png",
-            "image/png", on_click="ignore", key="failures.sheet",
-        )  # fmt: skip
-
-
-def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
-    by_pair = _by_pair(rows)
-    with pictures(store(files), pairs, marks=marks) as begun:
-        made = [each.result() if isinstance(each, Future) else each for each in begun]
-    cells = [
-        _cell(by_pair[tuple(pair[name] for name in PAIR)], picture)
-        for (_, pair), picture in zip(pairs.iterrows(), made, strict=True)
-    ]
-    return contact_sheet(cells, title="Failures, the furthest first", columns=3)
-
-
-def _cell(rows: pd.DataFrame, made: Made) -> Cell:
-    first = rows.iloc[0]
-    if isinstance(made, str):
-        shown = np.full((60, 200, 3), 235, np.uint8)
-    else:
-        before = as_pixels(made.before)
-        shown = before if made.after is None else side_by_side(before, as_pixels(made.after))
-    lines = [f"{first['probe']} · {first['item']}", str(first["caption"])]
-    lines += [
-        f"{row['evaluator']} {number(row['baseline_score'])} to {number(row['score'])}  {signed(row['percent'])}"
-        for _, row in rows.iterrows()
-    ]
-    return Cell(shown, tuple(lines))

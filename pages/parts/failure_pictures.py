@@ -128,6 +128,11 @@ def pictures(
                 each.cancel()
 
 
+def finished(each: "Future[Made] | Made") -> Made:
+    """Wait for an entry of :func:`pictures`."""
+    return each.result() if isinstance(each, Future) else each
+
+
 def _jobs(store: Store, pairs: pd.DataFrame, *, marks: str, side: int) -> list["_Job | str"]:
     hashes = picture_hashes(store, pairs)
     runs = {run.id: run for run in store.runs()}

@@ -1,13 +1,11 @@
 """The full record of one pair, in a dialog whose open state is in the link."""
 
-from concurrent.futures import Future
-
 import pandas as pd
 import streamlit as st
 
 from core.analysis.failures import PAIR, as_json, record, verdicts
 from pages.parts.failure_card import below_pictures, captions, draw_pictures, to_lab, verdict
-from pages.parts.failure_pictures import LARGE, pictures
+from pages.parts.failure_pictures import LARGE, finished, pictures
 from pages.parts.failure_state import usual_scales
 from pages.parts.links import read_record
 from pages.parts.runs import Signature, store
@@ -41,7 +39,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     with pictures(store(files), only, marks=state.get("marks"), side=LARGE) as begun:
         with st.container(key="failure_room_record"):
             place = st.empty()
-        made = begun[0].result() if isinstance(begun[0], Future) else begun[0]
+        made = finished(begun[0])
     draw_pictures(place, made, rows.iloc[0], key="record")
     if said := below_pictures(made):
         st.caption(said)
@@ -49,7 +47,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
         for note in made.notes:
             st.caption(safe(note, limit=300))
     captions(rows)
-    verdict(verdicts(store(files), only))
+    verdict(verdicts(store(files), only), pair)
     table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
     table.index.name = "column"
     st.dataframe(table.map(_cell).reset_index(), hide_index=True, key="failures.record.table",

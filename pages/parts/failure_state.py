@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import ORDERS, Ranking, rank, scales, under_every_evaluator
+from core.analysis.failures import ORDERS, PAIR, Ranking, rank, scales, under_every_evaluator
 from core.analysis.slices import Slice
 from pages.parts.links import read_record
 from pages.parts.runs import Signature, store
@@ -72,6 +72,12 @@ def page_of_pairs(files: Signature, chosen: Slice, order: str, floor: int, page:
 def shifts_of(files: Signature, pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs under every evaluator; see ``core.analysis.failures.under_every_evaluator``."""
     return under_every_evaluator(store(files), pairs, usual_scales(files))
+
+
+def by_pair(pairs: pd.DataFrame, rows: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of each pair, in the order of the pairs."""
+    parts = dict(iter(rows.groupby(list(PAIR), sort=False)))
+    return [parts[tuple(pair[name] for name in PAIR)] for _, pair in pairs.iterrows()]
 
 
 def _read_floor(raw: str) -> tuple[int, str]:

@@ -28,7 +28,7 @@ class _MultilingualTowers(Towers):
 
     def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
         network = self.text.network
-        features = network.tokenize(list(texts))
+        features = network.preprocess(list(texts))
         features = {name: value.to(device) for name, value in features.items() if hasattr(value, "to")}
         found: Tensor = network(features)["sentence_embedding"]
         return found
@@ -48,7 +48,7 @@ class Multilingual(PublishedEncoder):
         (path,) = image.files()
         clip, _ = load_clip(path, quick_gelu=bool(cls.entry.settings.get("quick_gelu", True)))
         encoder = load_sentence_transformer(text.path)
-        width = encoder.get_sentence_embedding_dimension()
+        width = encoder.get_embedding_dimension()
         if width != clip.visual.output_dim:
             raise NotAvailable(
                 f"{text.path} gives embeddings of {width} numbers and {path} of {clip.visual.output_dim}: "

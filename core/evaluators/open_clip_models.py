@@ -78,7 +78,7 @@ def _weights(model: str, tag: str, told: dict[str, object], *, needs_tokenizer: 
     identifier = f"open_clip--{model}--{tag}"
     title = f"open_clip {model}, {tag}"
     hub, url = str(told.get("hf_hub") or ""), str(told.get("url") or "")
-    tokenizer = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json") if needs_tokenizer else ()
+    tokenizer = ("tokenizer.json", "tokenizer_config.json") if needs_tokenizer else ()
     licence = "see its page"
     if hub:
         owner, name, *file = hub.split("/")

@@ -32,10 +32,12 @@ class WeightFile(_Entry):
     Args:
         name: relative path in the set's folder.
         sha256: what the publisher says that its bytes hash to; None where nothing is published.
+        optional: whether the set works without it: newer tools leave some files out.
     """
 
     name: _FileName
     sha256: _Sha256 | None = None
+    optional: bool = False
 
 
 class Weights(_Entry):

@@ -127,6 +127,8 @@ def _from_hub(known: Weights, progress: Progress | None) -> Path:
             )
         except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
             status = getattr(getattr(error, "response", None), "status_code", None)
+            if status == 404 and each.optional:
+                continue
             why = "the hub refuses it" if status in (401, 403) else f"answer {status}" if status else "no network"
             raise NotAvailable(
                 f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "

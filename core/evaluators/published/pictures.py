@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 CLIP_MEAN: Triple = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD: Triple = (0.26862954, 0.26130258, 0.27577711)
+_RIBBON = 64
+"""A picture that is so many times longer than wide is not resized whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class Preprocessing:
     def view(self, image: np.ndarray) -> np.ndarray:
         """Return what enters the network before its numbers are normalised.
 
-        Only the part that stays is resized, by Pillow's filter over the whole picture: the same pixels as resizing
-        everything and cutting afterwards, without making a 1-pixel-high picture enormous in between.
+        The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that
+        would become enormous in between has only its centre resized, which may differ by a rounding.
 
         Args:
             image: uint8 RGB [H, W, 3], at least 1 × 1.
@@ -70,10 +72,16 @@ class Preprocessing:
             raise InvalidInput(f"an image must be uint8 RGB of shape [H, W, 3], got {image.dtype} {image.shape}")
         height, width = image.shape[:2]
         kernel = Image.Resampling.BICUBIC if self.interpolation == "bicubic" else Image.Resampling.BILINEAR
-        box = self.crop(width, height)
-        edges = (box.x, box.y, box.right, box.bottom)
         picture = Image.fromarray(np.ascontiguousarray(image))
-        return np.asarray(picture.resize((self.side, self.side), kernel, box=edges))
+        square = (self.side, self.side)
+        if self.mode == "squash":
+            return np.asarray(picture.resize(square, kernel))
+        if max(width, height) > _RIBBON * min(width, height):
+            box = self.crop(width, height)
+            return np.asarray(picture.resize(square, kernel, box=(box.x, box.y, box.right, box.bottom)))
+        scaled = self._scaled(width, height)
+        left, top = self._margin(scaled[0]), self._margin(scaled[1])
+        return np.asarray(picture.resize(scaled, kernel))[top : top + self.side, left : left + self.side]
 
     def tensor(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Return float32 [n, 3, side, side]: views in [0, 1], minus the mean, over the standard deviation."""

@@ -39,7 +39,8 @@ class Place:
             return ()
         if len(self.weights.files) == 1 and not self.path.is_dir():
             return (self.weights.files[0].name,)
-        return tuple(each.name for each in self.weights.files if not _stands_in(self.path, each.name))
+        needed = [each.name for each in self.weights.files if not each.optional]
+        return tuple(name for name in needed if not _stands_in(self.path, name))
 
     def files(self) -> tuple[Path, ...]:
         """Every file that is loaded, in the catalogue's order; for a folder of the user's own, all that it holds.

@@ -1,0 +1,75 @@
+"""What enters an image tower, against torchvision pixel by pixel."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
+
+from core.corpora.schema import Box
+from core.errors import InvalidInput
+from core.evaluators.published.pictures import Preprocessing
+from tests.tiny.reference import picture
+
+SIDE = 32
+
+
+def noise(height: int, width: int) -> np.ndarray:
+    return np.random.default_rng(height * 1000 + width).integers(0, 256, (height, width, 3), dtype=np.uint8)
+
+
+@settings(max_examples=30, deadline=None)
+@given(height=st.integers(1, 200), width=st.integers(1, 200))
+def test_the_view_is_torchvisions_byte_for_byte(height: int, width: int) -> None:
+    assume(max(height, width) <= 64 * min(height, width))
+    image = noise(height, width)
+    steps = Compose([Resize(SIDE, InterpolationMode.BICUBIC), CenterCrop(SIDE)])
+    np.testing.assert_array_equal(Preprocessing(SIDE).view(image), np.asarray(steps(Image.fromarray(image))))
+
+
+@pytest.mark.parametrize("shape", [(1, 500), (500, 1), (3, 1000)])
+def test_the_centre_of_a_ribbon_is_torchvisions_but_for_rounding(shape: tuple[int, int]) -> None:
+    image = np.repeat(noise(*shape)[:, ::20], 20, axis=1)[: shape[0], : shape[1]]
+    steps = Compose([Resize(224, InterpolationMode.BICUBIC), CenterCrop(224)])
+    difference = np.abs(Preprocessing(224).view(image).astype(int) - np.asarray(steps(Image.fromarray(image))))
+    assert difference.mean() < 0.5
+
+
+def test_an_ordinary_photograph_is_read_exactly_as_torchvision_reads_it() -> None:
+    from skimage import data
+
+    for image in (data.chelsea(), data.coffee(), data.astronaut()):
+        ours = Preprocessing(224).tensor([image])[0].double().numpy()
+        np.testing.assert_allclose(ours, picture(image, 224), atol=1e-6)
+
+
+def test_squashing_resizes_the_whole_picture() -> None:
+    image = noise(50, 90)
+    expected = np.asarray(Resize((SIDE, SIDE), InterpolationMode.BICUBIC)(Image.fromarray(image)))
+    np.testing.assert_array_equal(Preprocessing(SIDE, mode="squash").view(image), expected)
+    assert Preprocessing(SIDE, mode="squash").crop(90, 50) == Box(0, 0, 90, 50)
+
+
+def test_half_a_pixel_goes_where_each_library_puts_it() -> None:
+    assert Preprocessing(SIDE, centre="round").crop(35, 32).x == 2  # 1.5 rounds to even
+    assert Preprocessing(SIDE, centre="floor").crop(35, 32).x == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(width=st.integers(1, 3000), height=st.integers(1, 3000))
+def test_the_crop_is_a_square_inside_the_picture(width: int, height: int) -> None:
+    crop = Preprocessing(224).crop(width, height)
+    assert crop.inside(width, height) == crop
+    assert min(width, height) * 0.98 <= min(crop.width, crop.height)
+    assert crop.width == pytest.approx(crop.height, rel=0.05)
+
+
+def test_a_ribbon_of_a_million_pixels_stays_small() -> None:
+    assert Preprocessing(224).view(np.zeros((1, 1_000_000, 3), np.uint8)).shape == (224, 224, 3)
+
+
+@pytest.mark.parametrize("image", [np.zeros((8, 8), np.uint8), np.zeros((8, 8, 3)), np.zeros((0, 8, 3), np.uint8)])
+def test_what_is_no_rgb_picture_is_refused(image: np.ndarray) -> None:
+    with pytest.raises(InvalidInput, match="uint8 RGB"):
+        Preprocessing(SIDE).view(image)

@@ -17,7 +17,7 @@ from core.corpora import registry as corpora
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.registry import find
-from core.probes.registry import select
+from core.probes.registry import catalogue, select
 
 
 class AuditRequest(BaseModel):
@@ -202,6 +202,36 @@ def read_options(text: str) -> dict[str, str]:
     return options
 
 
+def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
+    """Write chosen probes as few words: axes and families where they are whole, else names.
+
+    Example:
+        >>> short_patterns(["vflip", "rotate-10", "rotate-5", "rotate+5", "rotate+10"])
+        ('vflip', 'rotation')
+    """
+    wanted = set(names)
+    chosen = {probe.name: probe for probe in catalogue() if probe.name in wanted}
+    patterns: list[str] = []
+    while chosen:
+        first = next(iter(chosen.values()))
+        pattern, meant = first.name, {first.name}
+        for wider in ("all", "default", first.axis.value, first.family):
+            found = {probe.name for probe in select([wider])}
+            if len(found) > 1 and found <= chosen.keys():
+                pattern, meant = wider, found
+                break
+        patterns.append(pattern)
+        chosen = {name: probe for name, probe in chosen.items() if name not in meant}
+    return tuple(patterns)
+
+
 def _absolute(reference: str) -> str:
-    path, separator, name = reference.rpartition(":")
-    return f"{Path(path).expanduser().absolute()}:{name}" if separator else reference
+    """An evaluator's reference with its file named from the root, so that it means the same from anywhere."""
+    file, colon, name = reference.rpartition(":")
+    if colon and file.endswith(".py"):
+        return f"{Path(file).expanduser().absolute()}:{name}"
+    if reference.endswith(".json"):
+        return str(Path(reference).expanduser().absolute())
+    base, at, checkpoint = reference.partition("@")
+    path = Path(checkpoint).expanduser()
+    return f"{base}@{path.absolute()}" if at and path.exists() else reference

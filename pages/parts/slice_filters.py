@@ -7,7 +7,7 @@ import streamlit as st
 from core.analysis.slices import CHOICES, SIGNS, Slice
 from core.errors import InvalidInput
 from pages.parts.runs import Signature, facet_counts, known_values
-from pages.parts.text import counted, listed
+from pages.parts.text import listed, thousands
 from pages.parts.url_state import Field, PageState, Read, joined, one_of, some_of
 
 _LABELS = {
@@ -90,14 +90,14 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     st.multiselect(
         label, sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))), key=state.key(name),
         help=help_text, placeholder=f"All {len(counts)}",
-        format_func=lambda value: f"{value} · {_thousands(counts.get(value, 0))}",
+        format_func=lambda value: f"{value} · {thousands(counts.get(value, 0))}",
     )  # fmt: skip
 
 
 def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> None:
     st.selectbox(
         "Direction", tuple(SIGNS), index=None, key=state.key("sign"), placeholder="Any direction",
-        format_func=lambda sign: f"{_SIGNS[sign]} · {_thousands(signs.get(sign, 0))}",
+        format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
     )  # fmt: skip
     st.slider(
         "Object inside the crop", 0, 100, key=state.key("inside"), step=5, format="%d %%",
@@ -130,10 +130,6 @@ def _order(name: str, value: str) -> tuple[int, str]:
         else ""
     )
     return (int(lead) if lead else 0, value)
-
-
-def _thousands(count: int) -> str:
-    return counted(count, "").strip()
 
 
 def _percent(inside: tuple[float, float] | None) -> tuple[int, int]:

@@ -25,6 +25,11 @@ def number(value: float | None, *, digits: int = 3) -> str:
     return "—" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
+def thousands(count: int) -> str:
+    """Write a count: ``thousands(25743) == "25 743"``."""
+    return f"{count:,}".replace(",", " ")
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun: ``counted(1, "probe") == "1 probe"``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}".replace(",", " ")

@@ -1,6 +1,5 @@
 """Jobs with real processes: they outlive whoever started them, stand in line, stop, go on, and die without a word."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,11 +9,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from squares import HISTOGRAM, PLUGINS, SLOW
+from squares import HISTOGRAM, PLUGINS
 
 from core import settings
 from core.audit import jobs, jobs_files
@@ -22,10 +22,16 @@ from core.audit.jobs import Job
 from core.audit.jobs_process import alive, birth
 from core.audit.jobs_request import AuditRequest, audit_request, read_options
 from core.audit.manifest import read_run
+from core.audit.run import run_audit
 from core.errors import InvalidInput, NotAvailable, StoreError, UnknownName
+from core.evaluators.pool import Pool
 
 ITEMS = 60
-PATIENCE_S = 90
+SHARD_CALLS = 3
+"""Calls of the evaluator that a shard of 24 items needs under two image probes, 32 images a call."""
+
+GATED = f"{PLUGINS / 'gated.py'}:Gated"
+PATIENCE_S = 120
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +39,9 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("photos")
     lines = ["image,caption,label"]
     for index in range(ITEMS):
-        Image.new("RGB", (40, 32), (index * 4 % 256, 90, 255 - index * 4)).save(root / f"{index:03d}.png")
-        lines.append(f"{index:03d}.png,A plain colour.,bed")
+        pixels = np.random.default_rng(index).integers(0, 255, (32, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(root / f"{index:03d}.png")
+        lines.append(f"{index:03d}.png,Noise.,bed")
     (root / "captions.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return root
 
@@ -48,6 +55,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for process in psutil.process_iter(["environ"]):
         if (process.info["environ"] or {}).get("INVARISCOPE_DATA") == str(tmp_path / "data"):
             process.kill()
+
+
+@pytest.fixture
+def gate(here: Path) -> Path:
+    """Lets the gated evaluator finish one shard; it goes on once the file is gone."""
+    path = settings.data_dir() / "gate"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(str(SHARD_CALLS + 1), encoding="utf-8")
+    return path
 
 
 def asked(photos: Path, run_id: str | None = "first", evaluator: str = HISTOGRAM, **more: object) -> AuditRequest:
@@ -70,7 +86,13 @@ def ended(job_id: str) -> Job:
 def scoring(job_id: str, shards: int = 1) -> Job:
     """Wait until a job has written this many shards."""
     folder = settings.runs_dir() / job_id / "scores"
-    wait(lambda: len(list(folder.glob("*.parquet"))) >= shards, f"shard {shards} of {job_id}")
+
+    def there() -> bool:
+        job = jobs.get(job_id)
+        assert job.status in jobs.ACTIVE, job.log()
+        return len(list(folder.glob("*.parquet"))) >= shards
+
+    wait(there, f"shard {shards} of {job_id}")
     return jobs.get(job_id)
 
 
@@ -95,21 +117,22 @@ def content(run_id: str) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, photos: Path) -> None:
+def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, photos: Path, gate: Path) -> None:
     code = (
         "from core.audit import jobs; from core.audit.jobs_request import AuditRequest; import sys;"
         "jobs.start(AuditRequest.model_validate_json(sys.argv[1]))"
     )
-    wanted = asked(photos, evaluator=SLOW).model_dump_json()
+    wanted = asked(photos, evaluator=GATED).model_dump_json()
     subprocess.run([sys.executable, "-c", code, wanted], cwd=settings.ROOT, check=True, timeout=60)
     job = scoring("first")
     assert job.status == "running"
     told = job.progress
     assert told is not None
     assert (told.phase, told.total, told.shards) == ("scoring", 3 * ITEMS, 3)
-    wait(lambda: (jobs.get("first").progress or told).done > 0, "progress")
+    wait(lambda: 0 < (jobs.get("first").progress or told).done < 3 * ITEMS, "progress")
     assert psutil.Process(job.state.pid).ppid() == worker().pid
     assert os.getsid(job.state.pid or 0) == job.state.pid
+    gate.unlink()
     done = ended("first")
     assert (done.status, done.state.exit_code) == ("complete", 0)
     assert done.progress is not None
@@ -121,8 +144,9 @@ def test_a_job_runs_without_its_starter_and_tells_how_far_it_is(here: Path, phot
     wait(lambda: not jobs.worker_is_alive(here), "the end of the worker")
 
 
-def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "stopped", SLOW))
+def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: Path, photos: Path, gate: Path) -> None:
+    wanted = asked(photos, "stopped", GATED)
+    jobs.start(wanted)
     scoring("stopped")
     assert jobs.cancel("stopped").stopping
     stopped = ended("stopped")
@@ -130,27 +154,35 @@ def test_a_cancelled_job_goes_on_to_the_scores_of_one_that_was_left_alone(here: 
     assert read_run(stopped.run_folder).status == "interrupted"
     assert "interrupted; resume with: python -m core audit" in stopped.last_line
     kept = {path: path.stat().st_mtime_ns for path in stopped.run_folder.glob("scores/*.parquet")}
-    assert kept
+    assert len(kept) == 1
+    gate.unlink()
     jobs.resume("stopped")
     again = ended("stopped")
     assert (again.status, again.state.attempt, again.state.cancel) == ("complete", 2, None)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    jobs.start(asked(photos, "alone", SLOW))
-    ended("alone")
+    run_audit(wanted.plan(wanted.load()), settings.runs_dir(), run_id="alone", pool=Pool(100, "cpu"))
     assert content("stopped") == content("alone")
 
 
-def test_two_jobs_stand_in_line_and_the_second_begins_by_itself(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "one", SLOW))
+def test_jobs_stand_in_line_and_outlive_the_worker_that_looks_after_them(here: Path, photos: Path, gate: Path) -> None:
+    jobs.start(asked(photos, "one", GATED))
     jobs.start(asked(photos, "two"))
     jobs.start(asked(photos, "never"))
-    scoring("one")
+    pid = scoring("one").state.pid
     assert [(job.id, job.status) for job in jobs.list_jobs()[0]] == [
         ("one", "running"), ("two", "waiting"), ("never", "waiting")
     ]  # fmt: skip
     assert jobs.cancel("never").status == "cancelled"
+    worker().kill()
+    wait(lambda: not jobs.worker_is_alive(here), "the end of the worker")
+    found = jobs.get("one")
+    assert (found.status, found.state.pid) == ("running", pid)
+    (here / jobs_files.COMING).unlink(missing_ok=True)
+    assert jobs.wake()
+    assert not jobs.wake()
+    jobs.cancel("one")
     one, two = ended("one"), ended("two")
-    assert one.status == two.status == "complete"
+    assert (one.status, two.status) == ("cancelled", "complete")
     assert one.state.ended is not None
     assert two.state.started is not None
     assert one.state.ended <= two.state.started
@@ -175,31 +207,14 @@ def test_several_sessions_that_press_at_once_each_get_a_job_of_their_own(here: P
     assert turns == sorted(set(turns)) == list(range(1, 10))
 
 
-def test_a_killed_worker_leaves_its_audit_running_and_the_next_one_looks_after_it(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "orphan", SLOW))
-    jobs.start(asked(photos, "behind"))
-    pid = scoring("orphan").state.pid
-    worker().kill()
-    wait(lambda: not jobs.worker_is_alive(here), "the end of the worker")
-    found = jobs.get("orphan")
-    assert (found.status, found.state.pid) == ("running", pid)
-    (here / jobs_files.COMING).unlink(missing_ok=True)
-    assert jobs.wake()
-    assert not jobs.wake()
-    jobs.cancel("orphan")
-    assert ended("orphan").status == "cancelled"
-    assert ended("behind").status == "complete"
-
-
-def test_an_audit_that_was_killed_is_said_to_have_died_and_can_be_resumed(here: Path, photos: Path) -> None:
-    jobs.start(asked(photos, "dead", SLOW))
+def test_an_audit_that_was_killed_is_said_to_have_died_and_can_be_resumed(here: Path, photos: Path, gate: Path) -> None:
+    jobs.start(asked(photos, "dead", GATED))
     job = scoring("dead")
     assert job.state.pid is not None
     os.kill(job.state.pid, signal.SIGKILL)
     dead = ended("dead")
     assert (dead.status, dead.state.exit_code) == ("died", -signal.SIGKILL)
-    jobs.resume("dead")
-    assert ended("dead").status == "complete"
+    assert jobs.resume("dead", work=False).status == "waiting"
 
 
 def test_a_job_whose_machine_went_down_is_said_to_have_died(here: Path, photos: Path) -> None:
@@ -243,19 +258,18 @@ def test_an_audit_that_fails_at_once_says_why(here: Path, photos: Path, tmp_path
 
 
 def test_an_audit_that_does_not_hear_is_ended_all_the_same(
-    here: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, photos: Path, gate: Path, tmp_path: Path
 ) -> None:
     deaf = tmp_path / "deaf.py"
-    source = (PLUGINS / "histogram.py").read_text(encoding="utf-8")
     deaf.write_text(
-        f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{source}",
+        "import signal\n"
+        "for number in (signal.SIGINT, signal.SIGTERM):\n    signal.signal(number, signal.SIG_IGN)\n"
+        "from tests.plugins.gated import Gated\n",
         encoding="utf-8",
     )
-    jobs.start(asked(photos, "deaf", f"{PLUGINS / 'histogram.py'}:SlowHistogram"), work=False)
-    spoilt = json.loads((here / "deaf" / "job.json").read_text("utf-8"))
-    spoilt["evaluators"] = [f"{deaf}:SlowHistogram"]
-    (here / "deaf" / "job.json").write_text(json.dumps(spoilt), encoding="utf-8")
+    jobs.start(asked(photos, "deaf", GATED), work=False)
+    path = here / "deaf" / jobs_files.JOB
+    path.write_text(path.read_text("utf-8").replace(GATED, f"{deaf}:Gated"), encoding="utf-8")
     code = "from core.audit.jobs_work import work; work(grace_s=(0.5, 0.5))"
     drain = subprocess.Popen([sys.executable, "-c", code], cwd=settings.ROOT)
     try:

@@ -1,0 +1,28 @@
+"""Run an audit: choose, see what it costs, start it as a job, watch it, cancel it, resume it."""
+
+import streamlit as st
+
+from pages.parts.entry import enter
+from pages.parts.frame import header
+from pages.parts.run_cost import draw_cost
+from pages.parts.run_jobs import draw_jobs
+from pages.parts.run_setup import choose_audit
+from pages.parts.run_state import run_state
+
+
+def draw() -> None:
+    """Draw the page."""
+    state = run_state()
+    state.restore()
+    header("Run an audit", "Every item of a corpus, under every probe, scored by every evaluator.", state)
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        asked = choose_audit(state)
+    state.publish()
+    with right:
+        draw_cost(state, asked)
+        draw_jobs()
+
+
+enter()
+draw()

@@ -1,0 +1,234 @@
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from core.audit import jobs, jobs_files
+from core.audit.jobs_request import audit_request
+from core.audit.manifest import read_run
+from core.settings import jobs_dir, runs_dir
+from tests.pages.opening import Open, texts
+
+RUN = "pages/run_audit.py"
+PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
+GATED = f"{PLUGINS / 'gated.py'}:Gated"
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    root = tmp_path / "photos"
+    root.mkdir()
+    lines = ["image,caption,label"]
+    for index in range(30):
+        pixels = np.random.default_rng(index).integers(0, 255, (32, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(root / f"{index:03d}.png")
+        lines.append(f"{index:03d}.png,Noise.,bed")
+    (root / "captions.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Iterator[None]:
+    """End whatever a test left running."""
+    yield
+    for process in psutil.process_iter(["environ"]):
+        if (process.info["environ"] or {}).get("INVARISCOPE_DATA") == str(tmp_path / "data"):
+            process.kill()
+
+
+def plain(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def wait(app: AppTest, until: Callable[[AppTest], object]) -> AppTest:
+    deadline = time.monotonic() + 120
+    while not until(app):
+        assert time.monotonic() < deadline, plain(app)
+        time.sleep(0.2)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def buttons(app: AppTest) -> set[str]:
+    return {button.label for button in app.button}
+
+
+def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: Open) -> None:
+    app = open_page(RUN, evaluators="conse-lite0,grounding-judge", probes="rotation,vflip,cultural", limit="10")
+    assert not app.exception
+    assert not app.error
+    told = metrics(app)
+    assert told["Items"] == "10"
+    assert told["Unique images"] == "60"  # unedited, four rotations, one flip
+    pairs = 10 * (1 + 5 + 11)  # unedited, image probes; ten cultural captions and the bare template
+    captions = int(told["Unique captions"])
+    assert told["Model calls"] == str(60 + captions + pairs)
+    assert told["Time"] == "unknown"
+    assert "No run on this machine has measured conse-lite0 and grounding-judge yet" in plain(app)
+    assert "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --limit 10" in plain(app)
+    assert "No audit was started from here yet" in plain(app)
+    assert not jobs_dir().exists() or not jobs_files.job_folders(jobs_dir())
+
+
+def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp_path: Path) -> None:
+    import json
+
+    from core.audit.machine import describe_machine
+
+    manifest = {
+        "run": "earlier", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
+        "corpus": {}, "machine": describe_machine("cpu"), "speed": {"conse-lite0": {"images": 10, "seconds": 20.0}},
+    }  # fmt: skip
+    for name, machine in (("here", {}), ("elsewhere", {"processor": "another"})):
+        folder = runs_dir() / name
+        folder.mkdir(parents=True)
+        told = manifest | {
+            "run": name,
+            "created": f"2026-01-0{len(name) % 9}",
+            "machine": manifest["machine"] | machine,
+        }
+        told["speed"] = {"conse-lite0": {"images": 10, "seconds": 20.0 if name == "here" else 1.0}}
+        (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="10")
+    assert metrics(app)["Time"] == "40 s"  # 2 s an image, twenty images
+
+
+def test_a_link_restores_the_choices_and_says_what_it_cannot(open_page: Open) -> None:
+    app = open_page(
+        RUN, corpus="folder", root="/no/such/folder", probes="rotation,nonsense", limit="-3", subject="human",
+        run_id="../up", evaluators="conse-lite0,histogram.py:Name", colour="red",
+    )  # fmt: skip
+    said = plain(app)
+    assert not app.exception
+    assert app.session_state["run.probes"] == ["rotate-10", "rotate-5", "rotate+5", "rotate+10"]
+    assert app.session_state["run.evaluators"] == ["conse-lite0"]
+    assert app.session_state["run.subject"] == "human"
+    for lost in ("nonsense", "-3", "../up", "histogram.py:Name", "colour"):
+        assert lost in said, lost
+    assert "there is no folder /no/such/folder" in said
+    assert app.query_params["probes"] == "rotation"
+    assert "limit" not in app.query_params
+    assert app.button(key="run.start").disabled
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"corpus": "coco"}, "Give the folder of the corpus."),
+        ({"corpus": "folder", "root": "relative/path"}, "must be an absolute path"),
+        ({"corpus": "folder", "root": "{empty}"}, "holds no JPEG"),
+        ({"corpus": "coco", "root": "{empty}"}, "annotations"),
+        ({"corpus": "folder", "root": "{empty}/file"}, "is a file; give the folder"),
+        ({"corpus": "folder", "root": "{photos}", "options": "language"}, "options are key=value"),
+        ({"corpus": "folder", "root": "{photos}", "options": "colour=red"}, "has no option 'colour'"),
+        ({"evaluators": ""}, "Choose an evaluator."),
+        ({"probes": ""}, "Choose a probe."),
+    ],
+)
+def test_what_is_missing_or_wrong_is_one_sentence_and_nothing_can_be_started(
+    open_page: Open, photos: Path, tmp_path: Path, query: dict[str, str], said: str
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "file").write_text("", encoding="utf-8")
+    filled = {name: value.format(empty=empty, photos=photos) for name, value in query.items()}
+    app = open_page(RUN, **{"evaluators": "conse-lite0", **filled})
+    assert not app.exception
+    assert said in plain(app)
+    assert app.button(key="run.start").disabled
+    assert not app.metric
+
+
+def test_families_are_switched_as_a_whole_and_single_probes_by_name(open_page: Open) -> None:
+    app = open_page(RUN, evaluators="conse-lite0", probes="rotation")
+    app.button_group(key="run.families.spatial").set_value(["rotation", "blur"]).run()
+    assert app.session_state["run.probes"][-2:] == ["blur-1", "blur-2"]
+    app.multiselect(key="run.probes").set_value(["rotate+5", "blur-1", "blur-2"]).run()
+    assert app.query_params["probes"] == "rotate+5,blur"
+    app.button(key="run.probes.Usual").click().run()
+    assert "probes" not in app.query_params
+    app.button(key="run.probes.None").click().run()
+    assert app.button(key="run.start").disabled
+    app.button(key="run.reset").click().run()
+    assert "probes" not in app.query_params
+
+
+def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
+    open_page: Open, photos: Path, clean: None
+) -> None:
+    app = open_page(RUN, corpus="folder", root=str(photos), probes="vflip,hflip", evaluators="", run_id="mine")
+    gate = Path(os.environ["INVARISCOPE_DATA"]) / "gate"
+    gate.parent.mkdir(parents=True, exist_ok=True)
+    gate.write_text("4", encoding="utf-8")
+    app.text_input(key="run.files").set_value(GATED).run()
+    assert "files" not in app.query_params
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    assert "mine is in line" in app.success[0].value
+    assert "run_id" not in app.query_params
+    wait(app, lambda app: jobs.get("mine").progress and (jobs.get("mine").progress.done > 0))
+    assert "Cancel" in buttons(app)
+    twice = app.button(key="run.start").click().run()
+    assert "The same audit is in line already as mine" in plain(twice)
+    app.button(key="run.cancel.mine").click().run()
+    wait(app, lambda app: "Resume" in buttons(app))
+    assert "done; resume it to go on" in plain(app)
+    app.toggle(key="run.log.mine").set_value(True).run()
+    assert any("audit: 0 of 90 images" in code.value for code in app.code)
+    gate.unlink()
+    app.button(key="run.resume.mine").click().run()
+    wait(app, lambda app: "Remove from the list" in buttons(app))
+    assert jobs.get("mine").status == "complete"
+    assert read_run(runs_dir() / "mine").status == "complete"
+    assert "30 items" in plain(app)
+    assert any(link.proto.label == "See its results" for link in app.get("page_link"))
+    app.button(key="run.forget").click().run()
+    assert "No audit was started from here yet" in plain(app)
+    assert (runs_dir() / "mine" / "manifest.json").is_file()
+
+
+def test_a_run_id_that_is_taken_is_said_to_be_so(open_page: Open) -> None:
+    folder = runs_dir() / "taken"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip", run_id="taken")
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    assert "run taken is there already; choose another run id" in plain(app)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"status": "died"}, "Its process ended without a word"),
+        ({"status": "failed", "exit_code": 2}, "error: something *specific*"),
+        ({"status": "cancelled", "cancel": "2026-01-01T00:00:00Z"}, "Nothing was scored yet"),
+        ({"status": "running", "pid": 4_000_000, "born": 1.0}, "Its process ended without a word"),
+    ],
+)
+def test_a_job_that_ended_early_says_how_and_offers_to_resume(
+    open_page: Open, changes: dict[str, object], said: str
+) -> None:
+    jobs.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="old"), work=False)
+    folder = jobs_dir() / "old"
+    (folder / jobs_files.LOG).write_text("audit: 0 of 9\nerror: something *specific*\n", encoding="utf-8")
+    state = jobs_files.State(turn=1, queued="2026-01-01T00:00:00Z", **changes)
+    jobs_files.write_shape(folder / jobs_files.STATE, state)
+    (jobs_dir() / "broken").mkdir()
+    (jobs_dir() / "broken" / "job.json").write_text("{", encoding="utf-8")
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip")
+    assert not app.exception
+    assert said in plain(app)
+    assert "Resume" in buttons(app)
+    assert any("cannot be read" in warning.value for warning in app.warning)

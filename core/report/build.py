@@ -49,6 +49,12 @@ def build(store: Store, runs: Sequence[str] | None = None, *, subject: str | Non
     )
 
 
+def signature_of(store: Store, runs: Sequence[str] | None = None, *, subject: str | None = None) -> str:
+    """The line that :func:`build` would put into the report of these runs, without the report."""
+    chosen = _chosen(store, runs)
+    return _signature(read_cube(store, [run.id for run in chosen], subject=subject), chosen)
+
+
 def widths(runs: Sequence[Run]) -> dict[str, float]:
     """Width of each evaluator's native range, by its name; 1 where the manifest tells none."""
     found = {}

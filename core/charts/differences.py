@@ -138,7 +138,7 @@ def _line(
         cv2.line(drawn, start, end, colour, thickness)
         return
     along = np.array(end, float) - np.array(start, float)
-    for at in range(0, length, 2 * dash):
+    for at in range(0, length, 3 * dash):
         first = np.rint(start + along * at / length).astype(int)
         last = np.rint(start + along * min(at + dash, length) / length).astype(int)
         cv2.line(drawn, tuple(map(int, first)), tuple(map(int, last)), colour, thickness)

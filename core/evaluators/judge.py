@@ -10,13 +10,14 @@ import numpy as np
 
 from core.corpora.images import encode_png, pixel_hash
 from core.corpora.schema import Mask
-from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
+from core.errors import InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, evaluator
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.network.asking import SEED, Asker, Verdict
 from core.evaluators.network.budget import Budget
 from core.evaluators.network.endpoint import NEEDED, Endpoint
-from core.settings import assets_dir, cache_dir
+from core.evaluators.published.generative import check_lengths, read_rubric
+from core.settings import cache_dir
 
 LONGEST_SIDE = 1024
 """Side in px that an image is made smaller to before it is sent."""
@@ -72,11 +73,7 @@ class Judge(Evaluator):
             NotAvailable: where no endpoint is named.
             InvalidInput: where a setting cannot be used or the rubric is missing.
         """
-        path = assets_dir() / "rubrics" / "judge.md"
-        try:
-            rubric = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"the judge's rubric {path} cannot be read ({error}); restore the file") from error
+        rubric = read_rubric("judge.md")
         return cls(Endpoint.from_environment(), rubric, cache_dir() / "judge.sqlite")
 
     @property
@@ -97,8 +94,7 @@ class Judge(Evaluator):
             PartlyScored: where some pairs have no score, with the others' scores.
             ScoringStopped: where no pair can be scored any more; what was answered is kept.
         """
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         hashes = {id(image): pixel_hash(image) for image in images}
         keys = [pair_key(hashes[id(image)], caption) for image, caption in zip(images, captions, strict=True)]
         pairs = dict(zip(keys, zip(images, captions, strict=True), strict=True))

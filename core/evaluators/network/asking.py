@@ -163,7 +163,16 @@ def verdict(answer: "ChatCompletion") -> Verdict:
         raise NoVerdict("the judge refused to judge this pair")
     if choice.finish_reason == "length":
         raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
-    text = (choice.message.content or "").strip()
+    return read_verdict(choice.message.content or "")
+
+
+def read_verdict(answer: str) -> Verdict:
+    """Read the JSON that a judge was asked for, bare or in a fence.
+
+    Raises:
+        NoVerdict: with what is wrong.
+    """
+    text = answer.strip()
     fenced = _FENCE.match(text)
     try:
         return Verdict.model_validate_json(fenced[1] if fenced else text)

@@ -9,8 +9,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.offline.weights import file_sha256
-from core.evaluators.published.catalogue import Weights
-from core.evaluators.published.weights import usual
+from core.evaluators.published.catalogue import WeightFile, Weights
+from core.evaluators.published.weights import numbered_parts, usual
 
 MOST_BYTES = 16 * 2**30
 """A file larger than this is refused: no evaluator of the catalogue comes near it."""
@@ -113,33 +113,43 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
 
 
 def _from_hub(known: Weights, progress: Progress | None) -> Path:
-    from huggingface_hub import hf_hub_download
     from huggingface_hub import logging as hub_logging
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    assert known.repository is not None
     hub_logging.set_verbosity_error()  # what goes wrong is said below, once
     folder = usual(known) if len(known.files) > 1 else usual(known).parent
     for rank, each in enumerate(known.files):
-        try:
-            path = hf_hub_download(
-                known.repository, each.name, revision=known.revision, local_dir=folder, library_name="invariscope"
-            )
-        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-            status = getattr(getattr(error, "response", None), "status_code", None)
-            if status == 404 and each.optional:
-                continue
-            why = "the hub refuses it" if status in (401, 403) else f"answer {status}" if status else "no network"
-            raise NotAvailable(
-                f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "
-                f"{known.where} elsewhere and put them into {folder}"
-            ) from error
-        if each.sha256 and file_sha256(Path(path)) != each.sha256:
-            Path(path).unlink()
-            raise NotAvailable(f"{each.name} of {known.repository} is not the file that was published; it was not kept")
+        _one_of_hub(known, each, folder)
         if progress is not None:
             progress(rank + 1, len(known.files))
+    parts = numbered_parts(folder)
+    for rank, name in enumerate(parts):
+        _one_of_hub(known, WeightFile(name=name), folder)
+        if progress is not None:
+            progress(len(known.files) + rank + 1, len(known.files) + len(parts))
     return usual(known)
+
+
+def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    assert known.repository is not None
+    try:
+        path = hf_hub_download(
+            known.repository, each.name, revision=known.revision, local_dir=folder, library_name="invariscope"
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status == 404 and each.optional:
+            return
+        why = "the hub refuses it" if status in (401, 403) else f"answer {status}" if status else "no network"
+        raise NotAvailable(
+            f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "
+            f"{known.where} elsewhere and put them into {folder}"
+        ) from error
+    if each.sha256 and file_sha256(Path(path)) != each.sha256:
+        Path(path).unlink()
+        raise NotAvailable(f"{each.name} of {known.repository} is not the file that was published; it was not kept")
 
 
 class _OnlyHttps(HTTPRedirectHandler):

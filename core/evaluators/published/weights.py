@@ -15,6 +15,8 @@ from core.evaluators.published.catalogue import Description, Weights, weights
 
 KEPT = "kept.json"
 """In the folder of weights: the paths that the user named."""
+INDEX = "model.safetensors.index.json"
+"""In the folder of a large model: which of its numbered parts holds which tensor."""
 _MADE: dict[str, Weights] = {}
 _LABEL = re.compile(r"^[\w.+-]+$")
 
@@ -40,7 +42,8 @@ class Place:
         if len(self.weights.files) == 1 and not self.path.is_dir():
             return (self.weights.files[0].name,)
         needed = [each.name for each in self.weights.files if not each.optional]
-        return tuple(name for name in needed if not _stands_in(self.path, name))
+        lacking = [name for name in needed if not _stands_in(self.path, name)]
+        return (*lacking, *(name for name in numbered_parts(self.path) if not (self.path / name).is_file()))
 
     def files(self) -> tuple[Path, ...]:
         """Every file that is loaded, in the catalogue's order; for a folder of the user's own, all that it holds.
@@ -136,6 +139,24 @@ def availability(entry: Description, at: Path | None = None) -> Availability:
     return Availability(True)
 
 
+def numbered_parts(folder: Path) -> tuple[str, ...]:
+    """Files that the index of weights in several parts names; empty where the folder has no index.
+
+    Raises:
+        NotAvailable: if the index is damaged, or names anything but files of its folder.
+    """
+    path = folder / INDEX
+    if not path.is_file():
+        return ()
+    try:
+        names = sorted(set(json.loads(path.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotAvailable(f"{path} is no index of weights ({error!r}); delete it and fetch it again") from error
+    if not all(isinstance(name, str) and _LABEL.match(name) for name in names):
+        raise NotAvailable(f"{path} names files outside its folder and is not used; fetch it again")
+    return tuple(names)
+
+
 def command(entry: Description, known: Weights) -> str:
     """The one command that gets a set of weights."""
     if known.kind == "made":
@@ -190,7 +211,7 @@ def _read_kept(path: Path, modified_ns: int) -> dict[str, Path]:
 def _stands_in(folder: Path, name: str) -> bool:
     """Whether a file, or the same weights in the safe format, is there."""
     path = folder / name
-    twins = (path.with_name("model.safetensors"),) if path.name == "pytorch_model.bin" else ()
+    twins = (path.with_name("model.safetensors"),) if path.name in ("pytorch_model.bin", INDEX) else ()
     return any(each.is_file() for each in (path, *twins))
 
 

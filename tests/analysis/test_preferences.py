@@ -1,0 +1,86 @@
+"""Agreement with people against counting by hand, scipy, and simulation."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from core.analysis.preferences import accuracy, rated_pairs, suite_table, tau
+from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite
+from core.errors import InvalidInput
+
+
+def test_ties_count_half_and_missing_scores_not_at_all() -> None:
+    found = accuracy(np.array([0.9, 0.5, 0.1, math.nan]), np.array([0.1, 0.5, 0.2, 0.3]), ["a", "b", "c", "d"])
+    assert (found.estimate, found.n) == (0.5, 3)
+    assert found.low <= 0.5 <= found.high
+
+
+def test_pairs_of_one_image_stand_together() -> None:
+    rng = np.random.default_rng(0)
+    image = np.repeat(np.arange(60), 10)
+    right = np.repeat(rng.random(60) < 0.7, 10).astype(float)  # all pairs of an image answer alike
+    clustered = accuracy(right, np.full(600, 0.5), image.astype(str).tolist())
+    alone = accuracy(right, np.full(600, 0.5), [str(each) for each in range(600)])
+    assert clustered.estimate == alone.estimate
+    assert clustered.high - clustered.low > 2 * (alone.high - alone.low)
+
+
+def test_the_interval_over_images_equals_scipys_bootstrap() -> None:
+    rng = np.random.default_rng(1)
+    sums, sizes = rng.binomial(5, 0.7, size=50).astype(float), np.full(50, 5.0)
+    right = np.concatenate([np.repeat([1.0, 0.0], [int(s), 5 - int(s)]) for s in sums])
+    ours = accuracy(right, np.full(250, 0.5), np.repeat(np.arange(50), 5).astype(str).tolist())
+    reference = stats.bootstrap((sums / sizes,), np.mean, n_resamples=9999, method="BCa", rng=3).confidence_interval
+    assert (ours.low, ours.high) == pytest.approx((reference.low, reference.high), abs=0.006)
+
+
+def test_degenerate_suites_have_a_defined_answer() -> None:
+    assert accuracy(np.array([]), np.array([]), []).note == "no pair has both scores"
+    assert accuracy(np.array([1.0]), np.array([0.0]), ["a"]).note == "one image has no interval"
+    assert accuracy(np.ones(4), np.zeros(4), list("abcd")).note == "every pair answers alike"
+    assert math.isnan(tau(np.ones(5), np.arange(5.0), list("abcde"), convention=TAU_B).estimate)
+    with pytest.raises(InvalidInput, match="two scores"):
+        accuracy(np.ones(2), np.ones(1), ["a"])
+
+
+def test_every_two_captions_of_an_image_that_people_rated_differently_make_a_pair() -> None:
+    table = pd.DataFrame(
+        {
+            "image": ["a", "a", "a", "a", "b"], "caption": ["x", "x", "y", "z", "x"],
+            "rating": [1.0, 3.0, 2.0, 4.0, 1.0], "score": [0.1, 0.1, 0.2, 0.05, 0.9],
+        }
+    )  # fmt: skip
+    pairs = rated_pairs(table)
+    assert sorted(zip(pairs["preferred"], pairs["other"], strict=True)) == [(0.05, 0.1), (0.05, 0.2)]
+
+
+@pytest.mark.parametrize(("convention", "variant"), [(TAU_B, "b"), (TAU_C, "c")])
+def test_tau_is_scipys_times_a_hundred_inside_its_interval(convention: str, variant: str) -> None:
+    rng = np.random.default_rng(2)
+    ratings = rng.integers(1, 5, 120).astype(float)
+    scores = ratings + rng.normal(scale=2, size=120)
+    scores[3] = math.nan
+    found = tau(scores, ratings, [str(each // 3) for each in range(120)], convention=convention)
+    whole = ~np.isnan(scores)
+    expected = 100 * stats.kendalltau(scores[whole], ratings[whole], variant=variant).statistic
+    assert found.estimate == pytest.approx(expected)
+    assert found.low < found.estimate < found.high
+    assert found.n == 119
+
+
+def test_a_suite_is_reported_by_its_field_s_convention() -> None:
+    rated = Suite("Flickr8k-CF", TAU_B, tuple(Rated(f"{i}", f"c{j}", i % 2 + j) for i in range(9) for j in range(3)))
+    table = suite_table(rated, np.array([j + 0.1 * i for i in range(9) for j in range(3)]), np.array([]), np.array([]))
+    assert list(table["measure"]) == [TAU_B, ACCURACY]
+    assert table["value"][1] == 100.0
+    pairs = Suite(
+        "Pascal-50S", ACCURACY, (), tuple(Compared(f"{i}", "x", "y", "HC" if i < 4 else "MM") for i in range(8))
+    )
+    scores = np.array([1.0, 1, 1, 0, 0, 0, 1, 0.5])
+    table = suite_table(pairs, np.array([]), scores, np.full(8, 0.5)).set_index("group")
+    assert table.loc["", "value"] == pytest.approx(100 * 4.5 / 8)
+    assert table.loc["HC", "value"] == 75.0
+    assert (table.loc["MM", "value"], table.loc["MM", "ties"]) == (37.5, 1)

@@ -1,0 +1,111 @@
+"""Suites in the layouts of their publishers, tiny, and files that are none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, read_suite
+from core.errors import BadCorpus
+
+
+def written(folder: Path, name: str, content: object) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+FLICKR = {
+    "1056338697_4f7d7ce270": {
+        "image_path": "images/1056338697_4f7d7ce270.jpg",
+        "ground_truth": ["A blond woman in a blue shirt ."],
+        "human_judgement": [
+            {"image_path": "images/1056338697_4f7d7ce270.jpg", "caption": "A  man in a green hat .", "rating": 1.0},
+            {"image_path": "images/1056338697_4f7d7ce270.jpg", "caption": "A woman waits .", "rating": float("nan")},
+        ],
+    }
+}
+
+
+def test_clipscore_s_flickr8k_leaves_ratings_out_that_are_no_number(tmp_path: Path) -> None:
+    expert = read_suite(written(tmp_path, "flickr8k.json", FLICKR))
+    crowd = read_suite(written(tmp_path, "crowdflower_flickr8k.json", FLICKR))
+    assert (expert.name, expert.convention, expert.left_out) == ("Flickr8k-Expert", TAU_C, 1)
+    assert (crowd.name, crowd.convention) == ("Flickr8k-CF", TAU_B)
+    assert expert.rated == (Rated("images/1056338697_4f7d7ce270.jpg", "A man in a green hat .", 1.0),)
+
+
+def test_the_raw_flickr8k_files_find_their_captions_in_the_token_file(tmp_path: Path) -> None:
+    written(tmp_path, "Flickr8k.token.txt", "b.jpg#2\tA dog runs .\nb.jpg#3\tA dog .\n")
+    expert = read_suite(written(tmp_path, "ExpertAnnotations.txt", "a.jpg\tb.jpg#2\t1\t2\t1\n"))
+    crowd = read_suite(
+        written(tmp_path, "CrowdFlowerAnnotations.txt", "a.jpg\tb.jpg#3\t0.3333\t1\t2\na.jpg\tb.jpg#9\t0\t0\t3\n")
+    )
+    assert [each.rating for each in expert.rated] == [1.0, 2.0, 1.0]
+    assert crowd.rated == (Rated("a.jpg", "A dog .", 0.3333),)
+    assert crowd.left_out == 1
+    with pytest.raises(BadCorpus, match="5 columns"):
+        read_suite(written(tmp_path, "ExpertAnnotations.txt", "a.jpg\tb.jpg#2\n"))
+
+
+def test_a_raw_file_without_its_tokens_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCorpus, match=r"Flickr8k\.token\.txt"):
+        read_suite(written(tmp_path, "ExpertAnnotations.txt", "a.jpg\tb.jpg#2\t1\t2\t1\n"))
+
+
+def test_pascal_50s_puts_the_labelled_caption_first(tmp_path: Path) -> None:
+    held = {
+        "HC": [{"image": "2008_1.jpg", "captions": ["a cat", "a dog"], "label": 1, "references": ["a dog"]}],
+        "MM": [
+            {"image": "2008_2.jpg", "captions": ["a bus", "a car"], "label": 0, "references": []},
+            {"image": "2008_3.jpg", "captions": ["a bus"], "label": 0},
+        ],
+    }
+    suite = read_suite(written(tmp_path, "pascal_50s.json", held))
+    assert (suite.name, suite.convention, suite.left_out) == ("Pascal-50S", ACCURACY, 1)
+    assert suite.compared == (
+        Compared("2008_1.jpg", "a dog", "a cat", "HC"), Compared("2008_2.jpg", "a bus", "a car", "MM"),
+    )  # fmt: skip
+
+
+def test_composite_comes_as_json_or_as_the_publisher_s_csv(tmp_path: Path) -> None:
+    held = {"flickr8k": [{"image": "a.jpg", "caption": "a dog", "human": 4}], "coco": []}
+    suite = read_suite(written(tmp_path, "composite.json", held))
+    assert (suite.name, suite.convention) == ("Composite", TAU_C)
+    assert suite.rated == (Rated("a.jpg", "a dog", 4.0, "flickr8k"),)
+    text = (
+        '"Input.image_url";"Input.text1";"Input.text2";"Answer.Q1Answer";"Answer.Q2Answer"\n'
+        '"http://host/8k/a.jpg";"a dog; running";"a bus";"5";"1"\n'
+        '"http://host/8k/b.jpg";"a cat";"";"";"2"\n'
+    )
+    suite = read_suite(written(tmp_path, "8k_correctness.csv", text))
+    assert suite.rated == (
+        Rated("a.jpg", "a dog; running", 5.0, "8k_correctness"), Rated("a.jpg", "a bus", 1.0, "8k_correctness"),
+    )  # fmt: skip
+    assert suite.left_out == 2
+
+
+def test_foil_pairs_each_foil_with_its_caption(tmp_path: Path) -> None:
+    held = {
+        "images": [{"id": 9, "file_name": "COCO_val2014_000000000009.jpg"}],
+        "annotations": [
+            {"id": 1, "image_id": 9, "caption": "A dog on a bed", "foil": False},
+            {"id": 1, "image_id": 9, "caption": "A cat on a bed", "foil": True},
+            {"id": 2, "image_id": 9, "caption": "An orphan", "foil": True},
+        ],
+    }
+    suite = read_suite(written(tmp_path, "foilv1.0_test_2017.json", held))
+    assert suite.compared == (Compared("COCO_val2014_000000000009.jpg", "A dog on a bed", "A cat on a bed"),)
+    assert (suite.name, suite.left_out) == ("FOIL", 1)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "5", '{"a": 1}', '{"a": {"b": 1}}', '{"HC": [3]}', '{"annotations": [3]}', "[" * 99_999]
+)
+def test_files_of_another_kind_are_one_sentence(tmp_path: Path, content: str) -> None:
+    with pytest.raises(BadCorpus):
+        read_suite(written(tmp_path, "x.json", content))
+    with pytest.raises(BadCorpus):
+        read_suite(written(tmp_path, "x.csv", content))
+    with pytest.raises(BadCorpus, match="cannot be read"):
+        read_suite(tmp_path / "none.json")

@@ -18,6 +18,7 @@ from core.commands import (
     report,
     runs,
     score,
+    suite,
 )
 from core.commands._shared import Code, Commands, exit_codes
 
@@ -36,6 +37,7 @@ app = typer.Typer(
 for name, module, function, summary in (
     ("audit", audit, audit.audit, "Score a corpus under every probe and store the run."),
     ("score", score, score.score, "Score a captioner's files, as clipscore does."),
+    ("suite", suite, suite.suite, "Hold an evaluator to people's judgements of captions."),
     ("runs", runs, runs.runs, "List the audits on this machine."),
     ("report", report, report.report, "Write every table and figure of runs."),
     ("publish", publish, publish.publish, "Write runs into one read-only .duckdb file."),

@@ -183,9 +183,9 @@ def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 def test_an_open_clip_model_runs_by_name_with_the_activation_of_its_weights(
     tiny_model: Path, images: list[np.ndarray]
 ) -> None:
-    from tests.tiny.reference import text_embedding
-
     import open_clip
+
+    from tests.tiny.reference import text_embedding
 
     loaded = encoder(f"open_clip:ViT-Tiny/tiny2b@{tiny_model}")
     scores = loaded.score(images, CAPTIONS)
@@ -219,14 +219,16 @@ def test_a_wrong_name_is_answered_with_the_right_ones(reference: str, error: typ
 def test_text_and_image_tower_of_different_models_are_refused(tmp_path: Path) -> None:
     hub.write_sentence_transformer(tmp_path / "clip-vit-b-32-multilingual", out=10)
     clip.write_openai(tmp_path / "ViT-B-32.pt")
-    with pytest.raises(NotAvailable, match="embeddings of 10 numbers and .* of 24: text and image tower do not belong"):
+    with pytest.raises(
+        NotAvailable, match=r"embeddings of 10 numbers and .* of 24: text and image tower do not belong"
+    ):
         find(f"mcs@{tmp_path}").load()
 
 
 def test_a_folder_that_names_foreign_code_is_refused(tmp_path: Path) -> None:
     hub.write_sentence_transformer(tmp_path / "clip-vit-b-32-multilingual", module="subprocess.Popen")
     clip.write_openai(tmp_path / "ViT-B-32.pt")
-    with pytest.raises(NotAvailable, match="names module 'subprocess.Popen'.*refused"):
+    with pytest.raises(NotAvailable, match=r"names module 'subprocess\.Popen'.*refused"):
         find(f"mcs@{tmp_path}").load()
 
 
@@ -238,7 +240,7 @@ def test_pickled_weights_stand_in_for_no_safetensors(tmp_path: Path) -> None:
 
 def test_a_configuration_of_a_newer_version_is_one_sentence(tmp_path: Path) -> None:
     hub.write_open_clip(tmp_path, rope_from_the_future=True)
-    with pytest.raises(NotAvailable, match="cannot be loaded by open_clip: TypeError.*rope_from_the_future"):
+    with pytest.raises(NotAvailable, match=r"cannot be loaded by open_clip: TypeError.*rope_from_the_future"):
         find(f"siglip@{tmp_path}").load()
 
 

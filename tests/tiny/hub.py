@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-WORDS = "a the cat dog sofa on mat sits photo of red blue un gato eine katze im schnee".split()
+WORDS = ("a", "the", "cat", "dog", "sofa", "on", "mat", "sits", "photo", "of", "red", "un", "eine", "katze", "schnee")
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüñé0123456789.,!?'-"
 DIMENSIONS = 24
 

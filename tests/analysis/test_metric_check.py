@@ -1,0 +1,169 @@
+"""The check of a metric: a good one passes, and every broken promise is told."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.analysis.metric_check import check_metric
+from core.analysis.metric_contract import check_contract
+from core.corpora.registry import catalogue
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
+from core.evaluators.references import Referenced
+from core.probes.registry import select
+from core.settings import assets_dir
+
+TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
+IMAGES = [np.random.default_rng(seed).integers(0, 256, (20 + seed, 30, 3), dtype=np.uint8) for seed in range(4)]
+CAPTIONS = ["a cat", "a dog on a mat", "two red apples", "nothing"]
+
+
+@evaluator(
+    name="length", title="Length", summary="Words.", family="example", score_range=(0.0, None), memory_mb=1,
+    offline=True, source="here", licence="none",
+)  # fmt: skip
+class Length(Evaluator):
+    """Good: scores the number of words."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> "Length":
+        return cls()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(name="length", weights="none", preprocessing="none", precision="float64")
+
+    def score(self, images: Any, captions: Any) -> Any:
+        return np.array([float(len(caption.split())) or np.nan for caption in captions], dtype=np.float64)
+
+
+def broken(method: Any, *, name: str = "score") -> Evaluator:
+    kind = type("Broken", (Length,), {name: method})
+    kind.spec = Length.spec
+    return kind()
+
+
+def findings(metric: Evaluator) -> dict[str, tuple[bool, str]]:
+    return {each.check: (each.passed, each.detail) for each in check_contract(metric, IMAGES, CAPTIONS)}
+
+
+def test_a_good_metric_keeps_every_promise() -> None:
+    assert all(passed for passed, _ in findings(Length()).values())
+
+
+def good(captions: Any) -> np.ndarray:
+    return np.array([float(len(caption.split())) for caption in captions])
+
+
+def counting(self: Any, images: Any, captions: Any) -> np.ndarray:
+    self.calls = getattr(self, "calls", 0) + 1
+    return good(captions) + self.calls
+
+
+def writing(self: Any, images: Any, captions: Any) -> np.ndarray:
+    for image in images:
+        image[0, 0] = 0
+    return good(captions)
+
+
+def demanding(self: Any, images: Any, captions: Any) -> np.ndarray:
+    assert all(captions), "empty caption"
+    return good(captions)
+
+
+@pytest.mark.parametrize(
+    ("method", "check", "detail"),
+    [
+        (lambda self, images, captions: list(good(captions)), "shape", "gave list of shape None"),
+        (lambda self, images, captions: good(captions)[:, None], "shape", r"shape \(4, 1\)"),
+        (lambda self, images, captions: good(captions).astype(int), "shape", "type int64"),
+        (lambda self, images, captions: good(captions) * np.nan, "shape", "every score is NaN"),
+        (lambda self, images, captions: good(captions) + np.arange(len(captions)), "order", "differ by up to"),
+        (lambda self, images, captions: good(captions) / max(len(captions), 1), "batches", "each pair alone: .*differ"),
+        (lambda self, images, captions: -good(captions), "range", "lies outside the range 0 to infinity"),
+        (counting, "determinism", "other scores the second time"),
+        (writing, "inputs", "ValueError"),
+        (demanding, "nan", "AssertionError: empty caption"),
+        (lambda self, images, captions: 1 / np.maximum(good(captions), 0.0), "nan", "infinity|RuntimeWarning"),
+        (lambda self, images, captions: 1 / 0, "shape", "raised ZeroDivisionError"),
+    ],
+)
+def test_a_broken_promise_is_told(method: Any, check: str, detail: str) -> None:
+    passed, told = findings(broken(method))[check]
+    assert not passed
+    assert re.search(detail, told), told
+
+
+def test_a_fingerprint_that_changes_is_told() -> None:
+    names = iter("abcdefghijklmnop")
+    changing = property(lambda self: Fingerprint(next(names), "none", "none", "float64"))
+    assert findings(broken(changing, name="fingerprint"))["fingerprint"][0] is False
+
+
+def test_embeddings_that_are_not_normalised_are_told() -> None:
+    import torch
+
+    class Long(DualEncoder, Length):
+        spec = Length.spec
+
+        def encode_images(self, images: Any) -> Any:
+            return torch.ones(len(images), 4)
+
+        encode_captions = encode_images
+
+        def combine(self, image_embeddings: Any, caption_embeddings: Any) -> Any:
+            return (image_embeddings * caption_embeddings).sum(dim=1).double().numpy()
+
+    passed, told = findings(Long())["embeddings"]
+    assert not passed
+    assert "length 2 to 2; normalise" in told
+
+
+def test_a_metric_with_references_gets_some() -> None:
+    class Closest(Referenced, Length):
+        spec = Length.spec
+
+        def score(self, images: Any, captions: Any, references: Any = None) -> Any:
+            assert references is not None
+            assert len(references) == len(captions)
+            return good(captions)
+
+    assert findings(Closest())["order"][0]
+
+
+def test_the_template_passes_its_own_check() -> None:
+    items = catalogue().get("demo").load().items
+    report = check_metric(TEMPLATE, items, select(["null", "horizontal-flip"]), count=4)
+    assert all(each.passed for each in report.contract), report.contract
+    by_family = {each.family: each for each in report.families}
+    assert by_family["horizontal-flip"].size.estimate == 0.0
+    assert by_family["horizontal-flip"].size.n == 4
+    assert by_family["null"].size.n == 12
+    assert report.passed
+
+
+def test_a_family_above_the_threshold_fails(tmp_path: Path) -> None:
+    code = Path(TEMPLATE.split(":")[0]).read_text(encoding="utf-8")
+    scored = code.replace(
+        "        words = caption", "        return 0.2 + image[0].mean() / 400\n        words = caption"
+    )
+    (tmp_path / "top_row.py").write_text(scored, encoding="utf-8")
+    items = catalogue().get("demo").load().items
+    report = check_metric(
+        f"{tmp_path / 'top_row.py'}:MyMetric", items, select(["vertical-flip", "horizontal-flip"]), count=5
+    )
+    verdicts = {each.family: each.passed for each in report.families}
+    assert verdicts["vertical-flip"] is False
+    assert verdicts["horizontal-flip"] is True
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    ("options", "match"), [({"threshold": 0.0}, "threshold must be positive"), ({"count": 2}, "count at least 3")]
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], match: str) -> None:
+    with pytest.raises(InvalidInput, match=match):
+        check_metric(TEMPLATE, catalogue().get("demo").load().items, select(["null"]), **options)

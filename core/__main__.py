@@ -8,6 +8,7 @@ from core.commands import app as dashboard
 from core.commands import (
     audit,
     calibrate,
+    check,
     corpora,
     doctor,
     evaluators,
@@ -38,6 +39,7 @@ for name, module, function, summary in (
     ("audit", audit, audit.audit, "Score a corpus under every probe and store the run."),
     ("score", score, score.score, "Score a captioner's files, as clipscore does."),
     ("suite", suite, suite.suite, "Hold an evaluator to people's judgements of captions."),
+    ("check", check, check.check, "Test a metric of your own; the exit code says whether it passed."),
     ("runs", runs, runs.runs, "List the audits on this machine."),
     ("report", report, report.report, "Write every table and figure of runs."),
     ("publish", publish, publish.publish, "Write runs into one read-only .duckdb file."),

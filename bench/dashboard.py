@@ -28,6 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST_MS, PAINT_MS, MEMORY_MB = 500, 1500, 1500
 
 
+class PageError(Exception):
+    """A page that cannot be measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One thing that a reader sets.
@@ -48,14 +52,16 @@ class Page:
     """A page and what its reader does, one change after the other; each view differs from all before it.
 
     Args:
-        name: of the page, in the address and in its state.
+        name: of its file and in the address.
         changes: what is set.
         first: query parameters of the first view.
+        state: its name in the keys of its widgets, where that is another.
     """
 
     name: str
     changes: tuple[Change, ...] = ()
     first: tuple[tuple[str, str], ...] = ()
+    state: str = ""
 
 
 FILTERS = (
@@ -93,6 +99,25 @@ FINER = (
 """What pages of single pairs offer beside."""
 
 
+SIDES = (
+    Change("multiselect", "a_families", ["reposition"]),
+    Change("multiselect", "b_families", ["rotation"]),
+    Change("multiselect", "a_categories", ["animal"]),
+    Change("multiselect", "b_categories", ["food", "person"]),
+    Change("multiselect", "a_families", []),
+    Change("multiselect", "b_families", []),
+    Change("selectbox", "by", "category"),
+    Change("selectbox", "by", "probe"),
+    Change("multiselect", "a_categories", []),
+    Change("multiselect", "b_categories", []),
+)
+"""What the reader of a comparison sets."""
+
+
+def _without(*fields: str) -> tuple[Change, ...]:
+    return tuple(change for change in FILTERS if change.field not in fields)
+
+
 PAGES = (
     Page("overview"),
     Page("failures", FILTERS + FINER),
@@ -100,8 +125,10 @@ PAGES = (
     Page("results", FILTERS, (("question", "object"),)),
     Page("results", FILTERS, (("question", "words"),)),
     Page("results", FILTERS, (("question", "corpora"),)),
-    Page("compare", FILTERS),
-    Page("flip_risk", FILTERS),
+    Page("compare", SIDES),
+    Page("flip_risk", FILTERS, state="flip"),
+    Page("calibration", _without("evaluators"), state="calib"),
+    Page("geometry", _without("evaluators", "axes")),
 )
 """Pages that are measured where they exist."""
 
@@ -141,15 +168,19 @@ def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:
     logging.disable(logging.WARNING)  # Streamlit warns that it runs without a server
     changes: list[tuple[float, float]] = []
     paints: dict[str, float] = {}
+    failed = []
     for page in pages:
-        _paint(page)
-        paints[_called(page)] = _paint(page)
-        app = _opened(page)
-        taken = []
-        for change in page.changes:
-            taken.append(_change(app, page, change))
-            if each:
-                row(f"{_called(page)}: {change.field} = {change.value}", _said([taken[-1]]), f"load {_load()}")
+        taken: list[tuple[float, float]] = []
+        try:
+            _paint(page)
+            paints[_called(page)] = _paint(page)
+            app = _opened(page)
+            for change in page.changes:
+                taken.append(_change(app, page, change))
+                if each:
+                    row(f"{_called(page)}: {change.field} = {change.value}", _said([taken[-1]]), f"load {_load()}")
+        except PageError as error:
+            failed.append(str(error))
         changes += taken
         if taken:
             row(f"Filter changes on {_called(page)}", _said(taken), f"{len(taken)} changes, {told}, load {_load()}",
@@ -160,6 +191,8 @@ def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:
     said = f"{paints[slowest]:.0f} ms on {slowest}"
     row("First paint of a warm app", said, f"slowest of {len(paints)} pages, {told}", f"< {PAINT_MS} ms")
     row("Memory of the server, at most", f"{_memory_mb():.0f} MB", f"{len(pages)} pages, {told}", f"< {MEMORY_MB} MB")
+    if failed:
+        raise SystemExit("; ".join(failed))
 
 
 def _opened(page: Page):  # type: ignore[no-untyped-def]  # Streamlit's test is imported where it is used
@@ -183,7 +216,10 @@ def _paint(page: Page) -> float:
 
 def _change(app, page: Page, change: Change) -> tuple[float, float]:  # type: ignore[no-untyped-def]
     """Milliseconds from a change to the page that follows from it: of the clock, and of all processors."""
-    getattr(app, change.kind)(key=f"{page.name}.{change.field}").set_value(change.value)
+    try:
+        getattr(app, change.kind)(key=f"{page.state or page.name}.{change.field}").set_value(change.value)
+    except KeyError:
+        raise PageError(f"page {_called(page)} has no {change.kind} {change.field} where it is to be set") from None
     begun, busy = time.perf_counter(), time.process_time()
     app.run()
     taken = 1000 * (time.perf_counter() - begun), 1000 * (time.process_time() - busy)
@@ -204,7 +240,7 @@ def _said(taken: Sequence[tuple[float, float]]) -> str:
 def _check(app, page: Page) -> None:  # type: ignore[no-untyped-def]
     said = [str(each.value) for each in (*app.exception, *app.error)]
     if said:
-        raise SystemExit(f"page {page.name} shows an error: {said[0]}")
+        raise PageError(f"page {_called(page)} shows an error: {said[0]}")
 
 
 def _called(page: Page) -> str:

@@ -6,9 +6,10 @@ from bench.median import seconds
 from bench.report import row
 from core.analysis.calibration import learn
 from core.analysis.calibration_sweep import LAMBDAS, choose, sweep
-from core.analysis.flip_risk import flip_risk
+from core.analysis.flip_risk import GAPS, flip_risk, flip_risk_intervals
 from core.analysis.mixed_model import mixed_effect
 from core.analysis.orbits import Family, Orbits
+from core.analysis.spearman_band import BAND_RESAMPLES, spearman_band
 
 ITEMS = 10_000
 EVALUATORS = 5
@@ -36,6 +37,14 @@ def flip_risk_row() -> None:
     shifts = np.random.default_rng(0).normal(scale=0.02, size=ITEMS)
     taken = seconds(lambda: flip_risk(shifts, 0.007), REPEATS)
     row("flip risk at a fixed gap, exact over all pairs", f"{1000 * taken:.1f} ms", f"{ITEMS} shifts", "< 50 ms")
+    taken = seconds(lambda: flip_risk_intervals(shifts, GAPS), REPEATS)
+    drawn = seconds(lambda: flip_risk_intervals(shifts, GAPS, resamples=10_000), 1)
+    row(
+        "flip risk with 95 % intervals in closed form (ABC)",
+        f"{1000 * taken:.1f} ms; 10 000 BCa resamples take {drawn:.1f} s",
+        f"{ITEMS} shifts, {len(GAPS)} gaps",
+        "",
+    )
 
 
 def sweep_rows() -> None:
@@ -60,6 +69,18 @@ def sweep_rows() -> None:
         )
 
 
+def band_row() -> None:
+    """Bootstrap band of Spearman's ρ along λ."""
+    s, c, h = np.random.default_rng(0).normal(size=(3, ITEMS))
+    taken = seconds(lambda: spearman_band(s, c, h, LAMBDAS), 3)
+    row(
+        "bootstrap band of Spearman's ρ along λ",
+        f"{taken:.2f} s",
+        f"{ITEMS} items, {BAND_RESAMPLES} resamples, one H",
+        "< 1 s",
+    )
+
+
 def mixed_model_row() -> None:
     """Crossed random intercepts by REML."""
     rng = np.random.default_rng(0)
@@ -76,6 +97,7 @@ def main() -> None:
     """Print the rows."""
     flip_risk_row()
     sweep_rows()
+    band_row()
     mixed_model_row()
 
 

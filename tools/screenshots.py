@@ -18,7 +18,13 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {"overview": "/", "probe-lab": "/probe_lab", "failures": "/failures"}
+PAGES = {
+    "overview": "/",
+    "probe-lab": "/probe_lab",
+    "failures": "/failures",
+    "flip-risk": "/flip_risk",
+    "calibration": "/calibration",
+}
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
 TALLEST = 2600

@@ -64,6 +64,12 @@ def tell(state: PageState, found: Fit) -> None:
     if reading in WEIGHTED:
         said += f" Weights: {WEIGHTS_TOLD[state.get('weights')]}."
     st.markdown(said)
+    if reading in WEIGHTED:
+        st.caption(
+            "A run holds the orbit of each picture, not those of its variants: under its own family a variant is "
+            "taken to have the picture's orbit, under every other one its correction. An audit with the exported "
+            "file scores both."
+        )
     if found.oracle:
         st.warning("Oracle weights have seen the held-out split. What is shown is an upper bound of what weights can "
                    "do, not a result to report.", icon=":material/visibility:")  # fmt: skip

@@ -4,9 +4,13 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+HUMAN = "pages/human_validation.py"
 FAILURES = "pages/failures.py"
 LAB = "pages/probe_lab.py"
 OVERVIEW = "pages/overview.py"
+RUN = "pages/run_audit.py"
+FLIP_RISK = "pages/flip_risk.py"
+CALIBRATION = "pages/calibration.py"
 
 Open = Callable[..., AppTest]
 

@@ -1,0 +1,53 @@
+import pandas as pd
+
+from core.charts.flip_risk import BOUND, family_styles, flip_shares, risk_curves, risk_map
+from core.charts.style import NEUTRAL
+
+
+def cell(evaluator: str, axis: str, family: str, risk: float, gap: float = 0.007) -> dict:
+    return {
+        "evaluator": evaluator, "axis": axis, "family": family, "gap": gap, "d": gap, "risk": risk, "low": risk - 0.01,
+        "high": risk + 0.01, "n_items": 40, "n_shifts": 80, "n_missing": 0, "note": "",
+    }  # fmt: skip
+
+
+CELLS = pd.DataFrame(
+    [
+        cell("b", "null", "null", 0.1), cell("b", "spatial", "<b>rotation</b>", 0.4),
+        cell("a", "societal", "gender", 0.2), cell("a", "spatial", "<b>rotation</b>", 0.3),
+    ]
+)  # fmt: skip
+
+
+def test_the_map_runs_to_the_bound_and_holds_the_noise_floor_last() -> None:
+    heat = risk_map(CELLS).data[0]
+    assert (heat.zmin, heat.zmax) == (0, BOUND)
+    assert list(heat.x) == ["a", "b"]
+    assert list(heat.y) == ["gender", "&lt;b&gt;rotation&lt;/b&gt;", "null"]
+    assert heat.z[1].tolist() == [30.0, 40.0]
+    assert "n = 40 items" in heat.text[1][0]
+    assert heat.text[0][1] == "no shifts"
+
+
+def test_axes_differ_by_their_dash_and_null_edits_are_grey() -> None:
+    styles = family_styles(CELLS)
+    assert styles["gender"][1] != styles["<b>rotation</b>"][1]
+    assert styles["null"] == (NEUTRAL, "dot")
+
+
+def test_curves_leave_the_gap_of_zero_out_of_the_logarithm() -> None:
+    rows = pd.DataFrame(
+        [cell("a", "spatial", "flip", risk, gap) for gap, risk in ((0.0, 0.5), (0.01, 0.4), (0.1, 0.2))]
+    )
+    figure = risk_curves(rows, gap=0.01, styles=family_styles(rows))
+    assert list(figure.data[0].x) == [1.0, 10.0]
+    assert len(figure.layout.shapes) == 2
+    assert len(risk_curves(rows, gap=0.0, styles=family_styles(rows)).layout.shapes) == 1
+
+
+def test_shares_have_their_interval_and_the_share_without_ties() -> None:
+    row = {"family": "flip", "share": 0.2, "low": 0.1, "high": 0.4, "strict": 0.15, "n_items": 9, "n_pairs": 18}
+    dots, rings = flip_shares(pd.DataFrame([row]), colour="#0079BD").data
+    assert (dots.x[0], rings.x[0]) == (20.0, 15.0)
+    assert round(dots.error_x.array[0], 6) == 20.0
+    assert "n = 9 items, 18 pairs" in dots.hovertext[0]

@@ -47,7 +47,7 @@ def escaped(text: str) -> str:
 
 
 def _heading(name: str, title: str, paper: str) -> str:
-    return f"### {name} · {escaped(title)}" + (f" (paper A, {paper})" if paper else "")
+    return f"### {name} · {escaped(title)}" + (f" (paper A, {escaped(paper)})" if paper else "")
 
 
 def _figure(each: Figure) -> str:

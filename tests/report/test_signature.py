@@ -1,0 +1,52 @@
+"""Signatures are stable, and read back as they were written."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.report.build import signature_of
+from core.report.model import Report
+from core.report.signature import FIELDS, LISTS, parse_signature, signature
+
+names = st.text(min_size=1, max_size=20)
+digits = st.text("0123456789abcdef", min_size=16, max_size=16)
+
+
+def test_the_demo_run_has_the_signature_that_is_printed(demo_report: Report, demo: Store) -> None:
+    known = (
+        "invariscope:0.1.0|runs:demo|corpora:demo@08d66b90|evaluators:conse-lite0@c2e808a4+conse-lite2@21ea389a"
+        "+grounding-judge@c5011ce2|subject:template|seed:2025|boot:10000|margin:1|sha:"
+    )
+    assert demo_report.signature.startswith(known)
+    assert signature_of(demo) == demo_report.signature
+    read = parse_signature(demo_report.signature)
+    assert read["corpora"] == ["demo@08d66b90"]
+    assert set(str(read["sha"])) <= set(string.hexdigits)
+
+
+@given(st.fixed_dictionaries({name: st.lists(names, max_size=4) if name in LISTS else digits if name == "sha" else names
+                              for name in FIELDS}))  # fmt: skip
+def test_whatever_a_name_holds_it_is_read_back(values: dict) -> None:
+    written = signature(values)
+    assert parse_signature(written) == values
+    assert not set(written) & set(" \n\t")
+
+
+@pytest.mark.parametrize("text", ["", "BLEU|nrefs:1|case:mixed", "invariscope:0.1.0", "invariscope|runs:demo"])
+def test_what_is_no_signature_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="a signature is invariscope:"):
+        parse_signature(text)
+
+
+def test_a_changed_sha_is_refused(demo_report: Report) -> None:
+    with pytest.raises(InvalidInput, match="16 hexadecimal digits"):
+        parse_signature(demo_report.signature + "x")
+
+
+def test_a_missing_field_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="has the fields"):
+        signature({"invariscope": "0.1.0"})

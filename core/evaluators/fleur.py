@@ -11,6 +11,7 @@ from core.evaluators.base import PartlyScored
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.chat import Answer
 from core.evaluators.published.generative import Generative, check_lengths
+from core.evaluators.published.pictures import padded_square
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 
 MOST_TOKENS = 8
@@ -67,17 +68,6 @@ def _of_one(answer: Answer, places: Sequence[int], digits: Sequence[int]) -> flo
     return float(row[digits[1]]) + 0.9 * float(row[digits[0]])
 
 
-def padded(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
-    """Return the image in the middle of a square of one colour, as LLaVA pads it; nothing is cut off."""
-    height, width = image.shape[:2]
-    side = max(height, width)
-    square = np.empty((side, side, 3), dtype=np.uint8)
-    square[:] = colour
-    top, left = (side - height) // 2, (side - width) // 2
-    square[top : top + height, left : left + width] = image
-    return square
-
-
 class _Fleur(Generative):
     """What FLEUR and RefFLEUR share."""
 
@@ -93,7 +83,7 @@ class _Fleur(Generative):
 
     def view(self, image: np.ndarray) -> np.ndarray:
         """The picture padded to a square."""
-        return padded(image, colour=self._colour)
+        return padded_square(image, colour=self._colour)
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         """Scores of n prompts about n pictures.

@@ -13,8 +13,9 @@ from PIL import Image
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Evaluator, PartlyScored
-from core.evaluators.fleur import MOST_TOKENS, padded, smoothed
+from core.evaluators.fleur import MOST_TOKENS, smoothed
 from core.evaluators.published.chat import REMEMBERED, Answer
+from core.evaluators.published.pictures import padded_square
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
 from tests.tiny.vlm import write_llava, write_qwen
@@ -284,7 +285,7 @@ def test_a_picture_is_encoded_once_for_all_its_captions(folders: dict[str, Path]
 
 def test_padding_keeps_the_whole_picture_in_the_middle() -> None:
     image = picture(1)
-    square = padded(image, colour=(1, 2, 3))
+    square = padded_square(image, colour=(1, 2, 3))
     assert square.shape == (91, 91, 3)
     assert (square[:, 29:62] == image).all()
     assert (square[:, 0] == (1, 2, 3)).all()

@@ -66,23 +66,28 @@ def _torchscript(path: Path) -> object:
 
 
 def _torch(path: Path) -> object:
+    import warnings
+
     import torch
 
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong is said below, once
+            return torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise NotAvailable(f"{path} {_why(path, error)}") from error
 
 
 def _why(path: Path, error: Exception) -> str:
-    text = _first_line(error)
     if "maximum supported version" in str(error):
         return "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
-    if isinstance(error, pickle.UnpicklingError) and ("Unsupported" in str(error) or "global" in str(error).lower()):
+    with path.open("rb") as stream:
+        pickled = zipfile.is_zipfile(path) or stream.read(1) == b"\x80"
+    if isinstance(error, pickle.UnpicklingError) and pickled:
         return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
     if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
         return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
-    return f"is no PyTorch checkpoint ({text}); give the publisher's file"
+    return f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"
 
 
 def _safetensors(path: Path) -> State:

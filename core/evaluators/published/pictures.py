@@ -105,3 +105,14 @@ class Preprocessing:
     def _margin(self, scaled: int) -> int:
         spare = scaled - self.side
         return spare // 2 if self.centre == "floor" else round(spare / 2.0)
+
+
+def padded_square(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
+    """Return the image in the middle of a square of one colour, as LLaVA pads it; nothing is cut off."""
+    height, width = image.shape[:2]
+    side = max(height, width)
+    square = np.empty((side, side, 3), dtype=np.uint8)
+    square[:] = colour
+    top, left = (side - height) // 2, (side - width) // 2
+    square[top : top + height, left : left + width] = image
+    return square

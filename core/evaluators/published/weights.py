@@ -17,6 +17,7 @@ KEPT = "kept.json"
 """In the folder of weights: the paths that the user named."""
 INDEX = "model.safetensors.index.json"
 """In the folder of a large model: which of its numbered parts holds which tensor."""
+OLD_INDEX = "pytorch_model.bin.index.json"
 _MADE: dict[str, Weights] = {}
 _LABEL = re.compile(r"^[\w.+-]+$")
 
@@ -98,7 +99,9 @@ def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
         place = Place(known, kept().get(known.id, usual(known)))
         if at is not None:
             own = within(known, at)
-            place = own or (Place(known, at, own=True) if rank == 0 else place)
+            inside = at / known.id  # incomplete, but there: what it lacks is what the reader wants to hear
+            chosen = inside if inside.exists() else at if rank == 0 else None
+            place = own or (Place(known, chosen, own=True) if chosen else place)
         found.append(place)
     return tuple(found)
 
@@ -145,8 +148,8 @@ def numbered_parts(folder: Path) -> tuple[str, ...]:
     Raises:
         NotAvailable: if the index is damaged, or names anything but files of its folder.
     """
-    path = folder / INDEX
-    if not path.is_file():
+    path = next((folder / name for name in (INDEX, OLD_INDEX) if (folder / name).is_file()), None)
+    if path is None:
         return ()
     try:
         names = sorted(set(json.loads(path.read_text(encoding="utf-8"))["weight_map"].values()))
@@ -211,7 +214,8 @@ def _read_kept(path: Path, modified_ns: int) -> dict[str, Path]:
 def _stands_in(folder: Path, name: str) -> bool:
     """Whether a file, or the same weights in the safe format, is there."""
     path = folder / name
-    twins = (path.with_name("model.safetensors"),) if path.name in ("pytorch_model.bin", INDEX) else ()
+    kinds = ("pytorch_model.bin", OLD_INDEX, "model.safetensors", INDEX)  # the later ones stand in for the earlier
+    twins = [path.with_name(kind) for kind in kinds if path.name in kinds]
     return any(each.is_file() for each in (path, *twins))
 
 

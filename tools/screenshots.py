@@ -22,8 +22,11 @@ PAGES = {
     "overview": "/",
     "probe-lab": "/probe_lab",
     "failures": "/failures",
+    "results": "/results",
+    "compare": "/compare",
     "flip-risk": "/flip_risk",
     "calibration": "/calibration",
+    "run-audit": "/run_audit",
 }
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")

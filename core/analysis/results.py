@@ -20,6 +20,7 @@ from core.analysis.slices import CHOICES, Slice, where
 from core.audit.schema import SHIFT_FLOOR
 from core.audit.store import Store
 from core.errors import InvalidInput
+from core.evaluators.score_arithmetic import row_medians
 from core.probes.base import BASE_CAPTION, IDENTITY
 
 Measure = Literal["percent", "standardised", "delta"]
@@ -79,22 +80,52 @@ def item_changes(
         _known(column)
         params[f"only_{column}"] = list(values)
         clause += f" and list_contains($only_{column}, s.{column}::varchar)"
-    keys = list(dict.fromkeys([*map(_known, by), "corpus"]))
-    listed = ", ".join(f"s.{name}" for name in [*keys, "item"])
+    keys = [*dict.fromkeys([*map(_known, by), "corpus"]), "item"]
+    columns = list(dict.fromkeys([*keys, "category"]))
     source = "shifts" if against == "baseline" else _BARE
-    table = store.table(
-        f"select {listed}, median(s.percent) as percent, median(s.delta) as delta, "
-        "median(s.baseline_score) filter (where s.delta is not null) as baseline, "
-        "any_value(s.category) as category_of_item, count(s.percent) as n_shifts, "
-        "count(*) filter (where s.delta is not null and s.percent is null) as n_zero_baseline, "
-        f"count(*) - count(s.delta) as n_missing from {source} s {clause} group by {listed}",
+    rows = store.table(
+        f"select {', '.join(f's.{name}' for name in columns)}, s.percent, s.delta, s.baseline_score as baseline "
+        f"from {source} s {clause}",
         params,
-    )  # fmt: skip
-    frame = _frame(table)
-    frame = frame.drop(columns="category_of_item") if "category" in keys else frame.rename(
-        columns={"category_of_item": "category"}
-    )  # fmt: skip
-    return frame.sort_values([*keys, "item"], kind="stable", ignore_index=True)
+    )
+    return _per_item(_frame(rows), keys)
+
+
+def _per_item(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """One row an item and cell: medians over its rows, none of them where a key is missing."""
+    rows = rows[~rows[list(keys)].isna().any(axis=1)].reset_index(drop=True)
+    code = np.zeros(len(rows), dtype=np.int64)
+    for name in keys:
+        code = code * max(len(rows[name].cat.categories), 1) + rows[name].cat.codes.to_numpy()
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    sizes = np.diff(starts, append=len(rows))
+    number = np.repeat(np.arange(len(starts)), sizes)
+    percent, delta, baseline = (rows[name].to_numpy()[order] for name in ("percent", "delta", "baseline"))
+    scored, counted = ~np.isnan(delta), ~np.isnan(percent)
+    items = rows.drop(columns=["percent", "delta", "baseline"]).iloc[order[starts]].reset_index(drop=True)
+    place = (int(sizes.max(initial=0)), np.arange(len(rows)) - starts[number], number)
+    return items.assign(
+        percent=_medians(percent, *place),
+        delta=_medians(delta, *place),
+        baseline=_medians(np.where(scored, baseline, math.nan), *place),
+        n_shifts=_counts(number, counted, len(starts)),
+        n_zero_baseline=_counts(number, scored & ~counted, len(starts)),
+        n_missing=_counts(number, ~scored, len(starts)),
+    )
+
+
+def _medians(values: np.ndarray, most: int, place: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Median of the values of each group, NaN left out; ``place`` is the position of each value in its group."""
+    if most < 2:
+        return values
+    table = np.full((most, int(number[-1]) + 1), math.nan)
+    table[place, number] = values
+    return row_medians(table, overwrite=True)
+
+
+def _counts(number: np.ndarray, marks: np.ndarray, groups: int) -> np.ndarray:
+    return np.bincount(number[marks], minlength=groups)
 
 
 def item_scores(store: Store, chosen: Slice) -> pd.DataFrame:
@@ -121,7 +152,9 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     """Texts as categories in the order of their names: a million rows group as fast as by number."""
     frame = table.to_pandas(strings_to_categorical=True)
     for name in frame.select_dtypes("category"):
-        frame[name] = frame[name].cat.reorder_categories(sorted(frame[name].cat.categories), ordered=False)
+        known = list(frame[name].cat.categories)
+        if known != sorted(known):
+            frame[name] = frame[name].cat.reorder_categories(sorted(known), ordered=False)
     return frame
 
 
@@ -152,10 +185,10 @@ def effects(
     records = []
     for name, rows in items.groupby(keys, sort=True, observed=True).indices.items():
         cell = dict(zip(keys, name if isinstance(name, tuple) else (name,), strict=True))
-        records.append({**cell, **_effect(_Columns(items, rows), measure, margin, tests)})
+        records.append({**cell, **_effect(_Columns(items, np.asarray(rows)), measure, margin, tests)})
     table = pd.DataFrame(records, columns=[*keys, *_VALUES, *(_TESTS if tests else ())])
     if tests:
-        table.insert(table.columns.get_loc("p") + 1, "p_holm", holm(table["p"].astype(float)))
+        table.insert(list(table.columns).index("p") + 1, "p_holm", holm(table["p"].astype(float)))
     return table
 
 

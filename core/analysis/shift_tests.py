@@ -109,7 +109,7 @@ def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
         >>> cliffs_delta([3.0, 4.0], [1.0, 3.0])
         0.75
     """
-    first, second = _present(after), np.sort(_present(before))
+    first, second = np.sort(_present(after)), np.sort(_present(before))  # searching in order stays in the cache
     if len(first) == 0 or len(second) == 0:
         return math.nan
     below = np.searchsorted(second, first, side="left")

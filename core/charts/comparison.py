@@ -22,9 +22,10 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
         names: label -> the words for it.
     """
     figure = go.Figure()
-    for place, row in enumerate(table.itertuples()):
+    for place, (_, row) in enumerate(table.iterrows()):
         figure.add_trace(
-            go.Scatter(x=[row.a_value, row.b_value], y=[place, place], mode="lines", hoverinfo="skip",
+            go.Scatter(x=[row["a_value"], row["b_value"]], y=[place - 0.14, place + 0.14], mode="lines",
+                       hoverinfo="skip",
                        line={"color": faded(NEUTRAL, 0.6), "width": 4}, showlegend=False)
         )  # fmt: skip
     for side, colour, symbol, offset in (("a", A, "circle", -0.14), ("b", B, "square", 0.14)):
@@ -46,9 +47,9 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
             )
         )  # fmt: skip
     ticks = [
-        f"{plain((names or {}).get(row.label, row.label))}<br>"
-        f"<span style='font-size:10px'>n {int(row.a_n)} and {int(row.b_n)}</span>"
-        for row in table.itertuples()
+        f"{plain((names or {}).get(row['label'], row['label']))}<br>"
+        f"<span style='font-size:10px'>n {int(row['a_n'])} and {int(row['b_n'])}</span>"
+        for _, row in table.iterrows()
     ]
     return _rows(figure, ticks, unit, legend=True)
 
@@ -86,8 +87,9 @@ def differences(
     if margin is not None:
         figure.add_vrect(x0=-margin, x1=margin, fillcolor=BAND, line_width=0, layer="below")
     ticks = [
-        f"{plain((names or {}).get(row.label, row.label))}<br><span style='font-size:10px'>n {int(row.n_items)}</span>"
-        for row in table.itertuples()
+        f"{plain((names or {}).get(row['label'], row['label']))}<br>"
+        f"<span style='font-size:10px'>n {int(row['n_items'])}</span>"
+        for _, row in table.iterrows()
     ]
     return _rows(figure, ticks, unit, legend=False)
 

@@ -41,7 +41,7 @@ def intervals(
 
     Args:
         table: columns label, value, low, high, n_items, ``series`` and ``panel``; a verdict where there is one.
-        labels: order of the lines from the top.
+        labels: order of the lines from the top; other labels are left out.
         series: column that colour and marker tell apart.
         panel: column of the panels, one above the other; None for one panel.
         unit: behind the numbers of the axis, e.g. `` %``.
@@ -54,6 +54,7 @@ def intervals(
         The figure, a legend above it where there are several series. A mark's n stands beside its label.
     """
     rows = table.dropna(subset=["value"])
+    rows = rows[rows["label"].isin(list(labels))]
     panels = sorted(rows[panel].astype(str).unique()) if panel else [""]
     kinds = sorted(rows[series].astype(str).unique())
     figure = make_subplots(
@@ -157,8 +158,11 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
         go.Scatter(x=edge, y=[*table["high"], *table["low"][::-1]], fill="toself", mode="lines", hoverinfo="skip",
                    fillcolor=faded(colour, 0.2), line={"width": 0})
     )  # fmt: skip
-    texts = [f"{row.x:.2f}: {row.y:.3f} (95 % band {row.low:.3f} to {row.high:.3f})<br>n = {int(row.n)} values"
-             for row in table.itertuples()]  # fmt: skip
+    texts = [
+        f"{row['x']:.2f}: {row['y']:.3f} (95 % band {row['low']:.3f} to {row['high']:.3f})<br>"
+        f"n = {int(row['n'])} values"
+        for _, row in table.iterrows()
+    ]  # fmt: skip
     figure.add_trace(
         go.Scatter(x=table["x"], y=table["y"], mode="lines", line={"color": colour, "width": 2}, hovertext=texts,
                    hoverinfo="text")
@@ -197,7 +201,8 @@ def cells(
     scale = {"colorscale": _AROUND, "zmin": -largest, "zmax": largest} if diverging else {"colorscale": _UPWARD}
     figure = go.Figure(
         go.Heatmap(z=value, x=[plain(each) for each in columns], y=[plain(each) for each in rows], text=texts,
-                   texttemplate="%{text}", hovertext=hovers, hoverinfo="text", xgap=2, ygap=2, showscale=False,
+                   texttemplate="%{text}",
+                   textfont={"color": _INK}, hovertext=hovers, hoverinfo="text", xgap=2, ygap=2, showscale=False,
                    hoverongaps=False, **scale)
     )  # fmt: skip
     made = quiet(figure, height=44 * max(len(rows), 1) + 70)
@@ -207,8 +212,9 @@ def cells(
     return made
 
 
-_AROUND = [[0, "#C47A00"], [0.25, "#E9C48C"], [0.5, "#F4F4F2"], [0.75, "#8EBEDD"], [1, "#0079BD"]]
-_UPWARD = [[0, "#E6F0F7"], [0.5, "#7FB8DC"], [1, "#00558A"]]
+_AROUND = [[0, "#E3A548"], [0.5, "#F6F5F2"], [1, "#6CB0DE"]]
+_UPWARD = [[0, "#F1F6FA"], [1, "#6CB0DE"]]
+_INK = "#17202A"  # on any of these at least 7:1
 
 
 def _of(found: Mapping[tuple[str, str], pd.Series], key: tuple[str, str], name: str) -> float | None:

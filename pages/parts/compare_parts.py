@@ -129,9 +129,9 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
 
 def _spoken(table: pd.DataFrame) -> str:
     return "; ".join(
-        f"{_NAMES.get(row.label, row.label)}: A {row.a_value:+.2f}, B {row.b_value:+.2f}, difference "
-        f"{row.difference:+.2f} ({row.low:+.2f} to {row.high:+.2f}), {row.how}, n {row.n_items}"
-        for row in table.head(12).itertuples()
+        f"{_NAMES.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
+        f"{row['difference']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}), {row['how']}, n {row['n_items']}"
+        for _, row in table.head(12).iterrows()
     )
 
 

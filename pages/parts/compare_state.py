@@ -1,7 +1,5 @@
 """What the comparison remembers in its link: two sides, each a slice, and how they are held against each other."""
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from core.analysis.contrasts import MARGIN
@@ -79,6 +77,6 @@ def pin(side: str, chosen: Slice) -> None:
     st.session_state[_PINNED] = kept | _as_link(side, chosen)
 
 
-def _as_link(side: str, chosen: Slice) -> Mapping[str, str]:
+def _as_link(side: str, chosen: Slice) -> dict[str, str]:
     link = {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
     return link | ({f"{side}_evaluator": chosen.evaluators[0]} if len(chosen.evaluators) == 1 else {})

@@ -1,5 +1,7 @@
 """How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -84,13 +86,14 @@ def effect_rows(table: pd.DataFrame, *, measure: str, label: str, key: str) -> N
     )
 
 
-def factor_block(found: FactorTest, *, of: str, stem: str) -> None:
+def factor_block(found: FactorTest, *, of: str, stem: str, names: Mapping[str, str] | None = None) -> None:
     """Draw what a factor does: the tests of all levels at once, and pair by pair.
 
     Args:
         found: tests of one evaluator.
         of: what the levels are, e.g. "words".
         stem: name of the files, and key of the table.
+        names: level -> the words for it.
     """
     st.markdown(f"{_omnibus('Kruskal–Wallis', found.kruskal, 'values')}  \n"
                 f"{_omnibus('Friedman, which knows the pairing', found.friedman, 'complete items')}")  # fmt: skip
@@ -98,8 +101,10 @@ def factor_block(found: FactorTest, *, of: str, stem: str) -> None:
     if pairs.empty:
         return
     shown = pairs.assign(p=pairs["p"].map(p_value), p_holm=pairs["p_holm"].map(p_value)).drop(columns="note")
+    shown = shown.assign(**{side: [(names or {}).get(level, level) for level in shown[side]] for side in ("a", "b")})
     st.dataframe(
-        shown, hide_index=True, placeholder="—", alt=f"Pairwise tests of {of}", key=f"results.{stem}.pairs", height=280,
+        shown, hide_index=True, placeholder="—", alt=f"Pairwise tests of {of}", key=f"results.{stem}.pairs",
+        height=280 if len(pairs) > 7 else "content",
         column_config={
             "a": "A", "b": "B", "test": "Test", "n": "n", "p": st.column_config.TextColumn("p", alignment="right"),
             "p_holm": st.column_config.TextColumn("p, Holm", alignment="right", help=_P),

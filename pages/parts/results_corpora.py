@@ -33,7 +33,7 @@ def draw_corpora(state: PageState, files: Signature, chosen: Slice, part: str) -
         family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are compared.")
         reference = choose_one(state, "reference", "Reference corpus", corpora,
                                help_text="The corpus whose direction is held against the others.")  # fmt: skip
-        choose_measure(state)
+    choose_measure(state)
     found = replication(files, chosen, (("families", (family,)), ("reference", reference), *how(state)))
     if found.effects.empty:
         nothing(f"shift under {family}")

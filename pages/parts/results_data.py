@@ -1,5 +1,6 @@
 """Tables of the results, computed once for each slice and shared by all sessions."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ _KEPT = 128
 @st.cache_data(max_entries=_KEPT, show_spinner="Comparing with the baselines …")
 def effect_table(files: Signature, chosen: Slice, kind: str, how: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     """Effects of one kind; see ``core.analysis.questions.{kind}_effects``."""
-    makers = {
+    makers: dict[str, Callable[..., pd.DataFrame]] = {
         "spatial": questions.spatial_effects, "place": questions.place_effects, "angle": questions.angle_effects,
         "modifier": questions.modifier_effects, "level": questions.level_effects, "crossed": questions.crossed_effects,
     }  # fmt: skip

@@ -78,9 +78,8 @@ def _shifts(state: PageState, files: Signature, chosen: Slice, factor: str) -> N
     if not offered:
         nothing("family")
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        family = choose_one(state, "under", "Family", offered, help_text="The edits whose shifts are drawn.")
-        choose_measure(state)
+    family = choose_one(state, "under", "Family", offered, help_text="The edits whose shifts are drawn.")
+    choose_measure(state)
     table = effect_table(files, chosen, "level", (("factor", factor), ("family", family), *how(state)))
     if table.empty:
         nothing(f"shift under {family}")

@@ -155,4 +155,4 @@ def _differ(
         st.markdown(f"#### Do the {of} differ?", width="content")
         evaluator = choose_one(state, "of", "Evaluator", present, help_text=_OF_HELP)
     asked = (("label", label), ("family", family), ("evaluator", evaluator), ("measure", state.get("measure")))
-    factor_block(factor(files, chosen, asked), of=of, stem=stem)
+    factor_block(factor(files, chosen, asked), of=of, stem=stem, names=_NAMES)

@@ -59,10 +59,11 @@ def results_state(files: Signature) -> PageState:
 
 def choose_question(state: PageState) -> tuple[str, str]:
     """Draw the choice of a question and of its part; return both, the part empty where there is none."""
-    question = st.segmented_control(
+    st.segmented_control(
         "Research question", tuple(QUESTIONS), format_func=QUESTIONS.__getitem__, required=True,
         key=state.key("question"), label_visibility="collapsed",
     )  # fmt: skip
+    question = str(state.get("question"))
     st.markdown(f"##### {ASKED[question]}")
     return question, _choose_part(state, PARTS[question])
 

@@ -74,7 +74,7 @@ def _crossed(state: PageState, files: Signature, chosen: Slice) -> None:
         family = choose_one(state, "under", "Family", families, help_text="Economic words by category; the others by "
                             "whether the object is a person.")  # fmt: skip
         evaluator = choose_one(state, "of", "Evaluator", evaluators, help_text="Whose shifts the map shows.")
-        choose_measure(state)
+    choose_measure(state)
     table = effect_table(files, chosen, "crossed", (("family", family), ("evaluator", evaluator), *how(state)))
     if table.empty:
         nothing(f"{family} word")

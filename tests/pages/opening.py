@@ -7,6 +7,8 @@ from streamlit.testing.v1 import AppTest
 HUMAN = "pages/human_validation.py"
 FAILURES = "pages/failures.py"
 LAB = "pages/probe_lab.py"
+RESULTS = "pages/results.py"
+COMPARE = "pages/compare.py"
 OVERVIEW = "pages/overview.py"
 RUN = "pages/run_audit.py"
 FLIP_RISK = "pages/flip_risk.py"

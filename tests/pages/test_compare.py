@@ -1,0 +1,87 @@
+"""The comparison on the shipped run: evaluators, slices, words, runs, and links of any kind."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.settings import ROOT, runs_dir
+from tests.pages.opening import COMPARE, Open, texts
+from tests.pages.test_results import second_corpus
+
+
+@pytest.fixture
+def demo(open_page: Open) -> Path:
+    """The shipped run among this test's own runs."""
+    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", runs_dir() / "demo"))
+
+
+def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE)
+    assert not app.exception
+    (table,) = (each.value for each in app.dataframe)
+    assert set(table["how"]) == {"paired by item"}
+    assert {"a_value", "b_value", "difference", "low", "high", "a_n", "b_n", "p_holm", "verdict"} <= set(table)
+    assert len(app.get("plotly_chart")) == 2
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_two_kinds_of_items_are_independent_and_it_is_said(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, b_evaluator="conse-lite0", a_categories="animal", b_categories="food")
+    assert "Independent: 8 of 8 rows" in texts(app)
+
+
+def test_two_words_are_compared(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, a_modifiers="African", b_modifiers="American", b_evaluator="conse-lite0", by="modifier")
+    (table,) = (each.value for each in app.dataframe)
+    assert list(table["label"]) == ["All together"]
+
+
+def test_the_same_on_both_sides_says_so(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, b_evaluator="conse-lite0")
+    assert "Both sides hold the same" in texts(app)
+    assert not app.get("plotly_chart")
+
+
+def test_a_side_without_a_shift_says_so(open_page: Open, demo: Path) -> None:
+    assert "One side holds no shift" in texts(open_page(COMPARE, a_families="emotion", a_modifiers="African"))
+
+
+def test_the_sides_can_be_swapped(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, a_families="rotation", b_evaluator="grounding-judge")
+    app.button("compare.swap").click()
+    app.run()
+    assert not app.exception
+    assert app.session_state["compare.b_families"] == ["rotation"]
+    assert app.session_state["compare.a_evaluator"] == "grounding-judge"
+
+
+def test_two_runs_are_compared_with_what_they_were_made_with(open_page: Open, demo: Path) -> None:
+    second_corpus(demo)
+    path = demo.with_name("other") / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"seed": 7}), "utf-8")
+    app = open_page(COMPARE, a_runs="demo", b_runs="other", b_evaluator="conse-lite0")
+    assert not app.exception
+    table, made = (each.value for each in app.dataframe)
+    assert set(table["how"]) == {"independent"}  # another corpus has other items
+    assert {"seed", "corpus.name"} <= set(made["what"])
+
+
+def test_standardised_shifts_have_no_margin(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, measure="standardised")
+    (table,) = (each.value for each in app.dataframe)
+    assert not table["verdict"].str.contains("margin").any()
+
+
+def test_no_run_says_what_to_do(open_page: Open) -> None:
+    said = texts(open_page(COMPARE))
+    assert "No run is here yet" in said
+    assert "python -m core audit" in said
+
+
+def test_nonsense_in_a_link_is_told_and_the_rest_restored(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, a_evaluator="nobody", b_families="rotation,nothing", margin="many", by="mood")
+    assert not app.exception
+    assert "Part of the link could not be restored" in texts(app)
+    assert app.session_state["compare.b_families"] == ["rotation"]

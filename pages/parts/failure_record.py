@@ -29,7 +29,7 @@ def show_record(state: PageState, files: Signature) -> None:
         state.put("record", "")
 
     st.dialog(f"{safe(pair['probe'])} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
-        state, files, pd.Series(pair), records
+        state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records
     )
 
 

@@ -19,10 +19,11 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = ()) -> dict[str, str]:
     """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators.
 
     Args:
-        row: has corpus, item, probe, subject and evaluator.
+        row: has corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
         evaluators: to show instead of the row's own.
     """
-    link = {"item": row["item"], "probes": row["probe"], "evaluators": ",".join(evaluators) or row["evaluator"]}
+    probes = "" if row["axis"] == "null" else row["probe"]
+    link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
     if row["corpus"] != corpus_names()[0]:
         link = {"corpus": row["corpus"], **link}
     return link | ({"subject": "human"} if row["subject"] == "human" else {})

@@ -19,7 +19,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
     st.cache_data.clear()
     st.cache_resource.clear()
 
-    def opened(page: str, **query: str) -> AppTest:
+    def opened(page: str, /, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.run()
         app.switch_page(page)

@@ -1,0 +1,253 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.failures import PAIR
+from core.audit.plan import make_plan
+from core.audit.run import run_audit
+from core.evaluators.pool import Pool
+from core.settings import ROOT, results_dir, runs_dir
+from pages.parts.links import failures_link, lab_link, read_record, record_text
+from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
+from tests.pages.opening import FAILURES, Open, texts
+
+CAT = {"run": "demo", "item": "cat", "subject": "template", "probe": "vflip"}
+
+
+@pytest.fixture
+def shipped(open_page: Open) -> Path:
+    """The shipped run in the folders of this test; its corpus ships too, so its pictures can be made."""
+    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo"))
+
+
+@pytest.fixture(scope="module")
+def squares_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("squares")
+    plan = make_plan(
+        build_corpus(folder / "corpus"), evaluators=[HISTOGRAM, PAIRED], probes=["rotation", "null", "cultural"]
+    )
+    return run_audit(plan, folder / "runs", run_id="squares-1", pool=Pool(budget_mb=100, device="cpu")).path
+
+
+@pytest.fixture
+def elsewhere(open_page: Open, squares_run: Path) -> Path:
+    """A run of a corpus that no loader here reads, so that its scores are all there is."""
+    return Path(shutil.copytree(squares_run, runs_dir() / "squares-1"))
+
+
+def heads(app: AppTest) -> list[str]:
+    return [each.value for each in app.subheader]
+
+
+def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, shipped: Path) -> None:
+    app = open_page(FAILURES)
+    assert not app.exception
+    percents = [float(each.split("**")[0].split(". ")[1].split(" %")[0].replace("−", "-")) for each in heads(app)]
+    assert len(percents) == 12
+    assert [abs(each) for each in percents] == sorted(map(abs, percents), reverse=True)
+    pictures = [image for element in app.image for image in element.proto.imgs]
+    assert 12 <= len(pictures) <= 24
+    assert all(image.alt for image in pictures)
+    assert "Null band" in texts(app)
+
+
+def test_a_card_shows_the_pair_under_every_evaluator(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, evaluators="histogram", families="rotation")
+    tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
+    assert len(tables) == 12
+    assert all("paired" in table and "**histogram**" in table for table in tables)
+
+
+def test_changed_words_are_marked_without_colour_alone(open_page: Open, elsewhere: Path) -> None:
+    said = texts(open_page(FAILURES, families="cultural"))
+    assert "~~" in said
+    assert ":blue-background[**" in said
+
+
+@pytest.mark.parametrize("sort", ["absolute", "standardised", "disagreement"])
+def test_every_order_is_offered_and_in_the_link(open_page: Open, elsewhere: Path, sort: str) -> None:
+    app = open_page(FAILURES)
+    app.selectbox(key="failures.sort").set_value(sort).run()
+    assert not app.exception
+    assert app.query_params["sort"] == sort
+    assert {"absolute": "under", "standardised": "SD under", "disagreement": "SD apart"}[sort] in heads(app)[0]
+
+
+def test_a_filter_narrows_the_gallery_and_begins_at_the_first_page(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, page="3")
+    assert "page 3 of" in texts(app)
+    app.multiselect(key="failures.families").set_value(["rotation"]).run()
+    assert "**28 pairs**, 56 shifts · page 1 of 3" in texts(app)
+    assert "page" not in app.query_params
+    assert app.query_params["families"] == "rotation"
+
+
+def test_pages_are_turned_and_stand_in_the_link(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation")
+    first = heads(app)
+    app.button(key="failures.turn.Next").click().run()
+    assert app.query_params["page"] == "2"
+    assert heads(app)[0].startswith("13. ")
+    app.button(key="failures.turn.Previous").click().run()
+    assert heads(app) == first
+    assert "page" not in app.query_params
+
+
+def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open, elsewhere: Path) -> None:
+    query = {"sort": "standardised", "families": "rotation", "evaluators": "histogram", "page": "2", "marks": "none"}
+    app = open_page(FAILURES, **query, inside="50-100")
+    assert not app.warning
+    assert {name: app.query_params[name] for name in query} == query
+    assert "page 2 of" in texts(app)
+    assert all("under histogram" in each for each in heads(app))
+
+
+def test_a_page_beyond_the_last_is_the_last(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", page="999")
+    assert "There is no page 999" in texts(app)
+    assert "page 3 of 3" in texts(app)
+
+
+NONSENSE = {
+    "sort": "loudness", "floor": "3", "page": "0", "marks": "<b>", "record": "[1,2]", "families": "nowhere",
+    "inside": "90-10", "colour": "red", "controls": "perhaps", "accepted": "101",
+}  # fmt: skip
+
+
+def test_what_a_link_holds_that_makes_no_sense_is_told_part_by_part(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, **NONSENSE)
+    assert not app.exception
+    told = next(each.value for each in app.warning if "could not be restored" in each.value).replace("\\", "")
+    for said in (
+        "'loudness'",
+        "'3'",
+        "'0'",
+        "'<b>'",
+        "'[1,2]'",
+        "nowhere",
+        "'90-10'",
+        "'colour'",
+        "'perhaps'",
+        "'101'",
+    ):
+        assert said in told
+    assert len(heads(app)) == 12
+    assert not app.query_params
+
+
+@pytest.mark.parametrize(
+    "query", [{"page": "1e9"}, {"page": "９"}, {"record": "[" * 5000}, {"page": "9" * 400}], ids=str
+)
+def test_a_hostile_link_is_a_sentence_and_the_usual_view(
+    open_page: Open, elsewhere: Path, query: dict[str, str]
+) -> None:
+    app = open_page(FAILURES, **query)
+    assert not app.exception
+    assert any("could not be restored" in each.value for each in app.warning)
+    assert not app.query_params
+
+
+def test_a_record_opens_from_the_link_with_every_column_and_closes(open_page: Open, shipped: Path) -> None:
+    app = open_page(FAILURES, record=record_text(CAT), families="vertical-flip")
+    assert not app.exception
+    told = json.loads(next(each.value for each in app.code if each.value.startswith("[")))
+    assert [each["evaluator"] for each in told] == ["conse-lite0", "conse-lite2", "grounding-judge"]
+    assert {"seam_energy", "pixels_sha256", "licence", "standardised", "null_percent"} <= set(told[0])
+    assert app.query_params["record"] == record_text(CAT)
+
+
+def test_the_button_of_a_card_opens_its_record(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation")
+    app.button(key="failures.open.0").click().run()
+    assert not app.exception
+    pair = read_record(app.query_params["record"])
+    assert pair is not None
+    assert pair["probe"].startswith("rotate")
+    assert any(each.value.startswith("[") for each in app.code)
+
+
+def test_a_record_that_is_not_in_the_runs_is_said_so(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, record=record_text(CAT | {"item": "a dog <b>"}))
+    assert not app.exception
+    assert any("is not in the runs" in each.value for each in app.warning)
+    assert "record" not in app.query_params
+
+
+def test_a_corpus_that_is_gone_leaves_the_scores_and_one_sentence(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES)
+    assert not app.exception
+    assert not app.image
+    assert len(heads(app)) == 12
+    assert "The pictures of corpus squares are not here" in texts(app).replace("\\", "")
+
+
+def test_a_picture_that_changed_since_the_run_is_not_shown(
+    open_page: Open, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.parts.failure_pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64})
+    app = open_page(FAILURES, record=record_text(CAT))
+    assert not app.exception
+    assert "picture of item 'cat' is not the one that the run scored" in texts(app).replace("\\", "")
+
+
+def test_filters_that_leave_nothing_say_which_to_relax(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", modifiers="African", evaluators="histogram")
+    assert "leave no pair" in texts(app)
+    app.button(key="failures.relax.modifiers").click().run()
+    assert not app.exception
+    assert heads(app)
+    assert app.query_params["families"] == "rotation"
+    assert "modifiers" not in app.query_params
+
+
+def test_every_filter_is_cleared_at_once(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", modifiers="African", categories="vehicle")
+    app.button(key="failures.relax.all").click().run()
+    assert len(heads(app)) == 12
+    assert not app.query_params
+
+
+def test_markup_in_a_run_is_shown_and_not_obeyed(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="<img src=x onerror=alert(1)>")
+    assert not app.exception
+    assert "<img" not in "\n".join(
+        each.value.replace("\\<", "") for each in (*app.markdown, *app.warning, *app.caption)
+    )
+
+
+def test_a_page_without_runs_says_how_to_make_one(open_page: Open) -> None:
+    said = texts(open_page(FAILURES))
+    assert "No run is here yet" in said
+    assert "python -m core audit" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (CAT | {"corpus": "demo", "evaluator": "e", "axis": "spatial"},
+         {"item": "cat", "probes": "vflip", "evaluators": "e"}),
+        ({"corpus": "x", "item": "cat", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
+         {"corpus": "x", "item": "cat", "probes": "", "evaluators": "e", "subject": "human"}),
+    ],
+)  # fmt: skip
+def test_the_probe_lab_gets_the_pair_as_it_is(row: dict[str, str], expected: dict[str, str]) -> None:
+    assert lab_link(row) == expected
+
+
+def test_a_finding_links_to_its_family_and_to_its_pair_where_it_names_one() -> None:
+    finding = {"family": "rotation", "evaluator": "conse-lite0"}
+    assert failures_link(finding) == {"families": "rotation", "evaluators": "conse-lite0"}
+    assert read_record(failures_link(finding | CAT)["record"]) == CAT
+
+
+@pytest.mark.parametrize("text", ["", "null", "{}", '["a","b"]', '["a","b","c",4]', "NaN", "[" * 100_000])
+def test_a_text_that_names_no_pair_is_none(text: str) -> None:
+    assert read_record(text) is None
+
+
+def test_a_pair_of_any_names_comes_back_from_its_link() -> None:
+    pair = dict(zip(PAIR, ('run "1"', "ítem/𝕏 ,&?", "human", "cultural:African"), strict=True))
+    assert read_record(record_text(pair)) == pair

@@ -18,6 +18,10 @@ BYTES_AN_INPUT = 820
 """Disk of an embedding of 384 numbers, as measured; a run keeps them until it is complete."""
 
 
+ENOUGH_IMAGES = 500
+"""Images after which loading and warming up weigh little in a measured speed; of such runs the latest counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What one evaluator would do.
@@ -94,10 +98,13 @@ def estimate(plan: Plan, out: Path, *, runs: Iterable[Run] | None = None) -> Est
 
 
 def measured_speeds(runs: Iterable[Run]) -> dict[str, float]:
-    """Seconds an image of each evaluator, from the latest run with this machine's processor that used it."""
+    """Seconds an image of each evaluator, as runs with this machine's processor measured them.
+
+    The latest run of at least ENOUGH_IMAGES images counts, else the one of the most images.
+    """
     here = describe_machine("")["processor"]
-    speeds: dict[str, float] = {}
-    for run in sorted(runs, key=lambda each: str(each.manifest.get("created"))):
+    best: dict[str, tuple[float, str, float]] = {}
+    for run in runs:
         machine, speed = run.manifest.get("machine"), run.manifest.get("speed")
         if not isinstance(machine, dict) or not isinstance(speed, dict) or machine.get("processor") != here:
             continue
@@ -106,9 +113,10 @@ def measured_speeds(runs: Iterable[Run]) -> dict[str, float]:
                 images, seconds = float(spent["images"]), float(spent["seconds"])
             except (KeyError, TypeError, ValueError):
                 continue
-            if images > 0 and 0 < seconds < float("inf"):
-                speeds[name] = seconds / images
-    return speeds
+            if 0 < images < float("inf") and 0 < seconds < float("inf"):
+                found = (min(images, ENOUGH_IMAGES), str(run.manifest.get("created")), seconds / images)
+                best[name] = max(best.get(name, found), found)
+    return {name: speed for name, (_, _, speed) in best.items()}
 
 
 def _work(reference: str, cost: Cost, speeds: dict[str, float]) -> Work:

@@ -219,6 +219,14 @@ def worker_is_alive(jobs: Path) -> bool:
     return False
 
 
+def trouble(jobs: Path | None = None) -> str:
+    """Why nobody takes the jobs that wait, as the last worker said it; empty where all is well."""
+    jobs = settings.jobs_dir() if jobs is None else jobs
+    said = files.tail(jobs / files.WORKER_LOG, lines=20).splitlines()
+    last = next((line for line in reversed(said) if line.startswith("error:")), "")
+    return last if last and next_waiting(jobs) is not None and not worker_is_alive(jobs) else ""
+
+
 def outcome(request: AuditRequest, state: State, exit_code: int | None) -> files.Status:
     """How a process ended, by its exit code (None: nobody was there to see it) and by what its run says."""
     if exit_code in (0, 1, None) and _is_complete(str(request.run_id)):
@@ -264,7 +272,7 @@ def _wake(jobs: Path, *, patient: bool = False) -> bool:
     if worker_is_alive(jobs) or (patient and fresh):
         return False
     coming.touch()
-    with (jobs / ".worker.log").open("wb") as log:
+    with (jobs / files.WORKER_LOG).open("wb") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "core", "jobs", "work"], cwd=settings.ROOT, stdin=subprocess.DEVNULL,
             stdout=log, stderr=subprocess.STDOUT, start_new_session=True,

@@ -20,7 +20,7 @@ from core.audit.manifest import check_run_id
 from core.errors import InvalidInput, StoreError
 
 JOB, STATE, LOG, PROGRESS = "job.json", "state.json", "log.txt", "progress.json"
-QUEUE_LOCK, WORKER_LOCK, COMING = ".queue.lock", ".worker.lock", ".worker.coming"
+QUEUE_LOCK, WORKER_LOCK, WORKER_LOG, COMING = ".queue.lock", ".worker.lock", ".worker.log", ".worker.coming"
 
 LARGEST_FILE = 1_000_000
 """Most bytes of a job file that are read: one that was tampered with may be anything."""

@@ -52,8 +52,8 @@ def _numbers(told: Estimate) -> None:
         ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
         ("Model calls", thousands(told.inputs), "What enters the evaluators, at most. A dual encoder reads every "
          "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together."),
-        ("Time", _time(told), "By the speed of the latest run with this machine's processor, model by model; "
-         "unknown where no run has measured it."),
+        ("Time", _time(told), "By the speed that earlier runs with this machine's processor measured, model by "
+         "model; unknown where none has."),
         ("Disk", _size(told.working_bytes), f"While it runs, about; {_size(told.kept_bytes)} stay. "
          f"{_size(told.free_bytes)} are free."),
     ):  # fmt: skip

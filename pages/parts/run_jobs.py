@@ -22,8 +22,12 @@ IDLE_EVERY_S = 20.0
 SHOWN = 5
 """Ended jobs on one page of the list."""
 
-RESULTS = "pages/results.py"
-OVERVIEW = "pages/overview.py"
+LINKS = (
+    ("pages/results.py", "See its results", ":material/bar_chart:"),
+    ("pages/failures.py", "Failures", ":material/photo_library:"),
+    ("pages/overview.py", "Overview", ":material/insights:"),
+)
+"""Where a complete run can be looked at; the first two open on that run alone."""
 
 _Colour = Literal["gray", "blue", "orange", "green", "red"]
 _BADGES: dict[str, tuple[str, _Colour, str]] = {
@@ -57,6 +61,8 @@ def _draw(polled: bool) -> None:
         st.error(safe(said, limit=600))
     for problem in problems:
         st.warning(safe(problem, limit=500), icon=":material/warning:")
+    if stuck := jobs.trouble():
+        st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
     if not found and not problems:
         st.info("No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
                 icon=":material/playlist_play:")  # fmt: skip
@@ -137,8 +143,9 @@ def _ended(job: Job, place: int) -> None:
             ]
             st.caption(f"{', '.join(words)} · {counted(counts['items_kept'], 'item')} · took {_took(job)}")
         with st.container(horizontal=True):
-            st.page_link(RESULTS, label="See its results", icon=":material/bar_chart:", query_params={"runs": job.id})
-            st.page_link(OVERVIEW, label="Overview", icon=":material/insights:")
+            for page, label, icon in LINKS:
+                query = {} if "overview" in page else {"runs": job.id}
+                st.page_link(page, label=label, icon=icon, query_params=query)
     elif job.status == "failed":
         st.error(safe(job.last_line or "It ended without a word.", limit=500))
     elif job.status == "died":

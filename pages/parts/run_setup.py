@@ -13,7 +13,7 @@ from core.settings import data_dir
 from pages.parts.lab_setup import choose_evaluators
 from pages.parts.lab_state import corpus_roots
 from pages.parts.run_probes import choose_probes
-from pages.parts.run_state import corpus_loaders, read_corpus
+from pages.parts.run_state import FILES, corpus_loaders, read_corpus
 from pages.parts.text import counted, safe
 from pages.parts.url_state import PageState
 
@@ -104,9 +104,9 @@ def _other_corpus(state: PageState) -> None:
 
 def _further_evaluators() -> list[str]:
     """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
-    with st.expander("Evaluators of your own", expanded=bool(st.session_state.get("run.files"))):
+    with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
         text = st.text_input(
-            "Evaluators of your own", key="run.files", max_chars=1000, label_visibility="collapsed",
+            "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
             placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
         )  # fmt: skip
         st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
@@ -136,7 +136,7 @@ def _tell_corpus(asked: Asked, folder: str | None) -> None:
     if asked.corpus is None:
         return
     left_out = len(asked.corpus.rejected)
-    words = [f"**{counted(len(asked.corpus.items), 'item')}**"]
+    words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
     words += [f"{counted(left_out, 'image or entry', 'images or entries')} left out by the loader"] if left_out else []
     words += [f"read from {safe(folder, limit=300)}"] if folder else []
     st.caption(" · ".join(words))

@@ -14,10 +14,22 @@ from core.probes import registry as probes
 from pages.parts.lab_state import default_evaluators, ready_evaluators
 from pages.parts.url_state import Field, PageState, joined, one_of, some_of, text
 
+FILES = "run.files"
+"""Session key of the evaluators by path: not in the link, for naming a file runs it."""
+
+
+class RunState(PageState):
+    """The page's fields, and the evaluators by path."""
+
+    def reset(self) -> None:
+        """Set everything to its default; a callback."""
+        PageState.reset(self)
+        st.session_state[FILES] = ""
+
 
 def run_state() -> PageState:
     """Return the page's fields, with the defaults of this machine."""
-    return PageState(
+    return RunState(
         "run",
         (
             Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),

@@ -13,9 +13,8 @@ from core.audit import jobs, jobs_files
 from core.audit.jobs_request import audit_request
 from core.audit.manifest import read_run
 from core.settings import jobs_dir, runs_dir
-from tests.pages.opening import Open, texts
+from tests.pages.opening import RUN, Open, texts
 
-RUN = "pages/run_audit.py"
 PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 GATED = f"{PLUGINS / 'gated.py'}:Gated"
 
@@ -160,8 +159,10 @@ def test_families_are_switched_as_a_whole_and_single_probes_by_name(open_page: O
     assert "probes" not in app.query_params
     app.button(key="run.probes.None").click().run()
     assert app.button(key="run.start").disabled
+    app.text_input(key="run.files").set_value("nowhere.py:Name").run()
     app.button(key="run.reset").click().run()
     assert "probes" not in app.query_params
+    assert app.text_input(key="run.files").value == ""
 
 
 def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(

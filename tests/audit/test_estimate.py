@@ -1,0 +1,112 @@
+"""What a run would cost is counted, and its time is what a run on this machine measured, or not known."""
+
+from pathlib import Path
+
+import pytest
+from squares import HISTOGRAM, PAIRED
+
+from core.audit.estimate import estimate, measured_speeds
+from core.audit.jobs_progress import ProgressFile, Told, read_progress
+from core.audit.jobs_request import short_patterns
+from core.audit.machine import describe_machine
+from core.audit.manifest import Run
+from core.audit.plan import make_plan
+from core.audit.run import Progress
+from core.corpora.schema import Corpus
+from core.probes.registry import catalogue, select
+
+
+def run(name: str, images: object, seconds: object, *, day: int = 1, **machine: str) -> Run:
+    manifest = {
+        "run": name, "created": f"2026-01-{day:02d}", "machine": describe_machine("cpu") | machine,
+        "speed": {"histogram": {"images": images, "seconds": seconds}},
+    }  # fmt: skip
+    return Run(Path(name), manifest)
+
+
+def test_the_latest_run_that_is_long_enough_is_the_measure() -> None:
+    short, old, new = run("short", 20, 40.0, day=9), run("old", 600, 60.0), run("new", 500, 100.0, day=2)
+    assert measured_speeds([short, old, new]) == {"histogram": 0.2}
+    assert measured_speeds([new, short]) == {"histogram": 0.2}
+    assert measured_speeds([short]) == {"histogram": 2.0}
+
+
+@pytest.mark.parametrize(
+    "told", [run("a", 0, 1.0), run("a", 5, 0.0), run("a", "x", 1.0), run("a", 5, None), run("a", 5, float("nan")),
+             run("a", 500, 9.0, processor="another"), Run(Path("b"), {"speed": 3, "machine": {}}), Run(Path("c"), {})],
+)  # fmt: skip
+def test_a_run_that_measured_nothing_here_is_no_measure(told: Run) -> None:
+    assert measured_speeds([told]) == {}
+
+
+def test_an_estimate_counts_inputs_by_kind_and_knows_no_time_it_was_not_told(squares: Corpus, tmp_path: Path) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM, PAIRED], probes=["vflip", "rotation"])
+    told = estimate(plan, tmp_path / "not" / "there", runs=[run("a", 1000, 500.0)])
+    dual, paired = told.work
+    cost = plan.cost()
+    assert (cost.items, cost.images) == (7, 7 * 6)
+    assert (dual.dual, dual.inputs, dual.seconds) == (True, cost.images + cost.captions, 0.5 * 42)
+    assert (paired.dual, paired.inputs, paired.seconds) == (False, cost.pairs, None)
+    assert told.inputs == dual.inputs + paired.inputs
+    assert (told.seconds, told.unmeasured) == (None, ("paired-histogram",))
+    assert told.kept_bytes < told.working_bytes < told.free_bytes
+    assert told.fits
+    alone = estimate(make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"]), tmp_path, runs=[run("a", 10, 5.0)])
+    assert alone.seconds == 0.5 * 14
+
+
+def test_progress_passes_through_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    tell = ProgressFile(path, every_s=0)
+    tell(Progress("scoring", 3, 12, 1.5, 4.5, 0, 2))
+    told = read_progress(path)
+    assert told is not None
+    assert (told.phase, told.done, told.total, told.shards, told.share) == ("scoring", 3, 12, 2, 0.25)
+    assert told.left_s(told.at + 1) == 3.5
+    assert told.left_s(told.at + 60) == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["progress.json"]
+
+
+def test_progress_is_written_now_and_then_and_at_every_new_phase(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    tell = ProgressFile(path, every_s=3600)
+    for phase, done in (("loading", 0), ("scoring", 1), ("scoring", 2)):
+        tell(Progress(phase, done, 9, 0.0, None, 0, 1))
+    told = read_progress(path)
+    assert told is not None
+    assert told.done == 1
+    assert told.left_s(told.at) is None
+
+
+def test_a_disk_that_refuses_progress_does_not_stop_the_audit(tmp_path: Path) -> None:
+    ProgressFile(tmp_path / "no" / "folder" / "p.json")(Progress("loading", 0, 1, 0.0, None, 0, 1))
+    assert read_progress(tmp_path / "no" / "folder" / "p.json") is None
+
+
+SOUND = '{"phase": "scoring", "done": 1, "total": 2, "elapsed_s": 0, "eta_s": 1, "shard": 0, "shards": 1, "at": 0}'
+SPOILT = [SOUND.replace(*change) for change in (("scoring", "x"), ("1", "-1"), ("1", '"1"'), ('_s": 1', '_s": NaN'))]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"phase": "scoring"}', "[" * 50_000, SOUND[:-5], *SPOILT])
+def test_progress_that_makes_no_sense_is_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(SOUND, encoding="utf-8")
+    assert read_progress(path) is not None
+    path.write_text(text, encoding="utf-8")
+    assert read_progress(path) is None
+
+
+def test_the_share_of_nothing_is_nothing() -> None:
+    assert Told("scoring", 0, 0, 0.0, None, 0, 0, 0.0).share == 0
+
+
+@pytest.mark.parametrize(
+    "patterns", [["all"], ["default"], ["spatial"], ["null", "societal"], ["rotate+5", "blur"], ["default", "distance"]]
+)
+def test_short_patterns_mean_the_very_same_probes(patterns: list[str]) -> None:
+    names = {probe.name for probe in select(patterns)}
+    short = short_patterns(names)
+    assert {probe.name for probe in select(short)} == names
+    assert len(short) <= len(names)
+    assert short_patterns([]) == ()
+    assert short_patterns(catalogue().names()) == ("all",)

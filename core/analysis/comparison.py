@@ -25,7 +25,7 @@ from core.analysis.bootstrap import (
     median_bca_levels,
 )
 from core.analysis.contrasts import INVARIANT, MARGIN, MOVES, MOVES_WITHIN
-from core.analysis.results import LEAST_N, TOO_FEW, claim, clean_spread, item_changes
+from core.analysis.results import LEAST_N, TOO_FEW, change_rows, claim, clean_spread, per_item
 from core.analysis.shift_tests import cliffs_delta, holm, paired_test
 from core.analysis.slices import CHOICES, Slice
 from core.audit.manifest import Run
@@ -138,15 +138,17 @@ def compare(
         raise InvalidInput(f"two sides are compared in one of {', '.join(MEASURES)}, got {measure!r}")
     if by not in CHOICES.values():
         raise InvalidInput(f"sides are compared by one of {', '.join(CHOICES.values())}, got {by!r}")
+    rows = [change_rows(store, side, columns=("evaluator", "axis", by)) for side in (a, b)]
     first, second = (
-        _Side(item_changes(store, side, by=("evaluator",), only=_visible(side)), name)
-        for side, name in ((a, "A"), (b, "B"))
+        _Side(per_item(_visible(shifts, side), ("evaluator", "corpus", "item")), name)
+        for shifts, side, name in zip(rows, (a, b), "AB", strict=True)
     )
     pairing = can_pair(a, b)
     if first.items.empty or second.items.empty:
         return pd.DataFrame(columns=list(COLUMNS))
     records = [_row(ALL, first, second, pairing, measure, margin)]
-    parts = [_levels(item_changes(store, side, by=("evaluator", by)), by) for side in (a, b)]
+    keys = tuple(dict.fromkeys(("evaluator", by, "corpus", "item")))
+    parts = [_levels(per_item(shifts, keys), by) for shifts in rows]
     records += [
         _row(label, _Side(parts[0][label], "A"), _Side(parts[1][label], "B"), pairing, measure, margin)
         for label in sorted(set(parts[0]) & set(parts[1]))
@@ -161,8 +163,8 @@ def can_pair(a: Slice, b: Slice) -> bool:
     return any(getattr(a, field.name) != getattr(b, field.name) for field in fields(a) if field.name not in _OF_ITEMS)
 
 
-def _visible(side: Slice) -> dict[str, list[str]] | None:
-    return None if side.axes else {"axis": [axis.value for axis in Axis if axis is not Axis.NULL]}
+def _visible(rows: pd.DataFrame, side: Slice) -> pd.DataFrame:
+    return rows if side.axes else rows[rows["axis"] != Axis.NULL.value]
 
 
 class _Side:

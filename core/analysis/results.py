@@ -75,23 +75,35 @@ def item_changes(
     Raises:
         InvalidInput: if a column is not one of the store's choices.
     """
+    keys = [*dict.fromkeys([*by, "corpus"]), "item"]
+    return per_item(change_rows(store, chosen, columns=by, only=only, against=against), keys)
+
+
+def change_rows(
+    store: Store,
+    chosen: Slice,
+    *,
+    columns: Sequence[str],
+    only: Mapping[str, Sequence[str]] | None = None,
+    against: Against = "baseline",
+) -> pd.DataFrame:
+    """Every shift of a slice: ``columns`` + corpus, item, category, percent, delta, baseline; see item_changes."""
     clause, params = where(chosen)
     for column, values in (only or {}).items():
         _known(column)
         params[f"only_{column}"] = list(values)
         clause += f" and list_contains($only_{column}, s.{column}::varchar)"
-    keys = [*dict.fromkeys([*map(_known, by), "corpus"]), "item"]
-    columns = list(dict.fromkeys([*keys, "category"]))
+    kept = list(dict.fromkeys([*map(_known, columns), "corpus", "item", "category"]))
     source = "shifts" if against == "baseline" else _BARE
     rows = store.table(
-        f"select {', '.join(f's.{name}' for name in columns)}, s.percent, s.delta, s.baseline_score as baseline "
+        f"select {', '.join(f's.{name}' for name in kept)}, s.percent, s.delta, s.baseline_score as baseline "
         f"from {source} s {clause}",
         params,
     )
-    return _per_item(_frame(rows), keys)
+    return _frame(rows)
 
 
-def _per_item(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def per_item(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """One row an item and cell: medians over its rows, none of them where a key is missing."""
     rows = rows[~rows[list(keys)].isna().any(axis=1)].reset_index(drop=True)
     code = np.zeros(len(rows), dtype=np.int64)

@@ -75,7 +75,7 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, draws: int = DRAWS, seed: int
     first, second = (_centred(values[whole]) for values in (a, b))
     if not first.any() or not second.any():
         return RankTest(math.nan, math.nan, n, "", 0, least, "all points have the same value on one side")
-    scale = float(np.linalg.norm(first) * np.linalg.norm(second))
+    scale = math.sqrt((first @ first) * (second @ second))
     rho = float(np.clip(first @ second / scale, -1, 1))
     if n <= EXACT_MOST:
         orders = np.array(list(permutations(range(n))), dtype=np.int8)

@@ -1,0 +1,54 @@
+"""Labels of the scatter: beside their marks, on nothing else."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.charts.geometry import WIDTHS, placed, valence_scatter
+
+
+def boxes(marks: list[tuple[float, float]], texts: list[str], offsets: list[tuple[float, float]]) -> list[tuple]:
+    return [
+        (x + dx - 6.6 * len(text) / 2, y + dy - 7.5, x + dx + 6.6 * len(text) / 2, y + dy + 7.5)
+        for (x, y), text, (dx, dy) in zip(marks, texts, offsets, strict=True)
+    ]
+
+
+def overlap(one: tuple, other: tuple) -> bool:
+    return min(one[2], other[2]) > max(one[0], other[0]) and min(one[3], other[3]) > max(one[1], other[1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_label_covers_another_or_a_mark(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    marks = list(zip(rng.uniform(0, 600, 18), rng.uniform(0, 340, 18), strict=True))
+    texts = [f"modifier{number}" for number in range(18)]
+    dots = [(x - 6, y - 6, x + 6, y + 6) for x, y in marks]
+    labels = boxes(marks, texts, placed([dots], texts))
+    for number, label in enumerate(labels):
+        assert not any(overlap(label, other) for other in labels[:number])
+        assert not any(overlap(label, dot) for dot in dots)
+
+
+def test_marks_at_one_place_still_get_labels_of_their_own() -> None:
+    dots = [(94.0, 94.0, 106.0, 106.0)] * 4
+    offsets = placed([dots], ["one", "two", "three", "four"])
+    assert len(set(offsets)) == 4
+    assert all(math.hypot(*offset) > 10 for offset in offsets)
+
+
+def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
+    points = pd.DataFrame(
+        {"family": ["f", "f", "<b>g"], "modifier": ["up", "down", "<i>x"], "projection": [0.1, -0.2, 0.0],
+         "median_percent": [1.0, -3.0, 0.5], "low": [0.5, -4.0, np.nan], "high": [1.5, -2.0, np.nan],
+         "n_items": [9, 8, 1], "n_objects": [0, 0, 4]}
+    )  # fmt: skip
+    figure = valence_scatter(points, neutral=-0.05)
+    assert [each.text for each in figure.layout.annotations] == ["up", "down", "&lt;i&gt;x"]
+    assert figure.layout.shapes[0].x0 == -0.05
+    assert {trace.marker.symbol for trace in figure.data} == {"circle", "diamond"}
+    assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
+    assert len(valence_scatter(points.iloc[:1]).layout.shapes) == 0
+    assert min(WIDTHS) < 300

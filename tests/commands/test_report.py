@@ -1,0 +1,58 @@
+"""``report`` as a shell calls it."""
+
+from pathlib import Path
+
+import pytest
+
+from core.commands._shared import Code
+from core.report.model import FORMATS
+from core.report.signature import parse_signature
+from core.settings import ROOT
+from tests.commands.calling import Invoke
+
+DEMO = ROOT / "data" / "results" / "demo"
+
+
+def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tmp_path: Path) -> None:
+    done = invoke("report", DEMO, "-o", tmp_path / "out", "--drawings")
+    assert done.exit_code == Code.OK
+    signature, summary = done.stdout.splitlines()
+    assert parse_signature(signature)["runs"] == ["demo"]
+    assert "25 tables and 13 figures" in summary
+    assert all((tmp_path / "out" / name).is_file() for name in FORMATS.values())
+    assert signature in (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "T9 (Table 9) is left out: it compares corpora" in done.stderr
+
+
+def test_only_the_formats_asked_for_are_written(invoke: Invoke, tmp_path: Path) -> None:
+    assert invoke("report", DEMO, "-o", tmp_path / "out", "--format", "latex").exit_code == Code.OK
+    assert sorted(path.suffix for path in (tmp_path / "out").glob("report.*")) == [".tex"]
+    assert {path.suffix for path in (tmp_path / "out" / "figures").iterdir()} == {".pdf"}
+
+
+def test_a_folder_that_holds_files_is_left_alone_unless_told(invoke: Invoke, tmp_path: Path) -> None:
+    mine = tmp_path / "out" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    refused = invoke("report", DEMO, "-o", mine.parent, "--format", "md")
+    assert refused.exit_code == Code.BAD_INPUT
+    assert "holds files" in refused.stderr
+    assert [path.name for path in mine.parent.iterdir()] == ["mine.txt"]
+    assert invoke("report", DEMO, "-o", mine.parent, "--format", "md", "--overwrite").exit_code == Code.OK
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("report", "nothing-here"), "no run 'nothing-here' here; there are: none yet"),
+        (("report", DEMO, "--format", "pdf"), "--format knows md, html, latex, got 'pdf'"),
+        (("report", DEMO, "--subject", "human"), "no score of subject 'human'"),
+        (("report", ROOT / "docs"), "holds no run"),
+    ],
+)
+def test_what_cannot_be_reported_is_said(invoke: Invoke, arguments: tuple[object, ...], problem: str) -> None:
+    done = invoke(*arguments)
+    assert done.exit_code == Code.BAD_INPUT
+    assert problem in done.stderr
+    assert not Path("report-demo").exists()

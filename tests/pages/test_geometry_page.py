@@ -1,0 +1,82 @@
+"""The page Geometry on the results that ship, through the real text encoder."""
+
+import shutil
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT, results_dir
+from tests.pages.opening import Open, texts
+
+PAGE = "pages/geometry.py"
+
+
+@pytest.fixture
+def demo(open_page: Open) -> None:
+    shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo")
+
+
+def said(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert not app.exception
+    assert "python -m core audit" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None:
+    app = open_page(PAGE, families="cultural")
+    assert not app.exception
+    assert not app.error
+    words = said(app)
+    assert "Spearman's ρ = **−0.04**, p = 0.963 (permutation test, every order tried), n = 7 modifiers." in words
+    assert "7 points are few" in words
+    assert "Not applicable to **grounding-judge**" in words
+    chart = app.get("plotly_chart")[0]
+    assert "African" in chart.proto.alt
+    table = app.dataframe[0].value
+    assert len(table) == 7
+    assert table["projection"].between(-1, 1).all()
+
+
+@pytest.mark.usefixtures("demo")
+def test_phrases_are_placed_over_the_run_s_objects(open_page: Open) -> None:
+    app = open_page(PAGE, families="emotion", level="phrase", evaluator="conse-lite2")
+    assert not app.exception
+    assert not app.error
+    table = app.dataframe[0].value
+    assert table["modifier"].tolist() == ["angry", "happy", "sad"]
+    assert (table["n_objects"] > 1).all()
+    assert "cannot give a p below 0.333" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_word_lists_can_be_edited_and_bad_ones_are_told(open_page: Open) -> None:
+    app = open_page(PAGE, families="cultural")
+    before = app.dataframe[0].value["projection"].tolist()
+    app.text_area(key="geometry.positive").set_value("splendid").run()
+    assert not app.exception
+    assert app.query_params["positive"] in ("splendid", ["splendid"])
+    assert app.dataframe[0].value["projection"].tolist() != before
+    app.text_area(key="geometry.positive").set_value(" ").run()
+    assert not app.exception
+    assert "positive words is empty" in "".join(error.value for error in app.error)
+    app.text_area(key="geometry.positive").set_value("bad").run()
+    assert "both word lists" in "".join(error.value for error in app.error)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_slice_without_modifiers_says_so(open_page: Open) -> None:
+    app = open_page(PAGE, families="rotation")
+    assert not app.exception
+    assert "hold no modifier" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_link_of_something_else_is_told_and_the_page_stands(open_page: Open) -> None:
+    app = open_page(PAGE, level="sentence", evaluator="nobody", positive="x" * 3000)
+    assert not app.exception
+    assert "could not be restored" in said(app)

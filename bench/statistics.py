@@ -9,7 +9,7 @@ from core.analysis.calibration_sweep import LAMBDAS, choose, sweep
 from core.analysis.flip_risk import GAPS, flip_risk, flip_risk_intervals
 from core.analysis.mixed_model import mixed_effect
 from core.analysis.orbits import Family, Orbits
-from core.analysis.spearman_band import BAND_RESAMPLES, spearman_band
+from core.analysis.spearman_band import BAND_RESAMPLES, spearman_bands
 
 ITEMS = 10_000
 EVALUATORS = 5
@@ -71,12 +71,13 @@ def sweep_rows() -> None:
 
 def band_row() -> None:
     """Bootstrap band of Spearman's ρ along λ."""
-    s, c, h = np.random.default_rng(0).normal(size=(3, ITEMS))
-    taken = seconds(lambda: spearman_band(s, c, h, LAMBDAS), 3)
+    s, c, *rest = np.random.default_rng(0).normal(size=(EVALUATORS + 1, ITEMS))
+    others = {str(rank): ratings for rank, ratings in enumerate(rest)}
+    taken = seconds(lambda: spearman_bands(s, c, others, LAMBDAS), 3)
     row(
         "bootstrap band of Spearman's ρ along λ",
         f"{taken:.2f} s",
-        f"{ITEMS} items, {BAND_RESAMPLES} resamples, one H",
+        f"{ITEMS} items, {BAND_RESAMPLES} resamples, {len(others)} H",
         "< 1 s",
     )
 

@@ -10,7 +10,7 @@ from core.analysis.calibration import SENSITIVITY, UNIFORM, WEIGHTED, Terms, cor
 from core.analysis.calibration_sweep import Choice, Sweep, choose, oracle_terms, sweep
 from core.analysis.orbits import Orbits, dev_split, orbits
 from core.analysis.slices import Slice, shifts
-from core.analysis.spearman_band import spearman_band
+from core.analysis.spearman_band import spearman_bands
 from core.audit.store import Store
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
@@ -58,12 +58,9 @@ class Fit:
     n_test: int
 
     def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Bootstrap band of ρ along λ by H, on the test split; see :func:`spearman_band`."""
+        """Bootstrap band of ρ along λ by H, on the test split; see :func:`spearman_bands`."""
         change = corrections(self.scores, self.terms).clean
-        return {
-            name: spearman_band(self.scores.clean, change, ratings, self.test.lambdas, level=level)
-            for name, ratings in self.others.items()
-        }
+        return spearman_bands(self.scores.clean, change, self.others, self.test.lambdas, level=level)
 
 
 def calibration_rows(store: Store, chosen: Slice) -> pd.DataFrame:

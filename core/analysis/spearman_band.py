@@ -1,17 +1,17 @@
 """Bootstrap of Spearman's ρ along λ, for all strengths and all resamples at once."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 
-BAND_RESAMPLES = 300
+BAND_RESAMPLES = 200
 """Bootstrap samples of a band: enough for a band that is looked at, few enough to follow a choice at once."""
 
-WORK = 24_000_000
+WORK = 10_000_000
 """Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
 
 
@@ -45,24 +45,81 @@ def spearman_band(
     Raises:
         InvalidInput: if level is out of range.
     """
+    return spearman_bands(clean, change, {"": ratings}, lambdas, level=level, resamples=resamples, seed=seed)[""]
+
+
+def spearman_bands(
+    clean: np.ndarray,
+    change: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    lambdas: Sequence[float],
+    *,
+    level: float = 0.95,
+    resamples: int = BAND_RESAMPLES,
+    seed: int = RUN_SEED,
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Bands for several H at once, see :func:`spearman_band`; those rated on the same items share the ranks of Ŝ.
+
+    Args:
+        others: H by name, float64 [n].
+
+    Returns:
+        (low, high) by name.
+    """
     if not 0 < level < 1:
         raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
+    groups: dict[bytes, list[str]] = {}
+    for name, ratings in others.items():
+        whole = ~(np.isnan(clean) | np.isnan(ratings) | np.isnan(change))
+        groups.setdefault(whole.tobytes(), []).append(name)
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     strengths = np.asarray(lambdas, dtype=np.float64)
-    whole = ~(np.isnan(clean) | np.isnan(ratings) | np.isnan(change))
-    s, c, h = clean[whole], change[whole], ratings[whole]
+    for mask, names in groups.items():
+        whole = np.frombuffer(mask, dtype=bool)
+        targets = [others[name][whole] for name in names]
+        found |= zip(
+            names, _group(clean[whole], change[whole], targets, strengths, level, resamples, seed), strict=True
+        )
+    return {name: found[name] for name in others}
+
+
+def _group(
+    s: np.ndarray,
+    c: np.ndarray,
+    targets: Sequence[np.ndarray],
+    strengths: np.ndarray,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> list[tuple[np.ndarray, np.ndarray]]:
     n = len(s)
     if n < 3 or len(strengths) == 0:
-        return np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)
+        return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
     rng = np.random.default_rng(seed)
-    picks = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, None]
-    counts = np.bincount(picks.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
-    target = _ranks(h, counts)
+    # one column a sample: what every sample does with an item then lies side by side in memory
+    picks = rng.integers(n, size=(resamples, n)) * resamples + np.arange(resamples)[:, None]
+    counts = np.bincount(picks.ravel(), minlength=n * resamples).reshape(n, resamples).astype(np.float64)
     at = _chosen(strengths, n, resamples) if c.any() else np.zeros(1, dtype=int)
-    drawn = [_correlations(_ranks(s + strengths[k] * c, counts), target, counts) for k in at]
-    low, high = np.array([_bounds(row, level) for row in drawn]).T
+    weighted = [counts * _ranks(target, counts) for target in targets]
+    sizes = [_sizes(each, counts) for each in weighted]
+    bounds = np.empty((len(targets), len(at), 2))
+    for place, step in enumerate(at):
+        ranks = _ranks(s + strengths[step] * c, counts)
+        own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
+        for row, (each, size) in enumerate(zip(weighted, sizes, strict=True)):
+            both, scale = np.einsum("ij,ij->j", each, ranks), own * size
+            drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
+            bounds[row, place] = _bounds(drawn, level)
     if len(at) == 1:
-        return np.full(len(strengths), low[0]), np.full(len(strengths), high[0])
-    return np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high)
+        return [(np.full(len(strengths), low), np.full(len(strengths), high)) for [[low, high]] in bounds]
+    return [(np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
+            for low, high in (each.T for each in bounds)]  # fmt: skip
+
+
+def _sizes(weighted: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Σ counts · ranks² of every sample, from counts · ranks; an item that was not drawn adds nothing."""
+    squares = np.divide(weighted**2, counts, out=np.zeros_like(counts), where=counts > 0)
+    return squares.sum(axis=0)
 
 
 def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
@@ -80,20 +137,13 @@ def _chosen(strengths: np.ndarray, n: int, resamples: int) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Centred mean ranks of every sample, float64 [resamples, n], in the order of the items."""
+    """Centred mean ranks of every sample, float64 [n, resamples], in the order of the items."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     starts = np.searchsorted(ordered, ordered, side="left")
     ends = np.searchsorted(ordered, ordered, side="right")
-    below = np.zeros((len(counts), len(values) + 1))
-    np.cumsum(counts[:, order], axis=1, out=below[:, 1:])
+    below = np.zeros((len(values) + 1, counts.shape[1]))
+    np.cumsum(counts[order], axis=0, out=below[1:])
     ranks = np.empty_like(counts)
-    ranks[:, order] = (below[:, starts] + below[:, ends] - len(values)) / 2
+    ranks[order] = (below[starts] + below[ends] - len(values)) / 2
     return ranks
-
-
-def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    weighted = counts * one
-    both = np.einsum("ij,ij->i", weighted, other)
-    sizes = np.einsum("ij,ij->i", weighted, one) * np.einsum("ij,ij,ij->i", counts, other, other)
-    return np.divide(both, np.sqrt(sizes), out=np.full(len(counts), math.nan), where=sizes > 0)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,6 +15,7 @@ from core.errors import InvalidInput
 scores_st = st.lists(st.integers(-5, 5), min_size=3, max_size=25)
 
 
+@settings(deadline=None)
 @given(scores_st, st.integers(0, 1000))
 def test_every_sample_has_scipys_rho_ties_included(values: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -42,7 +43,7 @@ def test_where_the_work_is_too_much_fewer_strengths_are_drawn_and_the_ends_are_e
     s, c, h = rng.normal(size=(3, 60))
     lambdas = np.arange(21) / 20
     full = np.array(spearman_band(s, c, h, lambdas))
-    monkeypatch.setattr(module, "WORK", 60 * 300 * 5)
+    monkeypatch.setattr(module, "WORK", 60 * 200 * 5)
     few = np.array(spearman_band(s, c, h, lambdas))
     np.testing.assert_array_equal(few[:, [0, -1]], full[:, [0, -1]])
     assert np.abs(few - full).max() < 0.05

@@ -41,7 +41,7 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     told = said(app)
     assert not app.error
     assert "127 items" in told
-    assert "300 bootstrap samples" in told
+    assert "200 bootstrap samples" in told
     assert "exactly invariant" in told
     assert "up to 6 variants a picture" in told
     assert "Before and after, λ = " in told

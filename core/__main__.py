@@ -19,6 +19,7 @@ from core.commands import (
     report,
     runs,
     score,
+    study,
     suite,
 )
 from core.commands._shared import Code, Commands, exit_codes
@@ -50,6 +51,7 @@ for name, module, function, summary in (
 for name, group, summary in (
     ("evaluators", evaluators, "List the evaluators and how to get what is missing."),
     ("corpora", corpora, "List the corpora; count one; build the demo corpus."),
+    ("study", study, "Studies of human validation: create, invite, export, agreement."),
     ("probes", probes, "List the probes and what each expects of a score."),
     ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
     ("regions", regions, "Regions for UMIC: pictures out to a detector, its files back."),

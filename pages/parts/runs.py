@@ -1,6 +1,7 @@
 """The runs that the pages read: one store for all sessions, opened again when a file behind it changes."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ from core.analysis.overview import card_risks, fairness_card, family_contrasts, 
 from core.analysis.slices import CHOICES, Slice, facets
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, run_paths, signature
+from core.human.ratings import verdicts
+from core.human.studies import list_studies, studies_dir
 
 Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
@@ -18,14 +21,21 @@ Signature = str
 def present() -> Signature:
     """What the store depends on now; empty where there is no run."""
     files = signature(run_paths())
-    return hashlib.sha256(repr(files).encode()).hexdigest() if files else ""
+    return hashlib.sha256(repr((files, _votes(studies_dir()))).encode()).hexdigest() if files else ""
+
+
+# Looked at twice a minute: while people vote, not every vote opens the store anew.
+@st.cache_data(ttl=30, show_spinner=False)
+def _votes(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """The studies' logs: the store holds people's verdicts too."""
+    return signature(folder.glob("*/log.jsonl"))
 
 
 # An old store is not closed but let go of: a session in the middle of its page may still ask it.
 @st.cache_resource(max_entries=2, show_spinner="Opening the runs …", validate=lambda opened: not opened.outdated())
 def store(files: Signature) -> Store:
     """Return the store over exactly these files."""
-    return default_store()
+    return default_store(verdicts=verdicts(list_studies()[0]))
 
 
 @st.cache_data(max_entries=4, show_spinner="Computing the fairness card …")
@@ -62,7 +72,9 @@ def facet_counts(files: Signature, chosen: Slice) -> dict[str, dict[str, int]]:
 def known_values(files: Signature) -> dict[str, tuple[str, ...]]:
     """Values that each choice of a slice can take in these runs; ``judged`` is not empty where people judged pairs."""
     counts = facet_counts(files, Slice(controls=True))
-    return {name: tuple(counts[name]) for name in CHOICES} | {"judged": ()}
+    return {name: tuple(counts[name]) for name in CHOICES} | {
+        "judged": ("yes",) if verdicts(list_studies()[0]).num_rows else ()
+    }
 
 
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:

@@ -207,4 +207,4 @@ def _local() -> bool:
     headers = st.context.headers
     host = urlsplit(f"//{headers.get('Host', 'localhost')}").hostname or ""
     proxied = any(name in headers for name in _FORWARDED)
-    return address in _LOCAL and host in _LOCAL and not proxied and st.context.ip_address is None
+    return address in _LOCAL and host in _LOCAL and not proxied and not isinstance(st.context.ip_address, str)

@@ -32,6 +32,11 @@ def draw_annotator(token: str) -> None:
 
 @st.fragment
 def _screen(token: str) -> None:
+    with st.container(key="study_screen"):
+        _draw_checked(token)
+
+
+def _draw_checked(token: str) -> None:
     try:
         study, annotator = desk().whose(token)  # in every run: a link can be revoked meanwhile
         _draw(study, annotator, token)
@@ -105,7 +110,7 @@ def _instruct(study: Study) -> None:
 def _draw_progress(study: Study, annotator: str, place: Place) -> None:
     times = [entry.seconds for (name, _), entry in study.state().entries.items() if name == annotator]
     spent = sum(min(each, 600.0) for each in times if not math.isnan(each))
-    told = f"{place.done} of {place.total} done · {_minutes(spent)} so far"
+    told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done · {_minutes(spent)} so far"
     left = place.total - place.done
     if place.done >= 3 and left:
         told += f" · about {_minutes(spent / place.done * left)} to go"
@@ -133,7 +138,6 @@ def _note_shown(place: Place) -> None:
 def _draw_item(study: Study, place: Place, token: str) -> None:
     item, kind = place.item, study.definition.asked
     assert item is not None
-    st.subheader(f"Item {place.number} of {place.total}", anchor=False)
     versions = {SIDES[0]: place.left}
     if kind.sides == 2:
         versions[SIDES[1]] = VARIANT if place.left == ORIGINAL else ORIGINAL
@@ -145,7 +149,7 @@ def _draw_item(study: Study, place: Place, token: str) -> None:
     if kind.sides == 1 or not shared_picture:
         _draw_caption(item.caption(place.left), key="study_caption")
     if kind.sides == 1:
-        _draw_question(kind.questions[0], place, token, columns=1)
+        _draw_question(kind.questions[0], place, token)
         return
     cells = st.columns(2, gap="medium")
     for cell, (side, version) in zip(cells, versions.items(), strict=True):
@@ -155,8 +159,8 @@ def _draw_item(study: Study, place: Place, token: str) -> None:
             else:
                 st.markdown(f"**{side}**")
                 st.image(pictures.of(version), alt=f"Picture of version {side}", width="stretch")
-            _draw_question(kind.question(side), place, token, columns=1)
-    _draw_question(kind.question(PREFERENCE), place, token, columns=3, ready=_judged(kind, place))
+            _draw_question(kind.question(side), place, token)
+    _draw_question(kind.question(PREFERENCE), place, token, ready=_judged(kind, place))
 
 
 def _draw_caption(text: str, *, key: str, head: str = "") -> None:
@@ -169,7 +173,7 @@ def _judged(kind: Kind, place: Place) -> bool:
     return place.entry is not None and all(side in place.entry.answers for side in SIDES)
 
 
-def _draw_question(question: Question, place: Place, token: str, *, columns: int, ready: bool = True) -> None:
+def _draw_question(question: Question, place: Place, token: str, *, ready: bool = True) -> None:
     assert place.item is not None
     st.caption(question.text)
     with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
@@ -177,7 +181,7 @@ def _draw_question(question: Question, place: Place, token: str, *, columns: int
             chosen = place.entry is not None and place.entry.answers.get(question.name) == answer.value
             st.button(
                 answer.label, key=f"study.{place.item.id}.{question.name}.{answer.value}", shortcut=answer.key,
-                type="primary" if chosen else "secondary", width="stretch" if columns == 3 else "content",
+                type="primary" if chosen else "secondary", width="stretch",
                 disabled=not ready, on_click=_answer, args=(token, place.item.id, question.name, answer, _rows(place)),
                 help=None if ready else "Judge both versions first",
             )  # fmt: skip

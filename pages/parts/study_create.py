@@ -1,17 +1,27 @@
 """Creating a study: which run, which kind, how many, and what will be short, before anything is written."""
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 import streamlit as st
 
+from core.audit.manifest import Run
 from core.errors import InvalidInput, InvariscopeError
-from core.human.definition import Definition, check_study_id
+from core.human.creation import labels_in_pictures, open_study
+from core.human.definition import check_study_id
 from core.human.kinds import KINDS, kind_of
-from core.human.pictures import corpus_root, make_pictures
-from core.human.sampling import PAPER_STRATA, TOTAL, Sample, Stratum, draw_sample, family_strata, largest_total
-from core.human.studies import Study, studies_dir
+from core.human.sampling import (
+    PAPER_STRATA,
+    TOTAL,
+    Sample,
+    Stratum,
+    candidates,
+    draw_sample,
+    family_strata,
+    largest_total,
+)
+from core.human.studies import studies_dir
 from core.seeds import RUN_SEED
 from pages.parts.runs import Signature, present, store
 from pages.parts.study_desk import desk
@@ -107,40 +117,34 @@ def _largest(files: Signature, run: str, strata: tuple[Stratum, ...]) -> int:
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _families(files: Signature, run: str) -> list[str]:
-    from core.human.sampling import candidates
-
     return sorted(candidates(store(files), run)["family"].unique())
 
 
-def _present(files: Signature, run: str) -> dict[str, set[str]]:
+def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:
     """Labels of everything annotated in each picture, where the corpus is here."""
-    told = next(each for each in store(files).runs() if each.id == run).manifest["corpus"]
     try:
-        corpus = desk().corpus(str(told["name"]), corpus_root(str(told["name"]), told.get("root")))
+        return labels_in_pictures(_run(files, run), load=desk().corpus)
     except InvariscopeError:
         return {}
-    return {item.id: {other.label for other in item.others} for item in corpus.items}
+
+
+def _run(files: Signature, name: str) -> Run:
+    return next(each for each in store(files).runs() if each.id == name)
 
 
 def _create(
     state: PageState, files: Signature, title: str, run: str, kind: str, per_item: int, rate: float, seed: int,
     sample: Sample,
 ) -> None:  # fmt: skip
-    manifest = next(each for each in store(files).runs() if each.id == run).manifest
     try:
-        definition = Definition(
-            id=_free_id(title), title=title.strip() or "Untitled", kind=kind,
-            created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), run=run,
-            run_seed=int(manifest.get("seed", RUN_SEED)), root=manifest["corpus"].get("root"), seed=seed,
-            per_item=per_item, attention_rate=rate, items=sample.items, strata=sample.strata, examples=sample.examples,
+        study = open_study(
+            _run(files, run), sample, study_id=_free_id(title), title=title, kind=kind, per_item=per_item,
+            attention_rate=rate, seed=seed, load=desk().corpus,
         )  # fmt: skip
-        make_pictures(definition, definition.items[0])  # before anybody is invited to look at nothing
-        studies_dir().mkdir(parents=True, exist_ok=True)
-        Study.create(studies_dir(), definition)
     except (InvariscopeError, OSError) as error:
         st.session_state["study.new.problem"] = str(error)
         return
-    state.put("study", definition.id)
+    state.put("study", study.id)
     state.put("part", "people")
 
 

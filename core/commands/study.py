@@ -1,0 +1,174 @@
+"""``study``: create, invite, export, import, agreement: what a coordinator does without a browser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands._shared import exit_codes, note, print_json, table
+
+if TYPE_CHECKING:
+    from core.human.studies import Study
+
+app = typer.Typer(
+    help="Studies of human validation: create one, invite annotators, take votes out and in, read the agreement.",
+    invoke_without_command=True,
+    epilog=exit_codes(),
+)
+
+_Name = Annotated[str, typer.Argument(help="Id of the study, as 'study' lists it.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+
+
+@app.callback()
+def list_all(ctx: typer.Context, as_json: _Json = False) -> None:
+    """List the studies and how far they are."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from core.human.studies import list_studies
+
+    found, problems = list_studies()
+    rows = [_row(study) for study in found]
+    if as_json:
+        print_json([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+    else:
+        table(_COLUMNS, rows)
+    for problem in [*problems, *(each for study in found for each in study.problems())]:
+        note(problem)
+    if not found:
+        note("no study yet; create one with: python -m core study create NAME --run RUN")
+
+
+@app.command(epilog=exit_codes(ok="created"), short_help="Draw a stratified sample of a run and open a study of it.")
+def create(
+    name: Annotated[str, typer.Argument(help="Id of the new study: letters, digits, dots, dashes, underscores.")],
+    run: Annotated[str, typer.Option(help="Id of the run to draw from.")] = "demo",
+    title: Annotated[str, typer.Option(help="For you; annotators never see it.")] = "",
+    kind: Annotated[str, typer.Option(help="acceptability, rating or preference.")] = "acceptability",
+    total: Annotated[int, typer.Option(help="Pairs to draw; what is short is told and not filled.")] = 480,
+    per_item: Annotated[int, typer.Option(help="Annotators an item.")] = 3,
+    attention: Annotated[float, typer.Option(help="Share of items with a known answer, 0 to 0.5.")] = 0.05,
+    family: Annotated[list[str] | None, typer.Option(help="Draw from these families instead of the paper's.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample, the sides and the orders.")] = 2025,
+) -> None:
+    """Create a study. The strata are those of paper A, scaled to the total."""
+    from core.audit.store import default_store
+    from core.human.creation import create_study
+    from core.human.sampling import PAPER_STRATA, family_strata
+
+    strata = family_strata(family) if family else PAPER_STRATA
+    with default_store() as store:
+        study = create_study(
+            store, run, study_id=name, title=title or name, kind=kind, total=total, per_item=per_item,
+            attention_rate=attention, seed=seed, strata=strata,
+        )  # fmt: skip
+    definition = study.definition
+    rows = [(*row, row[1] - row[3]) for row in definition.strata]
+    table(("stratum", "target", "available", "taken", "short"), rows)
+    short = sum(row[-1] for row in rows)
+    typer.echo(f"study {study.id}: {sum(not item.attention for item in definition.items)} items"
+               + (f", {short} pairs short of {total}" if short else ""))  # fmt: skip
+
+
+@app.command(epilog=exit_codes(ok="invited"), short_help="Invite annotators and print their personal links.")
+def invite(
+    name: _Name,
+    people: Annotated[list[str] | None, typer.Argument(help="Names, for you only.")] = None,
+    url: Annotated[str, typer.Option(help="Address under which annotators reach the dashboard.")] = (
+        "http://localhost:8501"
+    ),
+) -> None:
+    """Invite annotators; without names, print the links of those who are invited already."""
+    study = _find(name)
+    if people:
+        study.invite(people)
+    rows = [
+        (each.id, each.name, f"{url.rstrip('/')}/human_validation?token={token}")
+        for each in study.state().annotators.values()
+        if (token := study.token(each.id))
+    ]
+    table(("annotator", "name", "link"), rows)
+
+
+@app.command(epilog=exit_codes(ok="written"), short_help="Write the votes as CSV, Parquet or JSON.")
+def export(
+    name: _Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv, .parquet or .json.")],
+    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="With withdrawn annotators, marked.")] = False,
+) -> None:
+    """Write the votes of a study; no link, no secret and no name is among them."""
+    from core.audit.files import write_whole
+    from core.human.exchange import export_votes
+
+    data = export_votes(_find(name), output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
+    write_whole(output, lambda temporary: _write(temporary, data))
+    typer.echo(f"{output}, {len(data) / 1000:.0f} kB")
+
+
+@app.command("import", epilog=exit_codes(ok="read"), short_help="Take in votes that were made elsewhere.")
+def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet or JSON, as an export.")]) -> None:
+    """Read votes from a file; it is checked as a whole before the first row is written."""
+    from core.human.exchange import import_votes
+
+    count = import_votes(_find(name), file.read_bytes(), name=file.name)
+    typer.echo(f"{count} {'vote' if count == 1 else 'votes'} new or changed")
+
+
+@app.command(epilog=exit_codes(), short_help="Agreement of the annotators, each measure with n and interval.")
+def agreement(name: _Name, as_json: _Json = False) -> None:
+    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α and pairwise weighted κ."""
+    from core.analysis.human_outcomes import study_agreement, study_kappas
+    from core.human.votes import vote_table
+
+    study = _find(name)
+    votes, kind = vote_table(study), study.definition.asked
+    rows = [row for found in study_agreement(votes, kind) for row in found.rows()]
+    pairs = study_kappas(votes, kind)
+    if as_json:
+        print_json({"agreement": rows, "pairwise": pairs.to_dict("records")})
+        return
+    names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
+    table(names, [tuple(_told(row[name]) for name in names) for row in rows])
+    if len(pairs):
+        table(
+            tuple(pairs.columns), [tuple(map(_told, row)) for row in pairs.itertuples(index=False)], title="\nκ by pair"
+        )
+
+
+_COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")
+
+
+def _row(study: "Study") -> tuple[object, ...]:
+    definition, state = study.definition, study.state()
+    plain = [item.id for item in definition.items if not item.attention]
+    votes = state.votes()
+    people = sum(not each.withdrawn for each in state.annotators.values())
+    return (
+        study.id, state.status, definition.kind, definition.run, len(plain), sum(votes[item] for item in plain),
+        len(plain) * definition.per_item, people,
+    )  # fmt: skip
+
+
+def _find(name: str) -> "Study":
+    """Open a study.
+
+    Raises:
+        UnknownName: where there is none of that name.
+    """
+    from core.errors import UnknownName
+    from core.human.definition import DEFINITION, check_study_id
+    from core.human.studies import Study, list_studies, studies_dir
+
+    folder = studies_dir() / check_study_id(name)
+    if not (folder / DEFINITION).is_file():
+        known = ", ".join(study.id for study in list_studies()[0]) or "none yet"
+        raise UnknownName(f"no study {name!r} here; there are: {known}")
+    return Study(folder)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _told(value: object) -> object:
+    return ("—" if value != value else f"{value:.3f}") if isinstance(value, float) else value

@@ -1,0 +1,75 @@
+"""Making a study of a run: sample, definition, folder, in one step for page and command line."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.audit.manifest import Run
+from core.audit.store import Store
+from core.errors import InvalidInput
+from core.human.definition import Definition
+from core.human.kinds import kind_of
+from core.human.pictures import Load, corpus_root, load_corpus, make_pictures
+from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
+from core.human.studies import Study, studies_dir
+from core.seeds import RUN_SEED
+
+
+def create_study(
+    store: Store, run: str, *, study_id: str, title: str, kind: str, total: int, per_item: int, attention_rate: float,
+    seed: int, strata: Sequence[Stratum] = PAPER_STRATA, parent: Path | None = None, load: Load = load_corpus,
+) -> Study:  # fmt: skip
+    """Draw a sample and create the study.
+
+    The first item's pictures are made before anything is written, so that nobody is invited to look at nothing.
+
+    Raises:
+        InvalidInput: if the run is not here or not complete, a number is out of range, or the name is taken.
+        NotAvailable: if the pictures of the run's corpus cannot be made here.
+        StoreError: if the study cannot be written.
+    """
+    found = _complete(store, run)
+    sample = draw_sample(
+        store, run, kind=kind_of(kind), total=total, seed=seed, strata=strata, attention_rate=attention_rate,
+        present=labels_in_pictures(found, load=load),
+    )  # fmt: skip
+    return open_study(
+        found, sample, study_id=study_id, title=title, kind=kind, per_item=per_item, attention_rate=attention_rate,
+        seed=seed, parent=parent, load=load,
+    )  # fmt: skip
+
+
+def open_study(
+    run: Run, sample: Sample, *, study_id: str, title: str, kind: str, per_item: int, attention_rate: float, seed: int,
+    parent: Path | None = None, load: Load = load_corpus,
+) -> Study:  # fmt: skip
+    """Create the study of a sample that was drawn; see :func:`create_study`."""
+    root = run.manifest["corpus"].get("root")
+    definition = Definition(
+        id=study_id, title=title.strip()[:120] or "Untitled", kind=kind,
+        created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), run=run.id,
+        run_seed=int(run.manifest.get("seed", RUN_SEED)), root=root if isinstance(root, str) else None, seed=seed,
+        per_item=per_item, attention_rate=attention_rate, items=sample.items, strata=sample.strata,
+        examples=sample.examples,
+    )  # fmt: skip
+    make_pictures(definition, definition.items[0], load=load)
+    return Study.create(studies_dir() if parent is None else parent, definition)
+
+
+def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Collection[str]]:
+    """Labels of everything annotated in each picture of a run's corpus; only what is annotated can be known.
+
+    Raises:
+        NotAvailable: if the corpus is not here.
+    """
+    told = run.manifest["corpus"]
+    corpus = load(str(told.get("name")), corpus_root(str(told.get("name")), told.get("root")))
+    return {item.id: {other.label for other in item.others} for item in corpus.items}
+
+
+def _complete(store: Store, run: str) -> Run:
+    for found in store.runs():
+        if found.id == run and found.status == "complete":
+            return found
+    known = ", ".join(each.id for each in store.runs() if each.status == "complete") or "none yet"
+    raise InvalidInput(f"no complete run {run!r} to draw from; there are: {known}")

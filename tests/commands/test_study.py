@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from core.commands._shared import Code
+from core.human.studies import Study, studies_dir
+from core.settings import ROOT
+from tests.commands.calling import Invoke
+from tests.human.small_study import finish
+
+
+@pytest.fixture
+def data(invoke: Invoke, tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir(exist_ok=True)
+    for shipped in ("demo", "results"):
+        (folder / shipped).symlink_to(ROOT / "data" / shipped)
+    return folder
+
+
+def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Path, tmp_path: Path) -> None:
+    made = invoke("study", "create", "pilot", "--run", "demo", "--total", 12, "--attention", 0, "--per-item", 2)
+    assert made.exit_code == Code.OK
+    assert "12 items" in made.stdout
+    links = invoke("study", "invite", "pilot", "Ada", "Bo", "--url", "https://example.org/").stdout
+    assert links.count("https://example.org/human_validation?token=") == 2
+    study = Study(studies_dir() / "pilot")
+    for name in ("a01", "a02"):
+        assert len(finish(study, name)) == 12
+    told = json.loads(invoke("study", "--json").stdout)
+    assert (told[0]["votes"], told[0]["wanted"]) == (24, 24)
+    found = json.loads(invoke("study", "agreement", "pilot", "--json").stdout)
+    percent = next(row for row in found["agreement"] if row["measure"] == "percent agreement")
+    assert (percent["estimate"], percent["n_items"]) == (1.0, 12)
+    assert found["pairwise"][0]["note"]
+    assert invoke("study", "export", "pilot", "-o", tmp_path / "votes.csv").exit_code == Code.OK
+    assert invoke("study", "create", "copy", "--total", 12, "--attention", 0).exit_code == Code.OK
+    assert "belongs to study 'pilot'" in invoke("study", "import", "copy", tmp_path / "votes.csv").stderr
+    assert "0 votes" in invoke("study", "import", "pilot", tmp_path / "votes.csv").stdout
+
+
+def test_a_shortfall_is_told(invoke: Invoke, data: Path) -> None:
+    told = invoke("study", "create", "big", "--total", 480).stdout
+    assert "89 pairs short of 480" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("agreement", "none"), "no study 'none'"),
+        (("agreement", "../x"), "study id"),
+        (("create", "a b"), "study id"),
+        (("create", "x", "--run", "none"), "no complete run 'none'"),
+        (("create", "x", "--kind", "other"), "acceptability, rating, preference"),
+        (("create", "x", "--total", 10, "--attention", 0.9), "attention"),
+        (("export", "none", "-o", "x.csv"), "no study"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(invoke: Invoke, data: Path, arguments: tuple, said: str) -> None:
+    done = invoke("study", *arguments)
+    assert done.exit_code == Code.BAD_INPUT
+    assert said in done.stderr
+    assert not (studies_dir() / "x").exists()
+
+
+def test_without_a_study_the_list_says_what_to_do(invoke: Invoke) -> None:
+    assert "study create" in invoke("study").stderr

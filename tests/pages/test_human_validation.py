@@ -1,0 +1,326 @@
+"""Both views through ``app.py``; what a browser alone can show stands in ``tests/browser/test_study.py``."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.audit.store import Store
+from core.human.creation import create_study
+from core.human.definition import ORIGINAL, Definition
+from core.human.studies import Study, studies_dir
+from core.human.votes import vote_table
+from core.settings import ROOT
+from pages.parts import study_access, study_annotate
+from tests.human.small_study import finish, vote_versions
+from tests.pages.opening import HUMAN, Open, texts
+
+
+@pytest.fixture(scope="module")
+def definition(tmp_path_factory: pytest.TempPathFactory) -> Definition:
+    """Nine pairs of the shipped run, drawn once."""
+    with Store.open(ROOT / "data" / "results") as store:
+        return create_study(
+            store, "demo", study_id="pilot", title="Secret title", kind="acceptability", total=9, per_item=3,
+            attention_rate=0.0, seed=1, parent=tmp_path_factory.mktemp("drawn"),
+        ).definition  # fmt: skip
+
+
+@pytest.fixture
+def study(open_page: Open, definition: Definition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    monkeypatch.setattr(study_annotate, "TOO_SOON", 0.0)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "demo").symlink_to(ROOT / "data" / "demo")
+    return Study.create(studies_dir(), definition)
+
+
+@pytest.fixture
+def results(study: Study, tmp_path: Path) -> None:
+    """The run that the study was drawn from; only who reads scores needs it."""
+    (tmp_path / "data" / "results").symlink_to(ROOT / "data" / "results")
+
+
+def annotate(token: str | None) -> AppTest:
+    """Open an annotator's link."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["token"] = str(token)
+    app.run()
+    app.switch_page(HUMAN)
+    app.query_params["token"] = str(token)
+    return app.run()
+
+
+def press(app: AppTest, label: str, *, which: int = 0) -> AppTest:
+    """Press the button of that label; where several have it, the one of that place."""
+    found = [button for button in app.button if button.label == label]
+    return found[which].click().run()
+
+
+def test_an_annotator_reads_the_instructions_then_judges_and_every_answer_is_in_the_log(
+    open_page: Open, study: Study
+) -> None:
+    (ada,) = study.invite(["Ada"])
+    app = annotate(study.token(ada))
+    assert "Before you begin" in texts(app)
+    app = press(app, "Begin")
+    item = study.place(ada).item
+    assert item is not None
+    assert [button.label for button in app.button if button.disabled] == [
+        "A is better",
+        "B is better",
+        "equally good",
+        "Back",
+    ]
+    app = press(app, "fully correct")
+    assert study.state().entries[ada, item.id].answers == {"A": 2}
+    app = press(app, "incorrect", which=1)
+    app = press(app, "A is better")
+    assert not app.exception
+    row = vote_table(study).iloc[0]
+    assert (row["id"], row[row["left"]]) == (item.id, 2.0)
+    assert study.place(ada).number == 2
+
+
+def test_what_an_annotator_sees_names_no_family_no_probe_no_evaluator_and_no_score(
+    open_page: Open, study: Study
+) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    for _ in range(9):
+        app = annotate(study.token(ada))
+        item = study.place(ada).item
+        assert item is not None
+        images = [image for element in app.image for image in element.proto.imgs]
+        said = (texts(app) + "".join(image.alt + image.caption for image in images)).lower()
+        said = (
+            said.replace("\\", "").replace(item.original_caption.lower(), "").replace(item.variant_caption.lower(), "")
+        )
+        for word in (
+            item.family,
+            item.probe,
+            item.item,
+            item.stratum,
+            "conse",
+            "judge-",
+            "secret title",
+            "pilot",
+            ORIGINAL,
+        ):
+            assert word.lower() not in said, word
+        finish_one(study, ada)
+
+
+def finish_one(study: Study, annotator: str) -> None:
+    place = study.place(annotator)
+    assert place.item is not None
+    vote_versions(study, annotator, place.item.id, original=2, variant=2, preferred="tie")
+
+
+def test_back_shows_the_answers_and_another_press_corrects_them(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    item = study.place(ada).item
+    assert item is not None
+    finish_one(study, ada)
+    app = press(annotate(study.token(ada)), "Back")
+    app = press(app, "incorrect")
+    entry = study.state().entries[ada, item.id]
+    assert entry.corrections == 1
+    assert entry.answers["A"] == 0
+    app = press(app, "Go on")
+    assert not app.exception
+    assert "Item 2 of 9" in progress(app)
+
+
+def progress(app: AppTest) -> str:
+    return " ".join(element.proto.text for element in app.get("progress"))
+
+
+def test_skipping_takes_a_reason_and_a_comment_is_kept(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    item = study.place(ada).item
+    assert item is not None
+    app = press(annotate(study.token(ada)), "Comment")
+    app.text_input[0].set_value("a **bold** remark").run()
+    app = press(app, "Skip")
+    app = press(app, "It upsets me")
+    entry = study.state().entries[ada, item.id]
+    assert (entry.skipped, entry.comment) == ("it upsets me", "a **bold** remark")
+
+
+def test_two_tabs_of_one_annotator_do_not_answer_twice(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    item = study.place(ada).item
+    assert item is not None
+    one, other = (annotate(study.token(ada)) for _ in range(2))
+    press(one, "fully correct")
+    other = press(other, "incorrect")
+    assert study.state().entries[ada, item.id].answers == {"A": 2}
+    assert "another tab" in texts(other)
+    press(other, "incorrect")
+    assert study.state().entries[ada, item.id].answers == {"A": 0}
+
+
+def test_a_held_key_is_no_judgement(open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_annotate, "TOO_SOON", 60.0)
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    app = press(annotate(study.token(ada)), "fully correct")
+    assert "faster than anyone" in texts(app)
+    assert study.state().entries == {}
+
+
+@pytest.mark.parametrize("token", ["x", "A" * 43, "", "<script>alert(1)</script>", "../../secret"])
+def test_a_wrong_token_opens_nothing(open_page: Open, study: Study, token: str) -> None:
+    app = annotate(token)
+    assert not app.exception
+    assert "not valid" in texts(app)
+    assert "Study" not in [box.label for box in app.selectbox]
+
+
+def test_a_revoked_link_stops_at_the_next_press(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    app = annotate(study.token(ada))
+    study.revoke(ada)
+    app = press(app, "fully correct")
+    assert study.state().entries == {}
+    assert "not valid" in texts(app)
+
+
+def test_paused_closed_and_done_are_said(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    token = study.token(ada)
+    study.set_status("paused")
+    assert "paused" in texts(annotate(token))
+    study.set_status("closed")
+    assert "closed" in texts(annotate(token))
+    study.set_status("open")
+    finish(study, ada)
+    assert "Done, thank you" in texts(annotate(token))
+
+
+def test_a_study_whose_corpus_vanished_loses_no_answer_and_says_so(open_page: Open, study: Study) -> None:
+    (ada,) = study.invite(["Ada"])
+    study.begin(ada)
+    path = study.folder / "study.json"
+    path.write_text(path.read_text().replace('"corpus": "demo"', '"corpus": "gone"'))
+    app = annotate(study.token(ada))
+    assert not app.exception
+    assert "cannot be shown now" in texts(app)
+
+
+def test_an_annotator_has_no_menu_and_no_other_page(open_page: Open, study: Study) -> None:
+    app = annotate(study.token(study.invite(["Ada"])[0]))
+    assert study_access.visible({"": (("overview", "Overview", ""), ("human_validation", "H", ""))})
+    assert not app.sidebar.children
+    assert "Secret title" not in texts(app)
+
+
+@pytest.fixture
+def password(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(study_access.PASSWORD, "open sesame")
+    return "open sesame"
+
+
+def test_with_a_password_no_page_opens_before_it_is_given(study: Study, password: str) -> None:
+    study.invite(["Ada"])
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    assert [field.label for field in app.text_input] == ["Coordinator password"]
+    assert "Secret title" not in texts(app)
+    assert "demo" not in texts(app)
+
+
+def test_a_wrong_password_opens_nothing_and_the_right_one_the_studies(
+    open_page: Open, study: Study, password: str
+) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.text_input[0].set_value("wrong")
+    press(app, "Sign in")
+    assert "not the password" in texts(app)
+    app.text_input[0].set_value(password)
+    app = press(app, "Sign in")
+    app = app.switch_page(HUMAN).run()
+    assert not app.exception
+    assert [box.value for box in app.selectbox if box.label == "Study"] == ["pilot"]
+    app = press(app, "Sign out")
+    assert "Study" not in [box.label for box in app.selectbox]
+
+
+def test_after_five_wrong_passwords_the_right_one_has_to_wait(study: Study, password: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    for _ in range(study_access.TRIES):
+        app.text_input[0].set_value("wrong")
+        press(app, "Sign in")
+    app.text_input[0].set_value(password)
+    assert "Too many wrong passwords" in texts(press(app, "Sign in"))
+
+
+def test_a_token_still_works_where_a_password_is_set(study: Study, password: str) -> None:
+    assert "Before you begin" in texts(annotate(study.token(study.invite(["Ada"])[0])))
+
+
+def test_a_server_that_others_reach_shows_no_study_without_a_password(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_access, "_local", lambda: False)
+    token = study.token(study.invite(["Ada"])[0])
+    said = texts(open_page(HUMAN))
+    assert study_access.PASSWORD in said.replace("\\", "")
+    assert "Secret title" not in said
+    assert "not set up for annotation" in texts(annotate(token))
+
+
+def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study, results: None) -> None:
+    for path in sorted(study.folder.iterdir()):
+        path.unlink()
+    study.folder.rmdir()
+    app = open_page(HUMAN)
+    assert "No study is here yet" in texts(app)
+    app.number_input(key="study.new.total").set_value(9).run()
+    app = press(app, "Create the study")
+    assert not app.exception
+    (name,) = [path.name for path in studies_dir().iterdir()]
+    app.text_input(key="study.invite.names").set_value("Ada, Bo")
+    app = press(app, "Invite")
+    made = Study(studies_dir() / name)
+    assert [each.name for each in made.state().annotators.values()] == ["Ada", "Bo"]
+    links = [block.value for block in app.code if "token=" in block.value]
+    assert [made.annotator_of(link.split("token=")[1]) for link in links] == ["a01", "a02"]
+
+
+@pytest.mark.parametrize("part", ["people", "outcomes", "agreement", "scores", "gallery", "files"])
+def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params.update({"study": "pilot", "part": part})
+    assert not app.switch_page(HUMAN).run().exception
+    people = study.invite(["Ada", "Bo", "Cy"])
+    for number, name in enumerate(people):
+        for item in study.definition.items:
+            if not item.attention:
+                vote_versions(study, name, item.id, original=2, variant=number, preferred="tie")
+    app.run()
+    assert not app.exception
+    assert not app.error
+    images = [image for element in app.image for image in element.proto.imgs]
+    assert all(image.alt for image in images)
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+    if part == "outcomes":
+        assert "n = 9 items" in texts(app)
+    if part == "agreement":
+        assert "95 % CI" in texts(app)
+
+
+def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) -> None:
+    ada, bo = study.invite(["Ada", "Bo"])
+    finish(study, ada)
+    app = open_page(HUMAN, study="pilot")
+    app.checkbox(key=f"study.sure.{ada}").set_value(True).run()
+    app = press(app, "Withdraw")
+    assert study.state().annotators[ada].withdrawn
+    assert not study.state().annotators[bo].withdrawn
+    assert vote_table(study).empty

@@ -26,6 +26,7 @@ PAGES = {
     "compare": "/compare",
     "flip-risk": "/flip_risk",
     "calibration": "/calibration",
+    "geometry": "/geometry",
     "run-audit": "/run_audit",
 }
 WIDTHS = (1280, 400)

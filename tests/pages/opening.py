@@ -13,6 +13,7 @@ OVERVIEW = "pages/overview.py"
 RUN = "pages/run_audit.py"
 FLIP_RISK = "pages/flip_risk.py"
 CALIBRATION = "pages/calibration.py"
+GEOMETRY = "pages/geometry.py"
 
 Open = Callable[..., AppTest]
 

@@ -4,10 +4,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT
-from tests.pages.opening import CALIBRATION, COMPARE, FAILURES, FLIP_RISK, LAB, OVERVIEW, RESULTS, RUN, Open, texts
+from tests.pages.opening import (
+    CALIBRATION,
+    COMPARE,
+    FAILURES,
+    FLIP_RISK,
+    GEOMETRY,
+    LAB,
+    OVERVIEW,
+    RESULTS,
+    RUN,
+    Open,
+    texts,
+)
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, RUN])
+@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN])
 def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
     app = open_page(page, evaluators="")
     assert not app.exception
@@ -15,7 +27,7 @@ def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: 
     assert app.title
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, RUN])
+@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN])
 @pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
 def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:
     app = open_page(page, evaluators="", **query)

@@ -17,7 +17,10 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "penta
 ROW = 15
 """Height in px of one mark with its interval."""
 
-_GAP = 0.8  # share of a label's height that its marks take
+GAP = 70
+"""Height in px between two panels: the numbers of one axis and the name of the next panel."""
+
+_SHARE = 0.8  # share of a label's height that its marks take
 
 
 def symbols(names: Sequence[str]) -> dict[str, str]:
@@ -57,16 +60,12 @@ def intervals(
     rows = rows[rows["label"].isin(list(labels))]
     panels = sorted(rows[panel].astype(str).unique()) if panel else [""]
     kinds = sorted(rows[series].astype(str).unique())
-    figure = make_subplots(
-        rows=max(len(panels), 1), cols=1, shared_xaxes=not free, subplot_titles=[plain(name) for name in panels],
-        vertical_spacing=_spacing(len(panels)),
-    )  # fmt: skip
+    parts = [rows[rows[panel].astype(str) == name] if panel else rows for name in panels]
+    drawn = [[label for label in labels if (part["label"] == label).any()] for part in parts]
+    tall = max(ROW * len(kinds), 34)
+    figure, area = _stacked([tall * max(len(here), 1) for here in drawn], panels, shared=not free)
     colour, symbol = colours(kinds), symbols(kinds)
-    lines = 0
-    for place, name in enumerate(panels, start=1):
-        part = rows[rows[panel].astype(str) == name] if panel else rows
-        here = [label for label in labels if (part["label"] == label).any()]
-        lines += len(here)
+    for place, (part, here) in enumerate(zip(parts, drawn, strict=True), start=1):
         for kind in kinds:
             marks = part[part[series].astype(str) == kind]
             figure.add_trace(
@@ -80,9 +79,7 @@ def intervals(
         if band:
             figure.add_vrect(x0=band[0], x1=band[1], fillcolor=BAND, line_width=0, layer="below", row=place, col=1)
     figure.update_xaxes(ticksuffix=unit, nticks=6, showticklabels=True)
-    tall = max(ROW * len(kinds), 34)
-    height = lines * tall + 34 * len(panels) * (1 + free) + 40
-    return _finish(figure, height=height, legend=len(kinds) > 1, titled=panel is not None)
+    return _finish(figure, area=area, legend=len(kinds) > 1, titled=panel is not None)
 
 
 def _marks(
@@ -101,7 +98,7 @@ def _marks(
 
 
 def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, series: str = "corpus") -> go.Figure:
-    """Draw median scores over the levels of a factor, a panel and a scale for each evaluator.
+    """Draw median scores over levels that have an order, a panel and a scale for each evaluator.
 
     Args:
         table: columns evaluator, ``level``, ``series``, value, low, high, n_items.
@@ -111,10 +108,7 @@ def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, seri
     """
     rows = table.dropna(subset=["value"])
     evaluators, kinds = (sorted(rows[name].astype(str).unique()) for name in ("evaluator", series))
-    figure = make_subplots(
-        rows=max(len(evaluators), 1), cols=1, shared_xaxes=True, vertical_spacing=_spacing(len(evaluators)),
-        subplot_titles=[plain(name) for name in evaluators],
-    )  # fmt: skip
+    figure, area = _stacked([140] * len(evaluators), evaluators, shared=True)
     colour, symbol = colours(kinds), symbols(kinds)
     for place, evaluator in enumerate(evaluators, start=1):
         for index, kind in enumerate(kinds):
@@ -124,7 +118,8 @@ def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, seri
             figure.add_trace(
                 go.Scatter(
                     x=[levels.index(each) + 0.5 * _offset(index, len(kinds)) for each in part.index], y=part["value"],
-                    mode="lines+markers", name=plain(kind), legendgroup=kind, showlegend=place == 1,
+                    mode="lines+markers", name=plain(kind), legendgroup=kind,
+                    showlegend=place == 1,
                     line={"color": colour[kind], "width": 1.5, "dash": "dot"},
                     marker={"color": colour[kind], "symbol": symbol[kind], "size": 8},
                     error_y=_bars(part, colour[kind]), hoverinfo="text",
@@ -134,9 +129,10 @@ def score_levels(table: pd.DataFrame, *, levels: Sequence[str], level: str, seri
             )  # fmt: skip
     counts = rows.groupby(rows[level].astype(str), observed=True)["n_items"].agg(["min", "max"])
     ticks = [f"{plain(each)}<br>n {_span(*counts.loc[each])}" for each in levels]
-    figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=ticks, range=[-0.5, len(levels) - 0.5],
-                        showticklabels=True)  # fmt: skip
-    made = _finish(figure, height=max(len(evaluators), 1) * 210 + 60, legend=len(kinds) > 1, titled=True)
+    figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=ticks, range=[-0.5, len(levels) - 0.5], tickangle=0,
+                        tickfont_size=10, showticklabels=True)  # fmt: skip
+    made = _finish(figure, area=area, legend=len(kinds) > 1, titled=True)
+    made.update_layout(margin_b=52)
     made.update_xaxes(showgrid=False, zeroline=False)
     made.update_yaxes(showgrid=True, gridcolor=BAND, nticks=5)
     return made
@@ -169,7 +165,7 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
     )  # fmt: skip
     figure.update_xaxes(title=x, tickformat=".0%" if percent_x else None)
     figure.update_yaxes(title=y)
-    made = _finish(figure, height=300, legend=False, titled=False)
+    made = _finish(figure, area=240, legend=False, titled=False)
     made.update_layout(margin_b=52)
     made.update_xaxes(showgrid=False, zeroline=False)
     made.update_yaxes(showgrid=True, gridcolor=BAND, title_standoff=8)
@@ -254,7 +250,7 @@ def _number(value: float, digits: int, signed: bool) -> str:
 
 
 def _offset(place: int, count: int) -> float:
-    return 0.0 if count < 2 else _GAP * (place / (count - 1) - 0.5) * (count - 1) / count
+    return 0.0 if count < 2 else _SHARE * (place / (count - 1) - 0.5) * (count - 1) / count
 
 
 def _tick(rows: pd.DataFrame, label: str, names: Mapping[str, str]) -> str:
@@ -267,13 +263,20 @@ def _span(low: float, high: float) -> str:
     return f"{int(low)}" if low == high else f"{int(low)}–{int(high)}"
 
 
-def _spacing(panels: int) -> float:
-    return 0.0 if panels < 2 else min(0.22 / (panels - 1), 0.12)
+def _stacked(heights: Sequence[int], titles: Sequence[str], *, shared: bool) -> tuple[go.Figure, int]:
+    """Panels one above the other, each as tall as it needs, in px; and the height of them all with their gaps."""
+    heights = heights or [34]
+    area = sum(heights) + GAP * (len(heights) - 1)
+    figure = make_subplots(
+        rows=len(heights), cols=1, shared_xaxes=shared, subplot_titles=[plain(name) for name in titles],
+        row_heights=list(heights), vertical_spacing=GAP / area if len(heights) > 1 else 0.0,
+    )  # fmt: skip
+    return figure, area
 
 
-def _finish(figure: go.Figure, *, height: int, legend: bool, titled: bool) -> go.Figure:
-    made = quiet(figure, height=height + 30 * legend)
+def _finish(figure: go.Figure, *, area: int, legend: bool, titled: bool) -> go.Figure:
     top = 34 * legend + 26 * titled + 8
+    made = quiet(figure, height=area + top + 36)
     made.update_layout(
         showlegend=legend, margin={"l": 8, "r": 12, "t": top, "b": 36},
         legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top",

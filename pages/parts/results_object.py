@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.analysis.questions import chosen_families, in_order
 from core.analysis.slices import Slice
-from core.charts.results import cells, curve, score_levels
+from core.charts.results import cells, curve, intervals, score_levels
 from core.charts.style import colours
 from core.probes.base import BASE_CAPTION
 from pages.parts.results_blocks import factor_block, figure_block, nothing
@@ -33,7 +33,11 @@ def _factor(state: PageState, files: Signature, chosen: Slice, factor: str) -> N
         return
     heading, many = _SAID[factor]
     levels = in_order(list(map(str, table[factor].unique())), factor)
-    figure = score_levels(table, levels=levels, level=factor)
+    if factor == "coverage_bin":
+        figure = score_levels(table, levels=levels, level=factor)
+    else:
+        figure = intervals(table.rename(columns={factor: "label"}), labels=levels, series="corpus", panel="evaluator",
+                           unit="", digits=3, free=True)  # fmt: skip
     figure_block(figure, table, f"object-{factor}", title=f"Median score by {heading.lower().split(',')[0]}",
                  alt=f"Median score of every evaluator by {many}; the numbers are in the table beneath")  # fmt: skip
     number = st.column_config.NumberColumn

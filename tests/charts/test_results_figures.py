@@ -64,6 +64,15 @@ def test_raw_scales_have_an_axis_each() -> None:
     assert figure.layout.xaxis2.matches is None
 
 
+def test_a_panel_is_as_tall_as_its_lines() -> None:
+    more = effects().assign(evaluator="one", label=[f"l{place}" for place in range(4)]).dropna(subset=["value"])
+    table = pd.concat([effects(), more])
+    labels = ["vflip", *more["label"]]
+    figure = intervals(table, labels=labels, series="corpus", panel="evaluator", unit="", free=True)
+    one, two = (np.ptp(axis.domain) for axis in (figure.layout.yaxis, figure.layout.yaxis2))
+    assert one / two == pytest.approx(4)
+
+
 def test_an_empty_table_gives_an_empty_figure() -> None:
     figure = intervals(effects().iloc[:0], labels=[], series="evaluator", panel=None, unit=" %")
     assert len(figure.data) == 0

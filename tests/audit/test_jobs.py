@@ -31,7 +31,7 @@ SHARD_CALLS = 3
 """Calls of the evaluator that a shard of 24 items needs under two image probes, 32 images a call."""
 
 GATED = f"{PLUGINS / 'gated.py'}:Gated"
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def test_a_job_is_started_listed_read_and_forgotten(invoke: Invoke, folder: Path
     begun = invoke("jobs", "start", *asked, "--evaluators", colour_words, "--run-id", "first")
     assert begun.exit_code == Code.OK, begun.stderr
     assert begun.stdout.startswith("job first is in line")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while jobs.get("first").status in jobs.ACTIVE:
         assert time.monotonic() < deadline
         time.sleep(0.1)

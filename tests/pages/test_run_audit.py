@@ -50,7 +50,7 @@ def metrics(app: AppTest) -> dict[str, str]:
 
 
 def wait(app: AppTest, until: Callable[[AppTest], object]) -> AppTest:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not until(app):
         assert time.monotonic() < deadline, plain(app)
         time.sleep(0.2)

@@ -6,7 +6,7 @@ import sys
 
 from bench.report import machine
 
-MEASUREMENTS = ("median", "audit_engine", "probe_lab", "offline_accuracy", "statistics", "dashboard")
+MEASUREMENTS = ("median", "audit_engine", "probe_lab", "offline_accuracy", "statistics", "dashboard", "published")
 
 
 def main() -> int:

@@ -1,0 +1,74 @@
+"""Throughput of a published CLIP-like evaluator against its bare network: ``python -m bench.published``.
+
+The architecture is ViT-B/32 with random weights, written as a checkpoint and loaded by the code that users run: the
+publishers' weights change no timing. The bare network is given prepared tensors in batches of the same size.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import torch
+
+from bench.report import row
+from core.evaluators.base import DualEncoder
+from core.evaluators.published.device import CPU_BATCH
+from core.evaluators.registry import find
+
+IMAGES, REPEATS = 64, 5
+HEIGHT, WIDTH = 480, 640
+
+
+def main(images: int = IMAGES, repeats: int = REPEATS) -> None:
+    """Print images and captions a second through the evaluator, and their share of the bare network's."""
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = find(f"clipscore@{_checkpoint(Path(folder) / 'random.pt')}").load()
+    assert isinstance(loaded, DualEncoder)
+    towers = loaded._towers  # type: ignore[attr-defined]
+    network = towers.image.network
+    rng = np.random.default_rng(0)
+    photos = [rng.integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8) for _ in range(images)]
+    captions = [f"A photograph of {index} things on a table." for index in range(images)]
+    pixels = towers.preprocessing.tensor(photos)
+    tokens = towers.prompts.tokens([f"A photo depicts {caption}" for caption in captions])
+    for what, ours, bare in (
+        ("images", lambda: loaded.encode_images(photos), lambda: _bare(network.encode_image, pixels)),
+        ("captions", lambda: loaded.encode_captions(captions), lambda: _bare(network.encode_text, tokens)),
+    ):
+        shares, speeds = [], []
+        ours()
+        bare()
+        for _ in range(repeats):  # one after the other, so that a busy machine slows both
+            mine, plain = _seconds(ours), _seconds(bare)
+            shares.append(plain / mine)
+            speeds.append(images / mine)
+        how = f"ViT-B/32, random weights, CPU, {torch.get_num_threads()} threads, {images} of {WIDTH} × {HEIGHT} px"
+        row(f"clipscore, {what} encoded", f"{median(shares):.2f} of the bare network ({median(speeds):.1f}/s)",
+            how, "≥ 0.9")  # fmt: skip
+
+
+def _bare(encode: "torch.nn.Module", inputs: torch.Tensor) -> torch.Tensor:
+    with torch.inference_mode():
+        return torch.cat([encode(part) for part in inputs.split(CPU_BATCH)])
+
+
+def _seconds(call: object) -> float:
+    start = time.perf_counter()
+    call()  # type: ignore[operator]
+    return time.perf_counter() - start
+
+
+def _checkpoint(path: Path) -> Path:
+    import open_clip
+
+    torch.manual_seed(0)
+    network = open_clip.create_model("ViT-B-32-quickgelu", load_weights=False)
+    torch.save(network.state_dict(), path)
+    return path
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

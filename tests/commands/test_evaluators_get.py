@@ -1,0 +1,98 @@
+"""``evaluators get``: what lies at a path is checked and remembered; what is missing is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.calling import Invoke
+from tests.tiny import clip
+
+
+@pytest.fixture(autouse=True)
+def own_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    return tmp_path / "weights"
+
+
+def ready(invoke: Invoke) -> set[str]:
+    return {each["name"] for each in json.loads(invoke("evaluators", "--json").stdout) if each["ready"]}
+
+
+def test_a_local_file_without_published_hash_makes_its_evaluators_ready(invoke: Invoke, tmp_path: Path) -> None:
+    path = clip.write_pac(tmp_path / "clip_ViT-B-32.pth")
+    answer = invoke("evaluators", "get", "pac-s", "--weights", path)
+    assert answer.exit_code == 0
+    assert str(path) in answer.stdout
+    assert "no hash is published" in answer.stdout
+    assert {"pac-s", "refpac-s"} <= ready(invoke)
+    assert "pac-s is ready" in invoke("evaluators", "get", "pac-s").stdout
+
+
+def test_a_file_that_is_not_the_published_one_needs_a_name_of_its_own(invoke: Invoke, tmp_path: Path) -> None:
+    path = clip.write_openai(tmp_path / "tiny.pt")
+    refused = invoke("evaluators", "get", "clipscore", "--weights", path)
+    assert refused.exit_code == 2
+    assert "is not the published file" in refused.stderr
+    assert "--as LABEL" in refused.stderr
+    assert invoke("evaluators", "get", "clipscore", "--weights", path, "--as", "tiny").exit_code == 0
+    assert "clipscore@tiny" in ready(invoke)
+    assert "clipscore" not in ready(invoke)
+    shown = json.loads(invoke("evaluators", "show", "clipscore@tiny", "--json").stdout)
+    assert len(shown["fingerprint"]["weights"]) == 64
+
+
+def test_a_file_that_cannot_be_loaded_is_not_remembered(invoke: Invoke, tmp_path: Path, own_weights: Path) -> None:
+    path = tmp_path / "page.pth"
+    path.write_text("<!doctype html>", encoding="utf-8")
+    answer = invoke("evaluators", "get", "pac-s", "--weights", path)
+    assert answer.exit_code == 3
+    assert "is a web page" in answer.stderr
+    assert not own_weights.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "match"),
+    [
+        (("conse-lite0",), 2, "has no weights to fetch"),
+        (("clipscore", "--as", "x"), 2, "--as names a checkpoint given with --weights"),
+        (("clipscore", "--weights", "nowhere.pt"), 2, "no file or folder nowhere.pt"),
+        (("mcs", "--weights", "."), 2, "holds none of what mcs needs"),
+        (("pac-s",), 3, "only a person can fetch clip_ViT-B-32.pth"),
+        (("pr-mcs",), 3, "make them with: python -m core train pr-mcs"),
+        (("clipscor",), 2, "did you mean clipscore"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    invoke: Invoke, arguments: tuple[str, ...], code: int, match: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = invoke("evaluators", "get", *arguments)
+    assert answer.exit_code == code
+    assert match in answer.stderr
+
+
+def test_a_bad_label_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    path = clip.write_openai(tmp_path / "tiny.pt")
+    answer = invoke("evaluators", "get", "clipscore", "--weights", path, "--as", "a/b")
+    assert answer.exit_code == 2
+    assert "a label holds letters" in answer.stderr
+
+
+def test_an_unlisted_checkpoint_runs_by_its_path(invoke: Invoke, tmp_path: Path) -> None:
+    path = clip.write_openai(tmp_path / "tiny.pt")
+    shown = json.loads(invoke("evaluators", "show", f"clipscore@{path}", "--json").stdout)
+    assert shown["name"] == "clipscore@tiny"
+    assert shown["ready"]
+
+
+def test_the_check_of_a_metric_ends_with_its_verdict(invoke: Invoke) -> None:
+    from core.settings import assets_dir
+
+    template = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
+    passed = invoke("check", template, "--items", 3, "--probes", "horizontal-flip", "--json")
+    assert passed.exit_code == 0
+    assert json.loads(passed.stdout)["passed"] is True
+    table = invoke("check", template, "--items", 3, "--probes", "horizontal-flip")
+    assert "horizontal-flip" in table.stdout
+    assert invoke("check", "nowhere.py:Metric").exit_code == 2

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from plotly.offline import get_plotlyjs
 from hypothesis import given
 from hypothesis import strategies as st
+from plotly.offline import get_plotlyjs
 
 from core.audit.store import Store
 from core.errors import InvalidInput

@@ -8,6 +8,7 @@ from core.analysis.calibration import READINGS, UNIFORM
 from core.analysis.calibration_effect import before_after
 from core.analysis.calibration_fit import HUMAN, WEIGHTS, Fit, calibration_rows, fit, image_hashes, narrowed
 from core.analysis.calibration_sweep import EPSILONS, LAMBDAS
+from core.analysis.flip_risk import GAPS
 from core.analysis.slices import Slice
 from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
@@ -15,6 +16,14 @@ from core.probes.base import IDENTITY
 from pages.parts.runs import Signature, known_values, store
 from pages.parts.slice_filters import slice_fields
 from pages.parts.url_state import Field, PageState, joined, one_of, some_of
+
+MEASURES = {
+    "sensitivity": ("By family", "Median over items of an item's median |Δ|, score units"),
+    "percent": ("In percent", "Median over items of an item's median |%Δ|"),
+    "flip risk": ("Flip risk", "Risk of ranking flip at a gap on the score's own scale; it can never exceed 50 %"),
+    "agreement": ("Agreement", "Rank correlations of the score with each H"),
+}
+"""Measure before and after -> its name on the page, what it is."""
 
 Votes = tuple[tuple[str, int, int], ...]
 """(path, size, time of change) of every file of every study."""
@@ -35,6 +44,8 @@ def calib_state(files: Signature) -> PageState:
             Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
             Field("against", [], some_of(lambda: references(files), what="evaluator"), joined),
             Field("strength", None, _read_strength, lambda value: f"{value:g}"),
+            Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
+            Field("gap", 0.007, _read_gap, lambda gap: f"{100 * gap:g}"),
             *slice_fields(files),
         ),
     )
@@ -120,3 +131,10 @@ def _read_strength(raw: str) -> tuple[float | None, str]:
     if raw in known:
         return known[raw], ""
     return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."
+
+
+def _read_gap(raw: str) -> tuple[float, str]:
+    known = {f"{100 * gap:g}": gap for gap in GAPS}
+    if raw in known:
+        return known[raw], ""
+    return 0.007, f"The gap must be one of {', '.join(known)} %, got {raw[:40]!r}; 0.7 % is shown."

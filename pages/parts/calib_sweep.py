@@ -6,20 +6,15 @@ import streamlit as st
 from core.analysis.calibration_fit import Fit, sweep_table
 from core.analysis.calibration_sweep import LAMBDAS
 from core.analysis.calibrator import calibrator
+from core.analysis.flip_risk import GAPS
 from core.analysis.spearman_band import BAND_RESAMPLES
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import CONFIG, PALETTE, colours
-from pages.parts.calib_state import Bands, effect
+from core.evaluators.calibrated import refusal
+from pages.parts.calib_state import MEASURES, Bands, effect
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.text import counted, number, safe
 from pages.parts.url_state import PageState
-
-MEASURES = {
-    "sensitivity": ("By family", "Median over items of an item's median |Δ|, score units"),
-    "percent": ("In percent", "Median over items of an item's median |%Δ|"),
-    "flip risk": ("Flip risk", "Risk of ranking flip at a gap on the score's own scale; it can never exceed 50 %"),
-    "agreement": ("Agreement", "Rank correlations of the score with each H"),
-}
 
 _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "null": PALETTE[7]}
 
@@ -108,15 +103,17 @@ def _tiles(changed: pd.DataFrame, found: Fit, strength: float) -> None:
 
 def _changes(state: PageState, changed: pd.DataFrame) -> None:
     colour = colours([state.get("evaluator")])[state.get("evaluator")]
-    for tab, (measure, (_, told)) in zip(st.tabs([title for title, _ in MEASURES.values()]), MEASURES.items(),
-                                         strict=True):  # fmt: skip
-        with tab:
-            _change(measure, told, changed, colour)
+    measure = st.segmented_control(
+        "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    _change(state, str(measure), changed, colour)
     with st.expander("Every number", icon=":material/table:"):
         _numbers(changed)
 
 
-def _change(measure: str, told: str, changed: pd.DataFrame, colour: str) -> None:
+def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str) -> None:
+    told = MEASURES[measure][1]
     if measure == "agreement":
         rows = changed[changed["measure"].isin(["spearman", "kendall_b", "kendall_c"])]
         rows = rows.assign(name=rows["measure"].map({"spearman": "ρ", "kendall_b": "τ_b", "kendall_c": "τ_c"})
@@ -124,9 +121,8 @@ def _change(measure: str, told: str, changed: pd.DataFrame, colour: str) -> None
     else:
         rows = changed[changed["measure"] == measure]
     if measure == "flip risk":
-        gaps = sorted(rows["gap"].unique())
-        gap = st.segmented_control("Gap d", gaps, default=0.007 if 0.007 in gaps else gaps[0], required=True,
-                                   format_func=lambda value: f"{100 * value:g} %", key="calib.gap")  # fmt: skip
+        gap = st.segmented_control("Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %",
+                                   key=state.key("gap"))  # fmt: skip
         rows = rows[rows["gap"] == gap]
         sides = [f"{side}{end}" for side in ("before", "after") for end in ("", "_low", "_high")]
         rows = rows.assign(**{name: 100 * rows[name] for name in sides})
@@ -136,11 +132,11 @@ def _change(measure: str, told: str, changed: pd.DataFrame, colour: str) -> None
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_bars(rows, colour=colour, unit=unit)
-    st.plotly_chart(figure, key=f"calib.bars.{measure}", config=CONFIG, alt=f"{told}, before and after calibration")
+    st.plotly_chart(figure, key="calib.bars", config=CONFIG, alt=f"{told}, before and after calibration")
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
     st.caption(f"{told}; held-out split, 95 % intervals over items, n on hover.{societal}")
-    figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key=f"calib.f.{measure}")
+    figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
 
 
 def _numbers(changed: pd.DataFrame) -> None:
@@ -166,9 +162,11 @@ def _take_home(state: PageState, found: Fit, table: pd.DataFrame, strength: floa
             help="Reading, λ, weights, shifts and the evaluator's fingerprint",
         )  # fmt: skip
         data_buttons(table, f"{name}-sweep", key="calib.table")
-    st.caption("The file is an evaluator of its own wherever one is named, and corrects the scores of a run:")
-    st.code(
-        f"python -m core audit --evaluators {name}-calibrator.json\n"
-        f"python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv",
-        language="shell",
+    why_not = refusal(model)
+    audit = "" if why_not else f"python -m core audit --evaluators {name}-calibrator.json\n"
+    st.caption(
+        f"The file corrects the scores of a run. It is no evaluator by itself: {safe(why_not, limit=300)}."
+        if why_not
+        else "The file is an evaluator of its own wherever one is named, and corrects the scores of a run:"
     )
+    st.code(f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv", language="shell")

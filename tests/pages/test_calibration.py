@@ -46,7 +46,7 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "up to 6 variants a picture" in told
     assert "Before and after, λ = " in told
     charts = app.get("plotly_chart")
-    assert len(charts) >= 4
+    assert len(charts) == 3
     assert all(chart.proto.alt for chart in charts)
 
 
@@ -113,3 +113,11 @@ def test_filters_that_leave_nothing_are_one_sentence(page: Calibrated) -> None:
     app = page(categories="sports", families="gender")
     assert app.error
     assert "no shift of evaluator" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize(("measure", "sentence"), [("flip risk", "can never exceed 50 %"), ("agreement", "each H")])
+def test_every_measure_has_its_bars(page: Calibrated, measure: str, sentence: str) -> None:
+    app = page(axes="spatial", measure=measure, gap="0.3", reading="shift")
+    assert not app.error
+    assert sentence in said(app)
+    assert "It is no evaluator by itself" in said(app)

@@ -6,6 +6,7 @@ from core.errors import InvariscopeError
 from pages.parts.entry import enter
 from pages.parts.links import LAB
 from pages.parts.overview_card import draw_card
+from pages.parts.overview_files import draw_report, draw_upload
 from pages.parts.overview_parts import draw_findings, draw_run_table, draw_runs
 from pages.parts.runs import card, families, findings, present, risks, store
 from pages.parts.text import safe
@@ -20,6 +21,7 @@ def draw() -> None:
     _problems(opened.problems)
     if not opened.runs():
         _empty()
+        draw_upload(())
         return
     draw_runs(opened.runs())
     try:
@@ -34,8 +36,11 @@ def draw() -> None:
         st.info("No family has a percent change yet.")
     else:
         draw_card(table, contrasts, risk)
+    st.subheader("Take it home", anchor=False)
+    draw_report(files, opened.runs())
     st.subheader("Runs", anchor=False)
     draw_run_table(opened.runs())
+    draw_upload(opened.runs())
 
 
 def _problems(problems: tuple[str, ...]) -> None:
@@ -49,8 +54,11 @@ def _problems(problems: tuple[str, ...]) -> None:
 def _empty() -> None:
     st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
     st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
-    st.caption("Its results appear on this page when it ends. Meanwhile, the Probe lab needs no run:")
-    st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
+    st.caption("Its results appear on this page when it ends. The same can be started in the browser; the Probe lab "
+               "needs no run:")  # fmt: skip
+    with st.container(horizontal=True):
+        st.page_link("pages/run_audit.py", label="Run an audit", icon=":material/play_circle:")
+        st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
 
 
 enter()

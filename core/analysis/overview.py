@@ -84,7 +84,7 @@ def worst_findings(store: Store, *, count: int = 3, families: pd.DataFrame | Non
 
     Returns:
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,
-        corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
+        run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
     """
     table = family_contrasts(store) if families is None else families
     cells = table[table["axis"] != "null"].sort_values("median_abs_percent", ascending=False)
@@ -105,6 +105,6 @@ def _example(store: Store, evaluator: str, family: str) -> pd.DataFrame:
 
 
 _EXAMPLE = (
-    "evaluator", "corpus", "item", "family", "probe", "subject", "caption", "baseline_caption", "score",
+    "run", "evaluator", "corpus", "item", "family", "probe", "subject", "caption", "baseline_caption", "score",
     "baseline_score", "delta", "percent",
 )  # fmt: skip

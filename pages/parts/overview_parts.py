@@ -10,7 +10,7 @@ from core.charts.style import signed
 from core.corpora.images import read_item
 from core.errors import InvariscopeError, ProbeRejected
 from pages.parts.lab_state import corpus_names, load_corpus, offered_probes, shared
-from pages.parts.links import LAB, lab_link
+from pages.parts.links import FAILURES, LAB, failures_link, lab_link
 from pages.parts.runs import evaluator_names, run_table
 from pages.parts.text import counted, number, safe
 
@@ -48,8 +48,11 @@ def _finding(row: pd.Series) -> None:
         st.text(row["caption"])
     st.markdown(f"Score {number(row['baseline_score'])} → **{number(row['score'])}** "
                 f"({signed(row['percent'])}) with {safe(row['probe'])}")  # fmt: skip
-    if not isinstance(example, str):
-        st.page_link(LAB, label="Open in the Probe lab", icon=":material/science:", query_params=lab_link(row))
+    with st.container(horizontal=True, gap="small"):
+        st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
+                     query_params=failures_link(row))  # fmt: skip
+        if not isinstance(example, str):
+            st.page_link(LAB, label="Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
 
 
 def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | str:

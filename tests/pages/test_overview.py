@@ -1,9 +1,11 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from core.audit.plan import make_plan
+from core.audit.publish import publish
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
@@ -67,3 +69,33 @@ def test_every_figure_has_a_text_for_those_who_cannot_see_it(open_page: Open, on
     assert charts
     assert all(chart.proto.alt for chart in charts)
     assert all(table.proto.alt for table in app.get("arrow_data_frame"))
+
+
+def test_a_finding_leads_into_its_failures_and_into_the_lab(open_page: Open, one_run: Path) -> None:
+    links = [each for each in open_page(OVERVIEW).get("page_link") if "failures" in str(each.proto.page)]
+    assert links
+    assert all("families" in str(each.proto) for each in links)
+
+
+def test_the_whole_report_is_made_when_it_is_asked_for(open_page: Open, one_run: Path) -> None:
+    app = open_page(OVERVIEW)
+    assert "invariscope:" not in texts(app)
+    app.button(key="overview.report.make").click().run()
+    assert not app.exception
+    assert "invariscope:" in texts(app)
+    assert {"HTML", "Markdown", "LaTeX", "Card to print"} <= {each.label for each in app.get("download_button")}
+
+
+def test_a_published_file_is_taken_in_and_a_stranger_is_refused(
+    open_page: Open, one_run: Path, tmp_path: Path
+) -> None:
+    published = publish([one_run], tmp_path / "squares.duckdb").read_bytes()
+    shutil.rmtree(one_run)
+    app = open_page(OVERVIEW)
+    assert "No run is here yet" in texts(app)
+    app.get("file_uploader")[0].set_value(("cats.duckdb", b"not a database", "application/octet-stream")).run()
+    assert "cats" in " ".join(each.value for each in app.error)
+    app.get("file_uploader")[0].set_value(("squares.duckdb", published, "application/octet-stream")).run()
+    assert not app.exception
+    assert "1 run opened: squares-1" in " ".join(each.value for each in app.success).replace("\\", "")
+    assert "squares-1" in str(app.dataframe[-1].value)

@@ -6,7 +6,16 @@ import sys
 
 from bench.report import machine
 
-MEASUREMENTS = ("median", "audit_engine", "probe_lab", "offline_accuracy", "statistics", "dashboard", "published")
+MEASUREMENTS = (
+    "median",
+    "audit_engine",
+    "probe_lab",
+    "offline_accuracy",
+    "statistics",
+    "whole_report",
+    "dashboard",
+    "published",
+)
 
 
 def main() -> int:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from squares import build_corpus
 
 from core.corpora.schema import Corpus
+from tests.audit.squares import build_corpus
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from squares import HISTOGRAM, PAIRED
 
 from core.audit.estimate import estimate, measured_speeds
 from core.audit.jobs_progress import ProgressFile, Told, read_progress
@@ -14,6 +13,7 @@ from core.audit.plan import make_plan
 from core.audit.run import Progress
 from core.corpora.schema import Corpus
 from core.probes.registry import catalogue, select
+from tests.audit.squares import HISTOGRAM, PAIRED
 
 
 def run(name: str, images: object, seconds: object, *, day: int = 1, **machine: str) -> Run:

@@ -14,7 +14,6 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from squares import HISTOGRAM, PLUGINS
 
 from core import settings
 from core.audit import jobs, jobs_files
@@ -25,6 +24,7 @@ from core.audit.manifest import read_run
 from core.audit.run import run_audit
 from core.errors import InvalidInput, NotAvailable, StoreError, UnknownName
 from core.evaluators.pool import Pool
+from tests.audit.squares import HISTOGRAM, PLUGINS
 
 ITEMS = 60
 SHARD_CALLS = 3

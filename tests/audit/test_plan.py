@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from squares import HISTOGRAM, PAIRED
 
 from core.audit.plan import corpus_fingerprint, make_plan, told_path, with_baselines
 from core.corpora.schema import Box, Corpus
 from core.errors import InvalidInput, UnknownName
 from core.probes.registry import catalogue, select
 from core.settings import ROOT
+from tests.audit.squares import HISTOGRAM, PAIRED
 
 
 def test_a_modifier_brings_its_controls_and_the_bare_caption(squares: Corpus) -> None:

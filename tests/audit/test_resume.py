@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from squares import HISTOGRAM, SLOW, build_corpus
 
 from core.audit.manifest import read_run
 from core.audit.plan import Plan, make_plan
@@ -19,6 +18,7 @@ from core.audit.run import RunStopped, run_audit
 from core.audit.store import Store
 from core.errors import StoreError
 from core.evaluators.pool import Pool
+from tests.audit.squares import HISTOGRAM, SLOW, build_corpus
 
 ITEMS = 12
 

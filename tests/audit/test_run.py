@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from squares import HISTOGRAM, PAIRED, build_corpus
 
 from core.audit.manifest import Run, list_runs
 from core.audit.plan import Plan, make_plan
@@ -26,6 +25,7 @@ from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.registry import load_object
 from core.seeds import stream
+from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 
 Histogram = load_object(HISTOGRAM)
 

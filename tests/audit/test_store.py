@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from squares import HISTOGRAM, PAIRED, build_corpus
 
 from core.audit.manifest import list_runs, read_run
 from core.audit.plan import make_plan
@@ -21,6 +20,7 @@ from core.audit.schema import ITEMS, REJECTIONS, SCHEMA_VERSION, SCORES, SHIFT_F
 from core.audit.store import Store, default_store, signature
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
+from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 
 
 @pytest.fixture(scope="module")

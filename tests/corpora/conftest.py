@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coco_folder import CocoFolder
 from PIL import Image
+
+from tests.corpora.coco_folder import CocoFolder
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from coco_folder import CocoFolder
 from PIL import Image
 from pycocotools.coco import COCO
 
@@ -13,6 +12,7 @@ from core.corpora.coco import load_coco
 from core.corpora.images import read_item
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
+from tests.corpora.coco_folder import CocoFolder
 
 
 def load(root: Path, **options: object) -> Corpus:

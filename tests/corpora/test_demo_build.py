@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from stamp_folder import stamp
 
 from core import settings
 from core.corpora.build_demo import build_demo
 from core.corpora.demo import load_demo
 from core.corpora.demo_build.plan import read_plan
 from core.errors import BadCorpus, InvalidInput
+from tests.corpora.stamp_folder import stamp
 
 SHIPPED = settings.ROOT / "data" / "demo"
 ASSETS = settings.ROOT / "assets" / "demo"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stamp_folder import ellipse
 
 from core.corpora.demo_build.backgrounds import make_background
 from core.corpora.demo_build.compose import MAX_SCALE, POSES, Composition, compose, scale_range
@@ -12,6 +11,7 @@ from core.corpora.demo_build.places import PLACES
 from core.corpora.schema import COVERAGE_BINS, Mask, coverage_bin
 from core.errors import BadCorpus, InvalidInput
 from core.seeds import stream
+from tests.corpora.stamp_folder import ellipse
 
 FREE_OF_CONDITIONS = {
     "astronaut.png",

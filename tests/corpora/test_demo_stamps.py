@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stamp_folder import ellipse, stamp
 
 from core.corpora.demo_build.stamps import find_stamps, read_captions, read_stamp
 from core.errors import BadCorpus, InvalidInput, NotAvailable
+from tests.corpora.stamp_folder import ellipse, stamp
 
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb, as Debian has it")
 

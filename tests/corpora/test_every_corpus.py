@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coco_folder import CocoFolder
 from PIL import Image
 
 from core.corpora.images import MIN_SIDE, read_item
 from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import BadCorpus, InvalidInput
+from tests.corpora.coco_folder import CocoFolder
 
 LOADERS = tuple(catalogue())
 

@@ -16,7 +16,7 @@ from core.evaluators.published.checkpoints import read_state
 from core.evaluators.published.lora import merge
 from core.evaluators.registry import catalogue as registered
 from core.evaluators.registry import find
-from tests.tiny import clip
+from tests.tiny import clip, hub
 
 
 class Rogue:
@@ -202,6 +202,18 @@ def test_a_file_in_its_place_makes_every_evaluator_on_it_ready(own: Path) -> Non
     assert find("refpac-s").availability().ready
     assert not find("clipscore").availability().ready
     assert find("pac-s").load().fingerprint.name == "pac-s"
+
+
+def test_what_the_hubs_client_keeps_beside_the_files_changes_no_hash(tmp_path: Path) -> None:
+    hub.write_hub_clip(tmp_path / "model", tmp_path / "processor")
+    place = weights.Place(catalogue.weights("pickscore-v1"), tmp_path / "model")
+    before = place.digest()
+    notes = tmp_path / "model" / ".cache" / "huggingface" / "config.json.metadata"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("1763711000.5", encoding="utf-8")
+    assert place.digest() == before
+    (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
+    assert place.digest() != before
 
 
 def test_a_file_that_is_not_the_published_one_is_not_taken_for_it(own: Path) -> None:

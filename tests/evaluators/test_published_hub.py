@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 from torchvision.transforms import InterpolationMode, Resize
 
+from core.analysis.metric_contract import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
@@ -141,6 +142,22 @@ def test_neither_batch_nor_order_changes_a_score(
     scale = 25.0 if name == "pickscore" else 1.0
     np.testing.assert_allclose(shuffled, alone[order], atol=1e-5 * scale, rtol=0)
     assert np.isnan(loaded.score(images[:1], [""])).all()
+
+
+@pytest.mark.parametrize("name", ["clipscore", "refclipscore", "pac-s++", "mcs", "pickscore", "siglip"])
+def test_every_promise_of_an_evaluator_is_kept(
+    name: str,
+    multilingual: Path,
+    pick: tuple[Path, Any],
+    siglip: tuple[Path, Any],
+    tmp_path: Path,
+) -> None:
+    folders = {"mcs": multilingual, "pickscore": pick[0], "siglip": siglip[0]}
+    path = folders.get(name) or clip.write_pac(tmp_path / "tiny.pth", lora=name == "pac-s++")
+    rng = np.random.default_rng(5)
+    images = [rng.integers(0, 256, (40 + 9 * index, 50, 3), dtype=np.uint8) for index in range(4)]
+    found = check_contract(find(f"{name}@{path}").load(), images, CAPTIONS)
+    assert [each for each in found if not each.passed] == []
 
 
 def test_a_long_caption_is_cut_and_told(multilingual: Path, siglip: tuple[Path, Any]) -> None:

@@ -86,9 +86,7 @@ def test_the_whole_report_is_made_when_it_is_asked_for(open_page: Open, one_run:
     assert {"HTML", "Markdown", "LaTeX", "Card to print"} <= {each.label for each in app.get("download_button")}
 
 
-def test_a_published_file_is_taken_in_and_a_stranger_is_refused(
-    open_page: Open, one_run: Path, tmp_path: Path
-) -> None:
+def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open, one_run: Path, tmp_path: Path) -> None:
     published = publish([one_run], tmp_path / "squares.duckdb").read_bytes()
     shutil.rmtree(one_run)
     app = open_page(OVERVIEW)

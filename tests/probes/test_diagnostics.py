@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from painted import ellipse, ground
 from skimage.morphology import dilation, disk
 
 from core.probes.cutout import cut_out
 from core.probes.diagnostics import bg_delta, seam_energy
+from tests.probes.painted import ellipse, ground
 
 
 def grown(mask: np.ndarray, radius: int) -> np.ndarray:

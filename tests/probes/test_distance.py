@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from painted import neighbour, paint, result_or_code
 
 from core.corpora.schema import Box
 from core.errors import ProbeRejected
 from core.probes.distance import ANGLES, GRID, RADII, normalised_radius
 from core.probes.registry import select
 from core.seeds import stream
+from tests.probes.painted import neighbour, paint, result_or_code
 
 RNG = stream(1, "a", "b")
 

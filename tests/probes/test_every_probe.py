@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from painted import ground, neighbour, paint
 
 from core.corpora.schema import CATEGORIES, Box, Item, Mask
 from core.errors import ProbeRejected
@@ -12,6 +11,7 @@ from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Prob
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.seeds import stream
+from tests.probes.painted import ground, neighbour, paint
 
 PROBES = list(catalogue())
 IMAGE_PROBES = [probe for probe in PROBES if probe.edits is Edits.IMAGE]

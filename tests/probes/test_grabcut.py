@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from painted import ellipse, ground, result_or_code
 
 from core.corpora.schema import Box
 from core.errors import ProbeRejected
 from core.probes.grabcut import mask_from_box
+from tests.probes.painted import ellipse, ground, result_or_code
 
 CODES = ("box-outside", "box-too-small", "box-too-large", "grabcut-empty")
 

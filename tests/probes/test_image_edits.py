@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from painted import ground
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 from scipy.ndimage import shift as shift_reference
@@ -15,6 +14,7 @@ from skimage.transform import rotate as rotate_reference
 
 from core.errors import InvalidInput
 from core.probes import image_edits
+from tests.probes.painted import ground
 
 IMAGES = arrays(np.uint8, st.tuples(st.integers(1, 12), st.integers(1, 12), st.just(3)))
 

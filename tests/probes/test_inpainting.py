@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from painted import ellipse, ground
 from scipy.ndimage import distance_transform_edt
 
 from core.errors import ProbeRejected
 from core.probes.inpainting import HOLE_REACH, clean_plate
+from tests.probes.painted import ellipse, ground
 
 SMALL = {"height": 90, "width": 120, "centre": (50, 40), "radii": (15, 10)}
 LARGE = {"height": 300, "width": 400, "centre": (190, 140), "radii": (130, 90)}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from painted import paint
 from skimage import data
 from skimage.metrics import structural_similarity
 
@@ -12,6 +11,7 @@ from core.probes.base import IDENTITY, Axis, Edits, Expectation
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
 from core.seeds import stream
+from tests.probes.painted import paint
 
 RNG = stream(1, "a", "b")
 

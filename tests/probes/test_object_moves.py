@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from painted import ellipse, paint
 
 from core.corpora.schema import Box
 from core.probes import image_edits, object_moves
 from core.probes.object_moves import Move, follow
+from tests.probes.painted import ellipse, paint
 
 MOVES = {
     "vertical": (object_moves.VERTICAL_FLIP, image_edits.flip_vertical),

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from painted import ellipse, neighbour, paint, result_or_code
 from scipy.ndimage import distance_transform_edt
 
 from core.corpora.images import read_item
@@ -19,6 +18,7 @@ from core.probes.registry import catalogue, select
 from core.probes.reposition import ANCHORS, TRIES, anchor_point, find_place
 from core.probes.scene import GRABCUT_NOTE, Scene
 from core.seeds import stream
+from tests.probes.painted import ellipse, neighbour, paint, result_or_code
 
 CENTRES = st.tuples(st.floats(20, 140), st.floats(16, 104))
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from painted import neighbour, paint
 
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
 from core.probes import scene as scene_module
 from core.probes.scene import GRABCUT_NOTE, Scene
+from tests.probes.painted import neighbour, paint
 
 
 def test_a_scene_reads_the_image_and_lets_nobody_write_on_it() -> None:

@@ -44,7 +44,10 @@ def score(
         ),
     ] = None,
     evaluator: Annotated[
-        str, typer.Option("--evaluator", "--metric", help="A name from 'evaluators', or path/to/file.py:Name.")
+        str,
+        typer.Option(
+            "--evaluator", "--metric", help="A name from 'evaluators', NAME@CHECKPOINT, or path/to/file.py:Name."
+        ),
     ] = "conse-lite2",
     called: Annotated[
         str | None,

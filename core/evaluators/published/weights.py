@@ -56,7 +56,8 @@ class Place:
             raise NotAvailable(f"{self.weights.title}: no {', '.join(self.missing)} at {self.path}")
         if self.path.is_file():
             return (self.path,)
-        return tuple(sorted(each for each in self.path.rglob("*") if each.is_file() and each.name[0] != "."))
+        inside = (each for each in self.path.rglob("*") if each.is_file())
+        return tuple(sorted(each for each in inside if not _hidden(each.relative_to(self.path))))
 
     def digest(self) -> str:
         """sha256 of the file, or over names and hashes of the folder's files, after checking what is published.
@@ -209,6 +210,11 @@ def _read_kept(path: Path, modified_ns: int) -> dict[str, Path]:
     if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
         raise InvalidInput(f"{path} must map names to paths; correct or delete it")
     return {name: Path(value) for name, value in content.items()}
+
+
+def _hidden(path: Path) -> bool:
+    """Whether a file is none of the weights: the hub's client keeps times and tags in a hidden folder."""
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _stands_in(folder: Path, name: str) -> bool:

@@ -141,11 +141,11 @@ def _draw_item(study: Study, place: Place, token: str) -> None:
     versions = {SIDES[0]: place.left}
     if kind.sides == 2:
         versions[SIDES[1]] = VARIANT if place.left == ORIGINAL else ORIGINAL
-    pictures = desk().pictures(study, item)
+    pictures = desk().pictures(study, item)  # as PNG: by itself Streamlit would make lossy copies, in every run
     shared_picture = kind.sides == 2 and item.edits == "caption"
     if shared_picture or kind.sides == 1:
         with st.container(key="study_shared", horizontal_alignment="center"):
-            st.image(pictures.of(place.left), alt="The picture to judge", width="content")
+            st.image(pictures.of(place.left), alt="The picture to judge", width="content", output_format="PNG")
     if kind.sides == 1 or not shared_picture:
         _draw_caption(item.caption(place.left), key="study_caption")
     if kind.sides == 1:
@@ -158,7 +158,7 @@ def _draw_item(study: Study, place: Place, token: str) -> None:
                 _draw_caption(item.caption(version), key=f"study_caption_{side}", head=side)
             else:
                 st.markdown(f"**{side}**")
-                st.image(pictures.of(version), alt=f"Picture of version {side}", width="stretch")
+                st.image(pictures.of(version), alt=f"Picture of version {side}", width="stretch", output_format="PNG")
             _draw_question(kind.question(side), place, token)
     _draw_question(kind.question(PREFERENCE), place, token, ready=_judged(kind, place))
 

@@ -1,0 +1,175 @@
+"""Human validation under load: opening a study, ten annotators at once, and thirty kills of the server."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import numpy as np
+
+from bench.annotator import Annotator
+from bench.report import row
+from core.audit.store import Store
+from core.human.creation import create_study
+from core.human.definition import Definition, StudyItem
+from core.human.log import Log
+from core.human.studies import LOG, Study
+from core.human.votes import vote_table
+from core.settings import ROOT
+
+PEOPLE = 10
+KILLS = 30
+LOOK = 1.0
+"""Seconds that a simulated annotator looks at an item; people need five times as long."""
+
+
+def main() -> None:
+    """Print every number; ``INVARISCOPE_KILLS`` sets another number of kills."""
+    with TemporaryDirectory() as folder:
+        _opening(Path(folder))
+    with TemporaryDirectory() as folder:
+        _load(Path(folder))
+    with TemporaryDirectory() as folder:
+        _kills(Path(folder), int(os.environ.get("INVARISCOPE_KILLS", KILLS)))
+
+
+def _opening(parent: Path) -> None:
+    study = Study.create(parent, _definition(480))
+    people = study.invite([""] * 3)
+    for name in people:
+        for item in study.definition.items:
+            for rows, (question, value) in enumerate((("A", 2), ("B", 2), ("preference", "tie"))):
+                study.answer(name, item.id, question, value, seen=rows, seconds=3.0)
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        votes = len(vote_table(Study(study.folder)))
+        times.append(time.perf_counter() - start)
+    assert votes == 1440
+    row(
+        "open a study of 480 × 3 votes and tabulate them, median of 7",
+        f"{np.median(times):.2f} s",
+        "1 440 votes",
+        "< 1 s",
+    )
+
+
+def _load(data: Path) -> None:
+    study, tokens = _prepare(data)
+    with _Server(data) as server:
+        crowd = [Annotator(server.address, token, look=LOOK) for token in tokens]
+        for each in crowd:
+            each.start()
+        time.sleep(60)
+        for each in crowd:
+            each.stopped.set()
+        for each in crowd:
+            each.join(30)
+    keys = np.concatenate([each.keys for each in crowd])
+    problems = [each.problem for each in crowd if each.problem]
+    row(
+        f"key to complete screen, {PEOPLE} annotators at once, P50 / P95",
+        f"{np.percentile(keys, 50) * 1000:.0f} / {np.percentile(keys, 95) * 1000:.0f} ms",
+        f"{len(keys)} keys, {len(problems)} broken sessions", "P95 < 400 ms",
+    )  # fmt: skip
+    row("votes acknowledged and found in the log", *_found(study, crowd))
+
+
+def _kills(data: Path, kills: int) -> None:
+    study, tokens = _prepare(data)
+    rng = np.random.default_rng(7)
+    lost = acknowledged = 0
+    for _ in range(kills):
+        with _Server(data) as server:
+            crowd = [Annotator(server.address, token, look=0.35) for token in tokens]
+            for each in crowd:
+                each.start()
+            time.sleep(3.0 + float(rng.uniform(0, 3)))
+            server.kill()
+            for each in crowd:
+                each.join(30)
+        lost += _lost(study, crowd)
+        acknowledged += sum(len(each.keys) for each in crowd)
+    rows = [each for each in Log(study.folder / LOG).read().rows if each["row"] == "answer"]
+    twice = sum(count - 1 for count in Counter((r["annotator"], r["item"], r["question"]) for r in rows).values())
+    row(f"kill -9 of the server at {kills} random moments under {PEOPLE} annotators", f"{lost} lost, {twice} doubled",
+        f"{acknowledged} acknowledged answers, {len(rows)} in the log", "0 lost, 0 doubled")  # fmt: skip
+
+
+def _lost(study: Study, crowd: list[Annotator]) -> int:
+    """Votes that an annotator's screen counted as done and the log does not hold."""
+    done = {each.id: len(each.done) for each in Study(study.folder).state().annotators.values()}
+    lost = 0
+    for name, each in zip(sorted(done), crowd, strict=True):
+        told = [int(found.group(1)) for line in each.acknowledged if (found := re.search(r"(\d+) done", line))]
+        lost += max(max(told, default=0) - done[name], 0)
+    return lost
+
+
+def _found(study: Study, crowd: list[Annotator]) -> tuple[str, str]:
+    total = sum(len(each.acknowledged) for each in crowd)
+    return f"{total - _lost(study, crowd)} of {total}", f"{len(vote_table(Study(study.folder)))} in the log"
+
+
+def _prepare(data: Path) -> tuple[Study, list[str]]:
+    for shipped in ("demo", "results"):
+        (data / shipped).symlink_to(ROOT / "data" / shipped)
+    with Store.open(ROOT / "data" / "results") as store:
+        study = create_study(
+            store, "demo", study_id="load", title="Load", kind="acceptability", total=480, per_item=PEOPLE,
+            attention_rate=0.05, seed=1, parent=data / "studies",
+        )  # fmt: skip
+    return study, [str(study.token(name)) for name in study.invite([""] * PEOPLE)]
+
+
+def _definition(count: int) -> Definition:
+    items = tuple(
+        StudyItem(f"{n:04d}", "demo", f"item-{n}", "vflip", "identity", "template", "image", "There is a bed.",
+                  "There is a bed.", "spatial", "vertical-flip", "vertical flip")
+        for n in range(1, count + 1)
+    )  # fmt: skip
+    return Definition("open", "Open", "acceptability", "2026-01-01T00:00:00Z", "demo", 2025, None, 1, 3, 0.0, items)
+
+
+class _Server:
+    """The dashboard on a free port, with folders of its own."""
+
+    def __init__(self, data: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"localhost:{port}"
+        env = {**os.environ, "INVARISCOPE_DATA": str(data), "OMP_WAIT_POLICY": "PASSIVE"}
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    def __enter__(self) -> "_Server":
+        for _ in range(600):
+            try:
+                with urlopen(f"http://{self.address}/_stcore/health", timeout=2):
+                    return self
+            except (URLError, OSError):
+                time.sleep(0.1)
+        raise RuntimeError("the app did not start")
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=20)
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -85,7 +85,7 @@ def get(
     """
     from core.errors import InvalidInput
     from core.evaluators.published.base import Published
-    from core.evaluators.published.weights import sets
+    from core.evaluators.published.weights import keep, sets, usual
     from core.evaluators.registry import find
 
     kind = find(name)
@@ -98,6 +98,8 @@ def get(
         return
     for known in sets(kind.entry):
         _fetch(known)
+    if ":" in kind.spec.name:  # made on demand: the list knows it from now on
+        keep(kind.spec.name, usual(sets(kind.entry)[0]))
     typer.echo(f"{kind.spec.name} is ready")
 
 
@@ -146,6 +148,8 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
                 "list it under a name of its own with --as LABEL"
             )
     find(f"{kind.spec.name}{CHECKPOINT}{path}").load()
+    if ":" in kind.spec.name:
+        keep(kind.spec.name, path)
     for place in found:
         keep(place.weights.id, place.path)
         _say(Place(place.weights, place.path).digest(), place.weights, place.path)

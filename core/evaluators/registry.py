@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeGuard
 
-from core.errors import InvalidInput
+from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.published.base import Published
 from core.evaluators.published.weights import checked_label, kept
@@ -18,9 +18,12 @@ CHECKPOINT = "@"
 
 
 def catalogue() -> Catalogue[type[Evaluator]]:
-    """Every registered evaluator class of this machine, loaded or not; the user's own checkpoints come last."""
+    """Every registered evaluator class of this machine, loaded or not.
+
+    Last come the user's own checkpoints and the evaluators made on demand whose weights were fetched.
+    """
     found = _discovered()
-    own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name}
+    own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name or ":" in name}
     usable = {name: kind for name, kind in own.items() if kind is not None}
     if not usable:
         return found
@@ -94,12 +97,15 @@ def _bound(kind: type[Published], path: Path, label: str) -> type[Published]:
 
 
 def _kept(name: str, path: Path) -> type[Evaluator] | None:
-    """The class of a kept checkpoint; None where its evaluator is not registered any more."""
-    base, _, label = name.partition(CHECKPOINT)
-    if base not in _discovered():
+    """The class of something that is kept in the list; None where its evaluator is not known any more."""
+    base, at, label = name.partition(CHECKPOINT)
+    try:
+        kind = _made(base) if ":" in base else _discovered().get(base)
+    except InvariscopeError:
         return None
-    kind = _discovered().get(base)
-    return _bound(kind, path, label) if issubclass(kind, Published) else None
+    if not issubclass(kind, Published):
+        return None
+    return _bound(kind, path, label) if at else kind
 
 
 def _is_evaluator(value: object) -> TypeGuard[type[Evaluator]]:

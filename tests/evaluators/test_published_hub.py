@@ -14,7 +14,8 @@ from torchvision.transforms import InterpolationMode, Resize
 from core.analysis.metric_contract import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
-from core.evaluators.registry import find
+from core.evaluators.published.weights import keep
+from core.evaluators.registry import catalogue, find
 from core.evaluators.scoring import score_pairs
 from tests.tiny import clip, hub
 from tests.tiny.reference import MEAN, STD, image_embedding, picture
@@ -217,6 +218,22 @@ def test_an_open_clip_model_that_is_not_here_says_how_to_get_it(tiny_model: Path
     available = find("open_clip:ViT-Tiny/tiny2b").availability()
     assert not available.ready
     assert available.command == "python -m core evaluators get open_clip:ViT-Tiny/tiny2b"
+
+
+def test_what_was_fetched_on_demand_stands_in_the_list(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    keep("open_clip:ViT-Tiny/tiny2b", tiny_model)
+    keep("open_clip--ViT-Tiny--tiny2b", tiny_model)
+    keep("open_clip:ViT-Tiny/tiny2b@mine", tiny_model)
+    keep("open_clip:ViT-Gone/tiny2b", tiny_model)
+    listed = catalogue()
+    assert {"open_clip:ViT-Tiny/tiny2b", "open_clip:ViT-Tiny/tiny2b@mine"} <= set(listed.names())
+    assert "open_clip:ViT-Gone/tiny2b" not in listed
+    assert listed.get("open_clip:ViT-Tiny/tiny2b").availability().ready
+    mine = find("open_clip:ViT-Tiny/tiny2b@mine").load()
+    assert mine.fingerprint.name == "open_clip:ViT-Tiny/tiny2b@mine"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from torchvision.transforms import InterpolationMode, Resize
 from core.analysis.metric_contract import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
+from core.evaluators.mcs import load_sentence_transformer
 from core.evaluators.published.weights import keep
 from core.evaluators.registry import catalogue, find
 from core.evaluators.scoring import score_pairs
@@ -78,6 +79,20 @@ def test_mcs_is_mean_pooling_and_a_dense_layer_against_clips_picture(
         read = unit(dense @ states.mean(dim=0))
         seen = image_embedding(clip.clip_state(), picture(image, clip.SIDE))
         assert score == pytest.approx(2.5 * max(float(seen @ read), 0), abs=1e-5)
+
+
+def test_a_tuned_encoder_as_sentence_transformers_saves_it_runs_as_pr_mcs(
+    multilingual: Path, tmp_path: Path, images: list[np.ndarray]
+) -> None:
+    network = load_sentence_transformer(multilingual / "clip-vit-b-32-multilingual")
+    with torch.no_grad():
+        network[2].linear.weight.neg_()
+    network.save(str(tmp_path / "pr-mcs"))
+    clip.write_openai(tmp_path / "ViT-B-32.pt")
+    tuned = encoder(f"pr-mcs@{tmp_path}")
+    untuned = encoder(f"mcs@{multilingual}")
+    torch.testing.assert_close(tuned.encode_captions(CAPTIONS), -untuned.encode_captions(CAPTIONS))
+    torch.testing.assert_close(tuned.encode_images(images), untuned.encode_images(images))
 
 
 def test_pickscore_is_the_cosine_times_the_temperature(pick: tuple[Path, Any], images: list[np.ndarray]) -> None:

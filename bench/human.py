@@ -75,6 +75,7 @@ def _load(data: Path) -> None:
             each.join(30)
     keys = np.concatenate([each.keys for each in crowd])
     problems = [each.problem for each in crowd if each.problem]
+    print(*problems, sep="\n", file=sys.stderr)
     row(
         f"key to complete screen, {PEOPLE} annotators at once, P50 / P95",
         f"{np.percentile(keys, 50) * 1000:.0f} / {np.percentile(keys, 95) * 1000:.0f} ms",

@@ -3,7 +3,9 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.charts.style import colours, quiet
+from core.charts.style import NEUTRAL, PALETTE, quiet
+
+_MARKS = (("diamond", PALETTE[4]), ("x", PALETTE[0]))
 
 
 def outcome_bars(table: pd.DataFrame) -> go.Figure:
@@ -15,7 +17,7 @@ def outcome_bars(table: pd.DataFrame) -> go.Figure:
     rows = table.iloc[::-1]
     error = {
         "type": "data", "symmetric": False, "array": rows["high"] - rows["share"],
-        "arrayminus": rows["share"] - rows["low"], "thickness": 1.5, "width": 5,
+        "arrayminus": rows["share"] - rows["low"], "thickness": 1.5, "width": 5, "color": NEUTRAL,
     }  # fmt: skip
     text = [
         f"{share:.1%} (n = {n})" if share == share else "no votes"
@@ -29,7 +31,7 @@ def outcome_bars(table: pd.DataFrame) -> go.Figure:
             error_x=error,
             customdata=text,
             hovertemplate="%{y}: %{customdata}<extra></extra>",
-            marker_color="#0079BD",
+            marker={"color": PALETTE[0], "opacity": 0.55},
         )
     )
     figure.update_xaxes(range=[0, 1.02], tickformat=".0%", title="share")
@@ -48,16 +50,15 @@ def reanalysis_dots(table: pd.DataFrame) -> go.Figure:
     whole = table.assign(label=labels).drop_duplicates("label")
     figure.add_scatter(
         x=whole["median_all"], y=whole["label"], mode="markers", name="all pairs",
-        marker={"symbol": "circle-open", "size": 13, "line": {"width": 2}, "color": "#7A7F87"},
+        marker={"symbol": "circle-open", "size": 13, "line": {"width": 2}, "color": NEUTRAL},
         error_x=_bars(whole, "all"), hovertemplate="%{y}<br>all pairs: %{x:.2f} %<extra></extra>",
     )  # fmt: skip
     names = list(table["analysis"].unique())
-    palette = colours(names)
-    for name, symbol in zip(names, ("diamond", "x"), strict=False):
+    for name, (symbol, colour) in zip(names, _MARKS, strict=False):
         rows = table.assign(label=labels)[table["analysis"] == name]
         figure.add_scatter(
             x=rows["median_kept"], y=rows["label"], mode="markers", name=name,
-            marker={"symbol": symbol, "size": 8, "color": palette[name]}, customdata=rows["n_kept"],
+            marker={"symbol": symbol, "size": 8, "color": colour}, customdata=rows["n_kept"],
             hovertemplate="%{y}<br>%{x:.2f} % (n = %{customdata} items)<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title="median %Δ", zeroline=True)

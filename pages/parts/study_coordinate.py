@@ -100,17 +100,17 @@ def _draw_head(study: Study) -> None:
     cells.metric("Items with enough votes", f"{enough} of {len(cover)}")
     cells.metric("Annotators", len(people), help="Invited or imported, and not withdrawn")
     st.progress(given / wanted if wanted else 0.0, text=f"{given} of {wanted} wanted votes")
-    status, words = st.columns([2, 3], vertical_alignment="center")
-    with status:
+    words, status = st.columns([3, 2], vertical_alignment="center")
+    words.caption(
+        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
+        f"seed {definition.seed}, created {safe(definition.created)}."
+    )
+    with status.container(horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
             "Status", list(_WORDS), default=ledger.status, key=f"study.status.{study.id}.{ledger.status}",
             format_func=lambda name: _WORDS[name], on_change=_set_status, args=(study, ledger.status), required=True,
             label_visibility="collapsed", help="Paused and closed studies take no answers; nothing is lost",
         )  # fmt: skip
-    words.caption(
-        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
-        f"seed {definition.seed}, created {safe(definition.created)}."
-    )
 
 
 def _set_status(study: Study, before: str) -> None:

@@ -27,10 +27,10 @@ _COLUMNS = {
         "Longest run", help="Most equal answers in a row. Where most pairs are equally good, long runs are honest"
     ),
     "same_share": st.column_config.NumberColumn(
-        "Same answer", format="percent", help="Share of the commonest answer; near 100 % may be straight-lining"
+        "Same answer", format="%.0f %%", help="Share of the commonest answer; near 100 % may be straight-lining"
     ),
     "left_share": st.column_config.NumberColumn(
-        "Left share", format="percent", help="Preferences for the left version among those that are no tie; sides are "
+        "Left share", format="%.0f %%", help="Preferences for the left version among those that are no tie; sides are "
         "random, so it should be near 50 %",
     ),
     "last": st.column_config.DatetimeColumn("Last answer (UTC)", format="YYYY-MM-DD HH:mm"),
@@ -142,12 +142,14 @@ def _draw_actions(study: Study) -> None:
 def _draw_coverage(study: Study) -> None:
     cover = coverage_table(study)
     st.subheader("Coverage", anchor=False)
+    order = [name for name, *_ in study.definition.strata if name in set(cover["stratum"])]
     counts = cover.groupby("stratum", sort=False).agg(
         items=("id", "size"), votes=("votes", "sum"), planned=("planned", "sum"), skipped=("skipped", "sum")
     )
     short = cover[cover["votes"] + cover["planned"] < cover["wanted"]]
     enough = cover.assign(enough=cover["votes"] >= cover["wanted"]).groupby("stratum")["enough"].sum()
-    st.dataframe(counts.assign(enough=enough).reset_index(), hide_index=True, width="stretch",
+    table = counts.assign(enough=enough).loc[order or counts.index].reset_index()
+    st.dataframe(table, hide_index=True, width="stretch",
                  column_config={"enough": st.column_config.NumberColumn("Items with enough votes")})  # fmt: skip
     if len(short):
         st.caption(f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
@@ -160,7 +162,8 @@ def _draw_coverage(study: Study) -> None:
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
     hits = [f"{hit} of {seen}" for hit, seen in zip(table["attention_hits"], table["attention_seen"], strict=True)]
     last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
-    return table.assign(attention=hits, last=last)[list(_COLUMNS)]
+    shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
+    return table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
 
 
 def _invite(study: Study) -> None:

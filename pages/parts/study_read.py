@@ -46,11 +46,13 @@ def draw_outcomes(study: Study, state: PageState) -> None:
     st.plotly_chart(figure, width="stretch", config=CONFIG, key="study.outcomes",
                     alt="Shares of items by outcome, each with its 95 % interval")  # fmt: skip
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
-    st.dataframe(table, hide_index=True, width="stretch", column_config=_shares("share", "low", "high"))
+    names = ("share", "low", "high")
+    shown = table.assign(**{name: 100 * table[name] for name in names})
+    st.dataframe(shown, hide_index=True, width="stretch", column_config=_shares(*names))
     balance = found.variant_preferred
     if balance.n:
         st.markdown(f"Of {counted(balance.n, 'vote')} that are no tie, **{balance.estimate:.0%}** prefer the variant "
-                    f"(binomial test against one half: p = {number(found.balance_p)}).")  # fmt: skip
+                    f"(binomial test against one half: {_p(found.balance_p)}).")  # fmt: skip
 
 
 def draw_agreement(study: Study, state: PageState) -> None:
@@ -115,8 +117,12 @@ def _interval(row: dict) -> str:
     return told + (f", {safe(row['note'])}" if row["note"] else "")
 
 
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
 def _shares(*names: str) -> dict:
-    return {name: st.column_config.NumberColumn(format="percent") for name in names}
+    return {name: st.column_config.NumberColumn(format="%.1f %%") for name in names}
 
 
 @st.cache_data(show_spinner="Counting majorities …", max_entries=8)

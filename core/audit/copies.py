@@ -24,7 +24,7 @@ from core.errors import StoreError
 KEPT_BYTES = 8_000_000_000
 """Most bytes of copies; beyond, those not opened for the longest time are removed."""
 
-MEMORY = "600MB"
+MEMORY = "1GB"
 """What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
 
 _FORMAT = 1

@@ -34,10 +34,9 @@ def build(store: Store, runs: Sequence[str] | None = None, *, subject: str | Non
     """
     chosen = _chosen(store, runs)
     cube = read_cube(store, [run.id for run in chosen], subject=subject)
-    ranges = widths(chosen)
     parts: tuple[Part, ...] = (
         summary(cube, chosen, store), spatial(cube), objects(cube), framing(cube), replication(cube),
-        flips(cube, ranges), calibration(cube, ranges),
+        flips(cube), calibration(cube),
     )  # fmt: skip
     return Report(
         title=f"Invariance report: {', '.join(run.id for run in chosen)}",
@@ -53,16 +52,6 @@ def signature_of(store: Store, runs: Sequence[str] | None = None, *, subject: st
     """The line that :func:`build` would put into the report of these runs, without the report."""
     chosen = _chosen(store, runs)
     return _signature(read_cube(store, [run.id for run in chosen], subject=subject), chosen)
-
-
-def widths(runs: Sequence[Run]) -> dict[str, float]:
-    """Width of each evaluator's native range, by its name; 1 where the manifest tells none."""
-    found = {}
-    for run in runs:
-        for each in listed(run):
-            low, high = (*(each.get("spec", {}).get("score_range") or (0.0, None)), None)[:2]
-            found[str(each.get("name"))] = float(high - low) if high is not None and low is not None else 1.0
-    return found
 
 
 def _chosen(store: Store, runs: Sequence[str] | None) -> list[Run]:

@@ -42,22 +42,21 @@ class _Calibrated:
     table: pd.DataFrame
 
 
-def calibration(cube: Cube, ranges: dict[str, float]) -> Part:
+def calibration(cube: Cube) -> Part:
     """Before and after calibration, for every evaluator.
 
     Args:
         cube: scores.
-        ranges: width of each evaluator's native range; 1 where it has no upper bound.
     """
     images = cube.items["pixels"].fillna(cube.items["corpus"] + "/" + cube.items["item"]).tolist()
     dev = dev_split([str(image) for image in images])
     if dev.all() or not dev.any():
         return _none("there are too few images for a dev and a test split")
     scores = {name: cube.orbits(name) for name in cube.evaluators}
-    made = {name: _calibrate(name, scores, dev, ranges) for name in cube.evaluators if scores[name].families}
+    made = {name: _calibrate(name, scores, dev) for name in cube.evaluators if scores[name].families}
     if not made:
         return _none("no run holds an invariant family to calibrate for")
-    tables = (_summary(made), _gaps(made), _risks(made, ranges))
+    tables = (_summary(made), _gaps(made), _risks(made))
     return Part(tuple(each for each in tables if len(each.frame)), (_sensitivity(made), _utility(made)), (PREFERENCES,))
 
 
@@ -65,7 +64,7 @@ def _none(reason: str) -> Part:
     return Part(missing=(*(Missing(one, paper, reason) for one, paper in _IDS.items()), PREFERENCES))
 
 
-def _calibrate(name: str, scores: dict[str, Orbits], dev: np.ndarray, ranges: dict[str, float]) -> _Calibrated:
+def _calibrate(name: str, scores: dict[str, Orbits], dev: np.ndarray) -> _Calibrated:
     learning, test = scores[name].part(dev), scores[name].part(~dev)
     others = {other: orbits.clean for other, orbits in scores.items() if other != name}
     terms = learn(learning, reading=READING)
@@ -73,7 +72,7 @@ def _calibrate(name: str, scores: dict[str, Orbits], dev: np.ndarray, ranges: di
     choice = choose(swept, epsilon=EPSILON)
     table = before_after(
         test, terms, choice.strength, {other: clean[~dev] for other, clean in others.items()},
-        gaps=(GAP,), size=ranges.get(name, 1.0),
+        gaps=(GAP,),
     )  # fmt: skip
     return _Calibrated(choice, swept, table)
 
@@ -104,10 +103,10 @@ def _gaps(made: dict[str, _Calibrated]) -> Table:
                  frame[frame["axis"] == "societal"].reset_index(drop=True), columns, "Table 15")  # fmt: skip
 
 
-def _risks(made: dict[str, _Calibrated], ranges: dict[str, float]) -> Table:
+def _risks(made: dict[str, _Calibrated]) -> Table:
     frame = _measure(made, "flip risk")
     frame[list(_BOUNDS)] = 100 * frame[list(_BOUNDS)]
-    frame["d"] = GAP * frame["evaluator"].map(lambda name: ranges.get(name, 1.0))
+    frame["d"] = GAP
     columns = (
         EVALUATOR,
         _FAMILY,
@@ -115,7 +114,7 @@ def _risks(made: dict[str, _Calibrated], ranges: dict[str, float]) -> Table:
         Column("d", "d", digits=4),
         _change("Risk %, before → after [95 % CI]", digits=1),
     )
-    return Table("T16", "Calibration: flip risk at a gap of 0.7 %, before and after", HOW, frame, columns, "Table 16")
+    return Table("T16", "Calibration: flip risk at a gap of 0.007, before and after", HOW, frame, columns, "Table 16")
 
 
 def _measure(made: dict[str, _Calibrated], measure: str) -> pd.DataFrame:

@@ -15,6 +15,7 @@ MEASUREMENTS = (
     "whole_report",
     "dashboard",
     "published",
+    "human",
 )
 
 

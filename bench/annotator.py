@@ -32,6 +32,7 @@ class Session:
         self._fragment = ""
         self.buttons: dict[str, Button] = {}
         self.progress = ""
+        self.said = ""
         try:
             self._socket = connect(
                 f"ws://{address}/_stcore/stream",
@@ -49,7 +50,8 @@ class Session:
         """Press the button of a key; return the seconds until its screen was complete."""
         button = self.buttons.get(key)
         if button is None or button.disabled:
-            raise Gone(f"no button for {key}")
+            what = "no button" if button is None else "a disabled button"
+            raise Gone(f"{what} for {key} at {self.progress!r}; the page says {self.said!r}")
         message = BackMsg()
         state = message.rerun_script.widget_states.widgets.add()
         state.id, state.trigger_value = button.id, True
@@ -70,7 +72,7 @@ class Session:
         message.rerun_script.page_name = "human_validation"
         message.rerun_script.page_script_hash = self._page
         self._socket.send(message.SerializeToString())
-        self.buttons = {}
+        self.buttons, self.said = {}, ""
         while True:
             answer = ForwardMsg()
             data = self._socket.recv(timeout=PATIENCE)
@@ -91,6 +93,8 @@ class Session:
             self.buttons[shortcut.capitalize() if len(shortcut) > 1 else shortcut] = element.button
         elif element.WhichOneof("type") == "progress":
             self.progress = element.progress.text
+        elif element.WhichOneof("type") == "alert":
+            self.said = element.alert.body
 
 
 class Annotator(threading.Thread):

@@ -12,6 +12,7 @@ from core.human.kinds import PREFERENCE, SIDES, Answer, Kind, Question, Value
 from core.human.ledger import OPEN, SKIP_REASONS
 from core.human.studies import COMMENT_LIMIT, Place, Refused, Study, Superseded
 from pages.parts.study_access import takes_annotators
+from pages.parts.study_clock import client_time, draw_clock
 from pages.parts.study_desk import desk
 from pages.parts.text import safe
 
@@ -75,6 +76,7 @@ def _draw(study: Study, annotator: str, token: str) -> None:
                  "the link.")  # fmt: skip
         return
     _draw_moves(study, place, token)
+    draw_clock(place.item.id)
     desk().make_ahead(study, study.next_items(annotator, 1 + AHEAD)[1:])
 
 
@@ -250,7 +252,7 @@ def _answer(token: str, item: str, question: str, answer: Answer, seen: int) -> 
 
     def write(study: Study, annotator: str) -> None:
         if not _stands(study, annotator, item, question, answer.value):
-            study.answer(annotator, item, question, answer.value, seen=seen, seconds=seconds)
+            study.answer(annotator, item, question, answer.value, seen=seen, seconds=seconds, client_time=client_time())
         if study.state().finished(annotator, item) and st.session_state.get("study.at") != item:
             _go(None)
 
@@ -259,7 +261,7 @@ def _answer(token: str, item: str, question: str, answer: Answer, seen: int) -> 
 
 def _skip(token: str, item: str, reason: str, seen: int) -> None:
     def write(study: Study, annotator: str) -> None:
-        study.skip(annotator, item, reason, seen=seen, seconds=_seconds(item))
+        study.skip(annotator, item, reason, seen=seen, seconds=_seconds(item), client_time=client_time())
         _go(None)
 
     _do(write, token)

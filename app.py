@@ -22,8 +22,10 @@ PAGES = {
         ("calibration", "Calibration", ":material/tune:"),
         ("geometry", "Geometry", ":material/hub:"),
     ),
-    "Audit": (("run_audit", "Run an audit", ":material/play_circle:"),),
-    "People": (("human_validation", "Human validation", ":material/how_to_vote:"),),
+    "Conduct": (
+        ("run_audit", "Run an audit", ":material/play_circle:"),
+        ("human_validation", "Human validation", ":material/how_to_vote:"),
+    ),
 }
 
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")

@@ -67,11 +67,7 @@ class PageState:
 
     def publish(self) -> None:
         """Write every field that differs from its default into the link, and only those."""
-        wanted = {
-            field.name: field.write(self.get(field.name))
-            for field in self.fields
-            if self.get(field.name) != field.default
-        }
+        wanted = self._wanted()
         if wanted != self._link():
             st.query_params.from_dict(wanted)
         st.session_state[self.key("seen")] = wanted
@@ -94,10 +90,18 @@ class PageState:
         self.put(name, None if chosen == usual else chosen)
 
     def link(self) -> str:
-        """The address of this view."""
-        query = urlencode(self._link())
+        """The address of this view, as the fields stand now: what a widget changed is in it before it is published."""
+        query = urlencode(self._wanted())
         address = (st.context.url or "").split("?")[0]
         return f"{address}?{query}" if query else address
+
+    def _wanted(self) -> dict[str, str]:
+        """Every field that differs from its default, as the link's text."""
+        return {
+            field.name: field.write(self.get(field.name))
+            for field in self.fields
+            if self.get(field.name) != field.default
+        }
 
     def _read(self, present: dict[str, str]) -> list[str]:
         known = {field.name for field in self.fields}

@@ -1,0 +1,81 @@
+"""From a photograph of one's own to the results of one's own audit, in one browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.test_journey import LAB, _open, photo, query, score, settled
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["photo"]
+
+AUDIT = "/run_audit?evaluators=conse-lite0&probes=vflip%2Chflip&limit=40&run_id=walk"
+LOADED = 240_000
+"""Patience in ms for a process that loads its models beside others."""
+
+
+def test_from_a_photograph_to_the_results_of_an_audit(
+    server: str, context: BrowserContext, page: Page, photo: Path
+) -> None:
+    settled(_open(page, server + LAB))
+    page.get_by_text("Upload", exact=True).click()
+    page.locator("input[type=file]").set_input_files(photo)
+    expect(page.get_by_text("1024 × 768 px")).to_be_visible()
+    settled(page)
+    page.get_by_text("Free text").click()
+    caption = page.get_by_label("Caption to score")
+    caption.fill("a rough pattern of colours")
+    caption.press("Control+Enter")
+    expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
+    settled(page)
+    assert re.search(r"\d", score(page))
+    bars = page.locator(".st-key-lab-chart-conse-lite0 .bartext").all_text_contents()
+    assert len(bars) == 2
+    assert all("%" in bar for bar in bars)
+
+    page.get_by_role("button", name="Explore").click()
+    page.get_by_role("menuitem", name="Failures").click()
+    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    settled(page)
+    everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
+    page.get_by_role("combobox", name="Family").click()
+    page.get_by_role("option", name=re.compile("^vertical-flip")).click()
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile("families=vertical-flip"))
+    settled(page)
+    filtered = page.get_by_text(re.compile(r"\d pairs")).first
+    expect(filtered).not_to_have_text(everything)
+    shown = page.locator("[data-testid=stMain]").inner_text()
+    assert "vflip" in shown
+    assert "hflip" not in shown
+
+    page.get_by_role("button", name="Copy link").click()
+    link = page.get_by_test_id("stPopoverBody").locator("code").inner_text().strip()
+    page.keyboard.press("Escape")
+    assert query(page) == {"families": "vertical-flip"}
+    other = context.new_page()
+    settled(_open(other, link))
+    expect(other.get_by_text(re.compile(r"\d pairs")).first).to_have_text(filtered.inner_text())
+    first = other.get_by_text(re.compile(r"^1\. ")).first
+    expect(first).to_have_text(page.get_by_text(re.compile(r"^1\. ")).first.inner_text())
+    other.close()
+
+    settled(_open(page, server + AUDIT))
+    page.get_by_role("button", name="Start the audit").click()
+    card = page.locator(".st-key-run_job_walk")
+    expect(card).to_be_visible()
+    card.get_by_role("button", name="Cancel").click()
+    resume = card.get_by_role("button", name="Resume")
+    expect(resume).to_be_visible(timeout=LOADED)
+    resume.click()
+    results = card.get_by_role("link", name="See its results")
+    expect(results).to_be_visible(timeout=LOADED)
+    results.click()
+    expect(page.get_by_role("heading", name="Results")).to_be_visible()
+    settled(page)
+    assert query(page)["runs"] == "walk"
+    expect(page.locator("[data-testid=stMain]")).to_contain_text("Vertical flip")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()

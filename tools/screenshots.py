@@ -28,6 +28,7 @@ PAGES = {
     "calibration": "/calibration",
     "geometry": "/geometry",
     "run-audit": "/run_audit",
+    "human-validation": "/human_validation",
 }
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")

@@ -51,7 +51,7 @@ class Session:
         button = self.buttons.get(key)
         if button is None or button.disabled:
             what = "no button" if button is None else "a disabled button"
-            raise Gone(f"{what} for {key} at {self.progress!r}; the page says {self.said!r}")
+            raise Gone(f"{what} for {key} at {self.progress!r}; the page said {self.said!r}")
         message = BackMsg()
         state = message.rerun_script.widget_states.widgets.add()
         state.id, state.trigger_value = button.id, True
@@ -72,7 +72,7 @@ class Session:
         message.rerun_script.page_name = "human_validation"
         message.rerun_script.page_script_hash = self._page
         self._socket.send(message.SerializeToString())
-        self.buttons, self.said = {}, ""
+        self.buttons = {}
         while True:
             answer = ForwardMsg()
             data = self._socket.recv(timeout=PATIENCE)
@@ -94,7 +94,7 @@ class Session:
         elif element.WhichOneof("type") == "progress":
             self.progress = element.progress.text
         elif element.WhichOneof("type") == "alert":
-            self.said = element.alert.body
+            self.said = f"{element.alert.body} ({self.progress})"
 
 
 class Annotator(threading.Thread):
@@ -119,7 +119,8 @@ class Annotator(threading.Thread):
         try:
             session = Session(self._address, self._token)
             while not self.stopped.is_set() and KEYS[0] in session.buttons:
-                self.stopped.wait(self._look)
+                if self.stopped.wait(self._look):
+                    break
                 for key in KEYS:
                     self.keys.append(session.press(key))
                 self.acknowledged.append(session.progress)

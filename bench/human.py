@@ -93,7 +93,9 @@ def _kills(data: Path, kills: int) -> None:
             crowd = [Annotator(server.address, token, look=0.35) for token in tokens]
             for each in crowd:
                 each.start()
-            time.sleep(3.0 + float(rng.uniform(0, 3)))
+            while not all(each.keys or each.problem for each in crowd):
+                time.sleep(0.05)
+            time.sleep(float(rng.uniform(0.2, 3)))
             server.kill()
             for each in crowd:
                 each.join(30)

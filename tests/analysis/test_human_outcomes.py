@@ -6,9 +6,11 @@ import pytest
 
 from core.analysis.human_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
 from core.analysis.reanalysis import BOTH_FULLY_CORRECT, WITHOUT_ONE_SIDED, reanalyse
+from core.analysis.slices import Slice, shifts
 from core.audit.store import Store
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
+from core.human.ratings import verdicts
 from core.human.sampling import draw_sample, family_strata
 from core.human.studies import Study
 from core.human.votes import vote_table
@@ -166,3 +168,12 @@ def test_a_study_that_has_nothing_to_do_with_the_run_is_one_sentence(store: Stor
         reanalyse(store, outcomes, run="demo")
     with pytest.raises(InvalidInput, match="scope"):
         reanalyse(store, outcomes, run="demo", scope="all")
+
+
+def test_a_slice_of_accepted_pairs_holds_only_those_that_enough_people_accepted(flips: Study) -> None:
+    refused = [item.item for item in flips.definition.items if not item.attention][:4]
+    judged = {item.item for item in flips.definition.items if not item.attention}
+    with Store.open(ROOT / "data" / "results", verdicts=verdicts([flips])) as store:
+        found = shifts(store, Slice(accepted=2 / 3), columns=("item", "probe"))
+    assert set(found["probe"]) == {"vflip"}
+    assert set(found["item"]) == judged - set(refused)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.audit.store import Store
@@ -12,8 +13,9 @@ from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
 from pages.parts import study_access, study_annotate
+from pages.parts.runs import known_values, present
 from tests.human.small_study import finish, vote_versions
-from tests.pages.opening import HUMAN, Open, texts
+from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, texts
 
 
 @pytest.fixture(scope="module")
@@ -324,3 +326,22 @@ def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) ->
     assert study.state().annotators[ada].withdrawn
     assert not study.state().annotators[bo].withdrawn
     assert vote_table(study).empty
+
+
+@pytest.mark.parametrize("page", [OVERVIEW, FAILURES, LAB])
+def test_with_a_password_or_a_token_no_address_opens_another_page(study: Study, password: str, page: str) -> None:
+    token = study.token(study.invite(["Ada"])[0])
+    for query in ({}, {"token": token}):
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        app.query_params.update(query)
+        assert [title.value for title in app.run().title] == ["Invariscope"]
+        with pytest.raises(ValueError, match=r"Known pages: \['\S*/human_validation.py', 'Invariscope'\]"):
+            app.switch_page(page)
+
+
+def test_votes_open_the_filter_of_accepted_pairs_on_the_other_pages(study: Study, results: None) -> None:
+    assert known_values(present())["judged"] == ()
+    (ada,) = study.invite(["Ada"])
+    finish(study, ada)
+    st.cache_data.clear()
+    assert known_values(present())["judged"] == ("yes",)

@@ -21,6 +21,7 @@ from core.commands import (
     score,
     study,
     suite,
+    train,
 )
 from core.commands._shared import Code, Commands, exit_codes
 
@@ -55,6 +56,7 @@ for name, group, summary in (
     ("probes", probes, "List the probes and what each expects of a score."),
     ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
     ("regions", regions, "Regions for UMIC: pictures out to a detector, its files back."),
+    ("train", train, "Train an evaluator whose weights are not public (pr-mcs)."),
     ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):
     app.add_typer(group.app, name=name, short_help=summary)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUNDATION = {"errors", "registry", "seeds", "settings"}
-ROOMS = ("corpora", "probes", "evaluators", "audit", "human", "analysis", "charts", "report")
+ROOMS = ("corpora", "probes", "evaluators", "audit", "training", "human", "analysis", "charts", "report")
 HEAVY = ("torch", "timm", "transformers", "sentence_transformers", "streamlit", "statsmodels", "skimage", "sklearn")
 
 

@@ -1,0 +1,190 @@
+"""Words of a caption in five languages, and which of them are nouns, by rules that are written down."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from core.errors import InvalidInput
+from core.probes.tables import lexicon_path
+
+LANGUAGES = ("en", "de", "fr", "es", "ja")
+"""ISO 639-1 codes of the languages of paper B."""
+
+_SIGNS = re.compile(r"^(?P<lead>\W*)(?P<core>.*?)(?P<trail>\W*)$", re.DOTALL)
+_ELIDED = re.compile(r"^(?P<lead>\W*l['’])(?P<rest>\w.*)$", re.DOTALL | re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?:…]\W*$")
+
+Phrase = tuple[int, int]
+"""Index of a phrase's first and last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word with the signs that are written to it: ``lead + core + trail`` is its text."""
+
+    lead: str
+    core: str
+    trail: str
+    kind: str = ""
+
+    @property
+    def text(self) -> str:
+        """The word as it stands in the caption."""
+        return self.lead + self.core + self.trail
+
+
+def words(caption: str, language: str = "en") -> tuple[Word, ...]:
+    """Split a caption: at blanks; in Japanese into the words of janome's dictionary (IPADIC).
+
+    Raises:
+        InvalidInput: for a language other than :data:`LANGUAGES`.
+    """
+    if language not in LANGUAGES:
+        raise InvalidInput(f"captions can be edited in {', '.join(LANGUAGES)}, got language {language!r}")
+    if language == "ja":
+        return tuple(_japanese(caption))
+    return tuple(_split(text, language) for text in caption.split())
+
+
+def join(found: Sequence[Word | str], language: str = "en") -> str:
+    """Write words as a caption again: with blanks, in Japanese without."""
+    return ("" if language == "ja" else " ").join(each if isinstance(each, str) else each.text for each in found)
+
+
+def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
+    """Find the nouns; nouns in a row are one phrase, unless a sign parts them.
+
+    - English: words that lemminflect's dictionary knows as nouns, not of the closed classes and not in -ing. One that
+      may also be an adjective is none where a possible noun follows; one that may also be a verb is one after a
+      determiner, number, preposition or adjective, after *and*, at the beginning, and after a noun that does nothing
+      by itself (*baseball bat*, but *dog plays*).
+    - German: words with a capital, not at the beginning of a sentence.
+    - French, Spanish: the word after an article, possessive, demonstrative or number; the usual adjectives that stand
+      before a noun are passed over, and so is a second determiner.
+    - Japanese: janome's part of speech 名詞, without pronouns, numbers, suffixes and dependent nouns.
+    """
+    flags = list(_RULES[language](found))
+    phrases: list[Phrase] = []
+    for index, is_noun in enumerate(flags):
+        if not is_noun:
+            continue
+        if phrases and phrases[-1][1] == index - 1 and not found[index - 1].trail and not found[index].lead:
+            phrases[-1] = (phrases[-1][0], index)
+        else:
+            phrases.append((index, index))
+    return tuple(phrases)
+
+
+def _split(text: str, language: str) -> Word:
+    elided = _ELIDED.match(text) if language == "fr" else None
+    lead, rest = (elided["lead"], elided["rest"]) if elided else ("", text)
+    signs = _SIGNS.match(rest)
+    assert signs is not None  # every text matches
+    return Word(lead + signs["lead"], signs["core"], signs["trail"], "elided" if elided else "")
+
+
+def _japanese(caption: str) -> Iterator[Word]:
+    for token in _segmenter().tokenize(caption):
+        if token.surface.strip():
+            yield Word("", token.surface, "", token.part_of_speech)
+
+
+@cache
+def _segmenter() -> Any:
+    from janome.tokenizer import Tokenizer  # type: ignore[import-untyped]
+
+    return Tokenizer(mmap=False)
+
+
+@cache
+def _list(path: Path, language: str, name: str) -> frozenset[str]:
+    return frozenset(tomllib.loads(path.read_text(encoding="utf-8"))[language][name].split())
+
+
+def _words(language: str, name: str) -> frozenset[str]:
+    """A list of ``assets/lexicons/caption_words.toml``."""
+    return _list(lexicon_path("caption_words.toml"), language, name)
+
+
+def _english(found: Sequence[Word]) -> Iterator[bool]:
+    before, in_phrase = "", False
+    for index, word in enumerate(found):
+        text = word.core.casefold()
+        after = found[index + 1].core.casefold() if index + 1 < len(found) and not word.trail else ""
+        in_phrase = in_phrase and not word.lead and not found[index - 1].trail
+        is_noun = _english_noun(text, before, after, in_phrase=in_phrase)
+        yield is_noun
+        before, in_phrase = text, is_noun
+
+
+def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> bool:
+    if not _may_be_noun(text):
+        return False
+    classes = _classes(text)
+    if "ADJ" in classes and _may_be_noun(after):
+        return False
+    if "VERB" not in classes:
+        return True
+    if in_phrase:
+        return before not in _words("en", "agents")  # "the dog plays", but "the baseball bat"
+    introduced = before in _words("en", "determiners") or before in _words("en", "prepositions")
+    return not before or introduced or before in ("and", "or") or before.isdigit() or "ADJ" in _classes(before)
+
+
+def _may_be_noun(text: str) -> bool:
+    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    if closed or not text.isalpha() or text.endswith("ing"):
+        return False
+    return "NOUN" in _classes(text)
+
+
+@lru_cache(maxsize=20_000)
+def _classes(word: str) -> frozenset[str]:
+    from lemminflect import getAllLemmas
+
+    return frozenset(getAllLemmas(word)) if word else frozenset()
+
+
+def _german(found: Sequence[Word]) -> Iterator[bool]:
+    begins = True
+    for word in found:
+        yield not begins and word.core[:1].isupper() and word.core.isalpha() and len(word.core) > 1
+        begins = bool(_SENTENCE_END.search(word.text))
+
+
+def _french(found: Sequence[Word]) -> Iterator[bool]:
+    return _after_determiner(found, _words("fr", "determiners"), _words("fr", "before"))
+
+
+def _spanish(found: Sequence[Word]) -> Iterator[bool]:
+    return _after_determiner(found, _words("es", "determiners"), _words("es", "before"))
+
+
+def _after_determiner(found: Sequence[Word], determiners: frozenset[str], passed: frozenset[str]) -> Iterator[bool]:
+    waiting = False
+    for word in found:
+        text = word.core.casefold()
+        if text in determiners:
+            waiting = not word.trail
+            yield False
+        elif (waiting or word.kind == "elided") and text in passed and not word.trail:
+            waiting = True
+            yield False
+        else:
+            yield (waiting or word.kind == "elided") and text.isalpha()
+            waiting = False
+
+
+def _japanese_nouns(found: Sequence[Word]) -> Iterator[bool]:
+    for word in found:
+        kind, detail, *_ = [*word.kind.split(","), "", ""]
+        yield kind == "名詞" and detail not in ("代名詞", "数", "接尾", "非自立")
+
+
+_RULES: dict[str, Callable[[Sequence[Word]], Iterator[bool]]] = {
+    "en": _english, "de": _german, "fr": _french, "es": _spanish, "ja": _japanese_nouns,
+}  # fmt: skip

@@ -1,0 +1,135 @@
+"""The five lexical edits: what each keeps, what it changes, and what it answers to captions of one word or none."""
+
+from collections import Counter
+from itertools import groupby
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvalidInput, ProbeRejected
+from core.probes.caption_words import LANGUAGES, noun_phrases, words
+from core.probes.lexical_edits import EDITS, MASK, jumble, mask, remove, repeat, substitute
+
+WORDS = ("a", "the", "dog", "dog's", "cat,", "sofa.", "red", "Sofa", "müde", "über")
+captions = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+seeds = st.integers(0, 2**32 - 1)
+
+SENTENCES = {
+    "en": ("A man throws a red ball to the dog near the baseball bat.", ["man", "ball", "dog", "baseball bat"]),
+    "de": ("Eine Frau sitzt an einem Tisch mit einem Kuchen.", ["Frau", "Tisch", "Kuchen"]),
+    "fr": ("L'homme et la petite fille regardent une table.", ["homme", "fille", "table"]),
+    "es": ("Una mujer sentada en la mesa con un gran pastel.", ["mujer", "mesa", "pastel"]),
+    "ja": ("ケーキの載ったテーブルの横に座っている1人の女性", ["ケーキ", "テーブル", "横", "女性"]),
+}
+
+
+def draw(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@given(captions, seeds)
+def test_jumble_keeps_every_word_and_changes_the_order_where_it_can(caption: str, seed: int) -> None:
+    before, after = caption.split(), jumble(caption, draw(seed)).split()
+    assert Counter(before) == Counter(after)
+    assert (before == after) == (len(set(before)) < 2)
+
+
+@given(captions, seeds)
+def test_repetition_only_adds_repeats(caption: str, seed: int) -> None:
+    before, after = runs(caption), runs(repeat(caption, draw(seed)))
+    assert [word for word, _ in before] == [word for word, _ in after]
+    assert all(old <= new <= 2 * old for (_, old), (_, new) in zip(before, after, strict=True))
+    assert (before != after) == bool(before)
+
+
+def runs(caption: str) -> list[tuple[str, int]]:
+    return [(word, len(list(group))) for word, group in groupby(caption.split())]
+
+
+@given(captions, seeds)
+def test_removal_keeps_the_order_and_at_least_one_word(caption: str, seed: int) -> None:
+    before, after = caption.split(), remove(caption, draw(seed)).split()
+    rest = iter(before)
+    assert all(word in rest for word in after)
+    assert bool(after) == bool(before)
+    assert len(after) < len(before) or len(before) < 2
+
+
+@given(captions, seeds)
+def test_masking_keeps_the_place_of_every_other_word(caption: str, seed: int) -> None:
+    before, after = caption.split(), mask(caption, draw(seed)).split()
+    assert len(before) == len(after)
+    assert all(new in (old, MASK) for old, new in zip(before, after, strict=True))
+    assert (MASK in after) == bool(before)
+
+
+@given(captions, seeds, st.sampled_from(sorted(EDITS)))
+def test_the_same_stream_writes_the_same_text(caption: str, seed: int, name: str) -> None:
+    assert attempt(name, caption, seed) == attempt(name, caption, seed)
+
+
+def attempt(name: str, caption: str, seed: int) -> str:
+    try:
+        return EDITS[name](caption, draw(seed))
+    except ProbeRejected as error:
+        return error.code
+
+
+@pytest.mark.parametrize("edit", [repeat, mask])
+def test_four_words_in_ten_are_hit(edit) -> None:  # type: ignore[no-untyped-def]
+    caption = " ".join(f"w{index}" for index in range(4000))
+    after = edit(caption, draw(7)).split()
+    hits = after.count(MASK) if edit is mask else len(after) - 4000
+    assert abs(hits / 4000 - 0.4) < 4 * (0.4 * 0.6 / 4000) ** 0.5  # four standard errors
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nouns_are_found_in_every_language_and_change_places(language: str) -> None:
+    caption, nouns = SENTENCES[language]
+    found = words(caption, language)
+    glue = "" if language == "ja" else " "
+    assert [glue.join(word.core for word in found[a : b + 1]) for a, b in noun_phrases(found, language)] == nouns
+    texts = {substitute(caption, draw(seed), language=language) for seed in range(8)}
+    assert caption not in texts
+    assert len(texts) > 1
+    for text in texts:
+        assert sorted(text) == sorted(caption)
+        assert [noun for noun in nouns if noun not in text] == []
+
+
+def test_signs_stay_where_they_were() -> None:
+    found = {substitute("A cat, (a dog).", draw(seed)) for seed in range(4)}
+    assert found == {"A dog, (a cat)."}
+
+
+@pytest.mark.parametrize("caption", ["", "  ", "cat", "cat cat", "A cat near the cat"])
+def test_substitution_needs_two_different_nouns(caption: str) -> None:
+    with pytest.raises(ProbeRejected, match="two different nouns") as caught:
+        substitute(caption, draw(0))
+    assert caught.value.code == "few-nouns"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_word_and_no_word_have_an_answer(language: str) -> None:
+    word = "猫" if language == "ja" else "cat"
+    for name, one in (("repetition", word * 2 if language == "ja" else "cat cat"), ("removal", word),
+                      ("masking", MASK), ("jumble", word)):  # fmt: skip
+        assert EDITS[name](word, draw(1), language=language) == one
+        assert EDITS[name](" ", draw(1), language=language) == ""
+
+
+def test_japanese_is_edited_word_by_word() -> None:
+    caption = SENTENCES["ja"][0]
+    parts = [word.text for word in words(caption, "ja")]
+    assert "".join(parts) == caption
+    assert len(parts) > 10
+    masked = mask(caption, draw(2), language="ja")
+    assert 0 < masked.count(MASK) < len(parts)
+    assert " " not in masked
+
+
+def test_another_language_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(InvalidInput, match="en, de, fr, es, ja, got language 'pl'"):
+        repeat("kot", draw(0), language="pl")

@@ -190,7 +190,7 @@ def _draw_question(question: Question, place: Place, token: str, *, ready: bool 
 
 
 def _draw_moves(study: Study, place: Place, token: str) -> None:
-    with st.container(horizontal=True, key="study_moves", vertical_alignment="center"):
+    with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
         st.button("Back", icon=":material/arrow_back:", shortcut="Left", key="study.back", type="tertiary",
                   on_click=_go, args=(place.back,), disabled=place.back is None)  # fmt: skip
         if place.revisited:

@@ -10,6 +10,7 @@ from tests.pages.opening import (
     FAILURES,
     FLIP_RISK,
     GEOMETRY,
+    HUMAN,
     LAB,
     OVERVIEW,
     RESULTS,
@@ -19,7 +20,9 @@ from tests.pages.opening import (
 )
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN])
+@pytest.mark.parametrize(
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN, HUMAN]
+)
 def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
     app = open_page(page, evaluators="")
     assert not app.exception
@@ -27,7 +30,9 @@ def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: 
     assert app.title
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN])
+@pytest.mark.parametrize(
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN, HUMAN]
+)
 @pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
 def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:
     app = open_page(page, evaluators="", **query)

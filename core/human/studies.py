@@ -16,11 +16,11 @@ from core import settings
 from core.audit.files import write_json
 from core.errors import InvalidInput, StoreError
 from core.human import tokens
-from core.human.assignment import assign, mix
 from core.human.definition import DEFINITION, Definition, StudyItem, check_study_id, read_definition
 from core.human.kinds import Value
 from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
 from core.human.log import Log, Writer
+from core.human.sharing import left_behind, shared_queues, waiting_items
 
 LOG = "log.jsonl"
 IDLE_HOURS = 48.0
@@ -179,10 +179,15 @@ class Study:
         with self._lock:
             self._refresh()
             found = self._annotator(annotator)
-            waiting = self._waiting(found)
-            if not waiting and at is None and self._ledger.status == OPEN and self._left_behind(found):
+            waiting = waiting_items(self._ledger, found)
+            if (
+                not waiting
+                and at is None
+                and self._ledger.status == OPEN
+                and left_behind(self._ledger, found, silent_since=self._silent_since())
+            ):
                 self._hand_over(found)
-                waiting = self._waiting(found)
+                waiting = waiting_items(self._ledger, found)
             done = found.done
             total = len(done) + len(waiting)
             if at in done:
@@ -195,7 +200,9 @@ class Study:
         """The next items of an annotator, so that their pictures can be made ahead."""
         with self._lock:
             self._refresh()
-            return tuple(self._ledger.by_id[item] for item in self._waiting(self._annotator(annotator))[:count])
+            return tuple(
+                self._ledger.by_id[item] for item in waiting_items(self._ledger, self._annotator(annotator))[:count]
+            )
 
     # The coordinator
 
@@ -399,19 +406,16 @@ class Study:
         left = self.definition.left_version(found.id, item)
         return Place(self._ledger.by_id[item], left, entry, number, total, len(found.done), back, revisited)
 
-    def _waiting(self, found: Annotator) -> list[str]:
-        return [item for item in found.queue if not self._ledger.finished(found.id, item)]
-
-    def _left_behind(self, asking: Annotator) -> list[str]:
-        """Annotators who have work left and have been silent too long, while ``asking`` has nothing to do."""
-        limit = self._clock() - IDLE_HOURS * 3600
-        others = [each for each in self._ledger.annotators.values() if each.id != asking.id and not each.away]
-        return [each.id for each in others if self._waiting(each) and (each.last or each.since or limit) < limit]
+    def _silent_since(self) -> float:
+        return self._clock() - IDLE_HOURS * 3600
 
     def _hand_over(self, asking: Annotator) -> None:
         with self._log.writing() as writer:
             self._refresh()
-            rows = [{"row": "away", "annotator": name} for name in self._left_behind(asking)]
+            rows = [
+                {"row": "away", "annotator": name}
+                for name in left_behind(self._ledger, asking, silent_since=self._silent_since())
+            ]
             if rows:
                 self._append(writer, rows)
         if rows:
@@ -419,29 +423,7 @@ class Study:
 
     def _assign(self) -> None:
         """Share what is still needed anew."""
-
-        def rows() -> list[dict[str, Any]]:
-            ledger, told = self._ledger, self.definition
-            working = [each for each in ledger.annotators.values() if each.digest is not None and not each.away]
-            through = {each.id: [item for item in ledger.by_id if ledger.finished(each.id, item)] for each in working}
-            begun = {
-                each.id: [item for (name, item) in ledger.entries if name == each.id and item not in through[each.id]]
-                for each in working
-            }
-            plain = [item.id for item in told.items if not item.attention]
-            checks = [item.id for item in told.items if item.attention]
-            queues = assign(
-                plain, [each.id for each in working], seen=through, votes=ledger.votes(), begun=begun,
-                per_item=told.per_item, seed=told.seed,
-            )  # fmt: skip
-            mixed = {}
-            for name, queue in queues.items():
-                unseen = [item for item in checks if item not in through[name]]
-                mixed[name] = mix(queue, unseen, rate=ledger.attention_rate, annotator=name, seed=told.seed)
-            gone = {each.id: () for each in ledger.annotators.values() if each.id not in mixed}
-            return [{"row": "assign", "queues": {**mixed, **gone}}]
-
-        self._write(rows)
+        self._write(lambda: [{"row": "assign", "queues": shared_queues(self._ledger)}])
 
     def _secret(self) -> str:
         secret = tokens.read_secret(self.folder)

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -272,13 +273,13 @@ def _comment(token: str, item: str) -> None:
     _do(lambda study, annotator: study.comment(annotator, item, text), token)
 
 
-def _do(write: object, token: str) -> None:
+def _do(write: Callable[[Study, str], None], token: str) -> None:
     """Write under the token's own name; what cannot be written is one sentence on the next screen."""
     try:
         if not takes_annotators():
             return
         study, annotator = desk().whose(token)
-        write(study, annotator)  # type: ignore[operator]
+        write(study, annotator)
     except Superseded as error:
         _go(None)
         st.session_state["study.message"] = str(error)

@@ -1,5 +1,7 @@
 """Annotators of a study: invite, show links, watch, hand work over, withdraw."""
 
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
@@ -176,8 +178,8 @@ def _set_rate(study: Study) -> None:
     _act(study.set_attention_rate, st.session_state[f"study.rate.{study.id}"] / 100)
 
 
-def _act(action: object, value: object) -> None:
+def _act(action: Callable[[Any], object], value: Any) -> None:
     try:
-        action(value)  # type: ignore[operator]
+        action(value)
     except InvariscopeError as error:
         st.session_state["study.people.problem"] = str(error)

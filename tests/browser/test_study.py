@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 pytestmark = pytest.mark.browser
 
-PAIRS = 6
+PAIRS = 4
 
 
 def settled(page: Page) -> Page:

@@ -63,6 +63,11 @@ class Session:
             raise Gone(str(error)) from error
         return time.perf_counter() - start
 
+    def stored(self, pressed: Button, before: str) -> bool:
+        """Whether the screen tells that an answer is kept: its button is drawn as chosen, or the next item shows."""
+        again = next((each for each in self.buttons.values() if each.id == pressed.id), None)
+        return self.progress != before if again is None else again.type == "primary"
+
     def close(self) -> None:
         """Leave."""
         self._socket.close()
@@ -109,6 +114,8 @@ class Annotator(threading.Thread):
         self._address, self._token, self._look = address, token, look
         self.keys: list[float] = []
         """Seconds from each key to its complete screen."""
+        self.answers: set[tuple[str, str]] = set()
+        """(item, question) of every answer that a screen told to be kept."""
         self.acknowledged: list[str] = []
         """Progress lines seen after a vote was complete."""
         self.problem = ""
@@ -122,7 +129,11 @@ class Annotator(threading.Thread):
                 if self.stopped.wait(self._look):
                     break
                 for key in KEYS:
+                    button, before = session.buttons.get(key), session.progress
                     self.keys.append(session.press(key))
+                    if button is not None and session.stored(button, before):
+                        item, question = button.id.rsplit("study.", 1)[1].split(".")[:2]
+                        self.answers.add((item, question))
                 self.acknowledged.append(session.progress)
             session.close()
         except Gone as error:

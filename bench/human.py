@@ -87,7 +87,7 @@ def _load(data: Path) -> None:
 def _kills(data: Path, kills: int) -> None:
     study, tokens = _prepare(data)
     rng = np.random.default_rng(7)
-    lost = acknowledged = 0
+    lost, acknowledged = 0, set()
     for _ in range(kills):
         with _Server(data) as server:
             crowd = [Annotator(server.address, token, look=0.35) for token in tokens]
@@ -100,11 +100,13 @@ def _kills(data: Path, kills: int) -> None:
             for each in crowd:
                 each.join(30)
         lost += _lost(study, crowd)
-        acknowledged += sum(len(each.keys) for each in crowd)
+        names = sorted(study.state().annotators)
+        acknowledged |= {(name, *told) for name, each in zip(names, crowd, strict=True) for told in each.answers}
     rows = [each for each in Log(study.folder / LOG).read().rows if each["row"] == "answer"]
+    lost += len(acknowledged - {(each["annotator"], each["item"], each["question"]) for each in rows})
     twice = sum(count - 1 for count in Counter((r["annotator"], r["item"], r["question"]) for r in rows).values())
     row(f"kill -9 of the server at {kills} random moments under {PEOPLE} annotators", f"{lost} lost, {twice} doubled",
-        f"{acknowledged} acknowledged answers, {len(rows)} in the log", "0 lost, 0 doubled")  # fmt: skip
+        f"{len(acknowledged)} acknowledged answers, {len(rows)} in the log", "0 lost, 0 doubled")  # fmt: skip
 
 
 def _lost(study: Study, crowd: list[Annotator]) -> int:

@@ -14,13 +14,15 @@ References:
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from core.analysis.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
+from core.analysis.flip_cells import BY, Cell, shift_cells
+from core.analysis.flip_cells import interquartile_range as interquartile_range
 from core.analysis.shift_pairs import ShiftPairs
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
@@ -90,24 +92,30 @@ def flip_risk_intervals(
         One interval a gap; ``n`` counts items. No shift, one item, or a risk that no sample can change
         (every pair inside the gap) give a defined answer, and ``note`` says which.
     """
-    pairs = ShiftPairs(shifts, items)
+    return _intervals(ShiftPairs(shifts, items), gaps, level=level, resamples=resamples, seed=seed)
+
+
+def _intervals(
+    pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.95, resamples: int | None, seed: int = RUN_SEED
+) -> list[Interval]:
     wanted = np.asarray(gaps, dtype=np.float64)
-    risks = pairs.risks(wanted)
     if pairs.n_items == 0:
         return [Interval(math.nan, math.nan, math.nan, 0, level, "no shifts") for _ in wanted]
     if pairs.n_items == 1:
-        return [Interval(float(risk), math.nan, math.nan, 1, level, "one item makes no pair") for risk in risks]
+        return [Interval(math.nan, math.nan, math.nan, 1, level, "one item makes no pair") for _ in wanted]
     if resamples is None and pairs.n_items >= FEW:
-        return [_in_closed_form(pairs, gap, risk, level) for gap, risk in zip(wanted.tolist(), risks, strict=True)]
+        return [_in_closed_form(pairs, gap, level) for gap in wanted.tolist()]
+    risks = pairs.risks(wanted)
     drawn = pairs.drawn(wanted, resamples or RESAMPLES, np.random.default_rng(seed))
     return [_from_draws(pairs, *each, level) for each in zip(wanted.tolist(), risks, drawn, strict=True)]
 
 
-def _in_closed_form(pairs: ShiftPairs, gap: float, risk: float, level: float) -> Interval:
+def _in_closed_form(pairs: ShiftPairs, gap: float, level: float) -> Interval:
+    risk = float(pairs.risks(np.array([gap]))[0])
     influence = pairs.influence(gap)
     if np.abs(influence).max() < _ROUNDING * pairs.n_items:
         return _unmoved(pairs, risk, level)
-    return Interval(float(risk), *pairs.abc(gap, risk, influence, level), pairs.n_items, level)
+    return Interval(risk, *pairs.abc(gap, risk, influence, level), pairs.n_items, level)
 
 
 def _from_draws(pairs: ShiftPairs, gap: float, risk: float, row: np.ndarray, level: float) -> Interval:
@@ -126,20 +134,10 @@ def _unmoved(pairs: ShiftPairs, risk: float, level: float) -> Interval:
     return Interval(float(risk), float(risk), float(risk), pairs.n_items, level, note)
 
 
-def interquartile_range(scores: ArrayLike) -> float:
-    """Distance from the first to the third quartile of an evaluator's scores; NaN without a score."""
-    values = np.asarray(scores, dtype=np.float64).ravel()
-    values = values[~np.isnan(values)]
-    if len(values) == 0:
-        return math.nan
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high - low)
-
-
 def flip_risks(
     shifts: pd.DataFrame,
     *,
-    by: Sequence[str] = ("evaluator", "axis", "family"),
+    by: Sequence[str] = BY,
     gaps: Sequence[float] = GAPS,
     unit: str = SCALE,
     resamples: int | None = None,
@@ -162,38 +160,62 @@ def flip_risks(
     Raises:
         InvalidInput: if unit is not one of UNITS.
     """
-    if unit not in UNITS:
-        raise InvalidInput(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
-    ranges = _ranges(shifts) if unit == IQR else {}
-    keys, records = list(by), []
-    for cell, rows in shifts.groupby(keys, sort=True, observed=True):
-        names = dict(zip(keys, cell, strict=True))
-        size = ranges[rows["evaluator"].iloc[0]] if unit == IQR else 1.0
-        records += [{**names, **record} for record in _cell(rows, gaps, size, resamples)]
-    return pd.DataFrame(records, columns=[*keys, *_COLUMNS])
+    return cell_risks(shift_cells(shifts, by=by), by=by, gaps=gaps, unit=unit, resamples=resamples)
+
+
+def cell_risks(
+    cells: Iterable[Cell],
+    *,
+    by: Sequence[str] = BY,
+    gaps: Sequence[float] = GAPS,
+    unit: str = SCALE,
+    resamples: int | None = None,
+) -> pd.DataFrame:
+    """RRF of every cell at every gap; see :func:`flip_risks`.
+
+    Args:
+        cells: of :func:`core.analysis.flip_cells.shift_cells`.
+        by: names of the columns that made them.
+    """
+    records = []
+    for cell, distances in _distances(cells, gaps, unit):
+        found = _intervals(cell.pairs, distances, resamples=resamples)
+        for gap, d, interval in zip(gaps, distances, found, strict=True):
+            told = (gap, d, interval.estimate, interval.low, interval.high)
+            records.append((*cell.names, *told, interval.n, cell.n_shifts, cell.n_missing, interval.note))
+    return pd.DataFrame(records, columns=[*by, *_COLUMNS])
+
+
+def cell_curves(
+    cells: Iterable[Cell], *, by: Sequence[str] = BY, gaps: Sequence[float] = GAPS, unit: str = SCALE
+) -> pd.DataFrame:
+    """RRF of every cell at many gaps, for a figure: without intervals, each within CURVE_ERROR of the exact one.
+
+    Args:
+        cells: of :func:`core.analysis.flip_cells.shift_cells`.
+        by: names of the columns that made them.
+        gaps: shares of the unit.
+        unit: one of UNITS.
+
+    Returns:
+        One row a (cell, gap): ``by`` + gap, d, risk, n_items, n_shifts, n_missing.
+
+    Raises:
+        InvalidInput: if unit is not one of UNITS.
+    """
+    records = []
+    for cell, distances in _distances(cells, gaps, unit):
+        risks = cell.pairs.curve(np.array(distances))
+        counts = (cell.pairs.n_items, cell.n_shifts, cell.n_missing)
+        told = zip(gaps, distances, risks.tolist(), strict=True)
+        records += [(*cell.names, gap, d, risk, *counts) for gap, d, risk in told]
+    return pd.DataFrame(records, columns=[*by, *(name for name in _COLUMNS if name not in ("low", "high", "note"))])
 
 
 _COLUMNS = ("gap", "d", "risk", "low", "high", "n_items", "n_shifts", "n_missing", "note")
 
 
-def _cell(rows: pd.DataFrame, gaps: Sequence[float], size: float, resamples: int | None) -> Iterator[dict[str, object]]:
-    items = rows.groupby(["corpus", "item"], observed=True).ngroup().to_numpy()
-    distances = [gap * size for gap in gaps]
-    found = flip_risk_intervals(rows["delta"], distances, items=items, resamples=resamples)
-    for gap, d, interval in zip(gaps, distances, found, strict=True):
-        yield {
-            "gap": gap,
-            "d": d,
-            "risk": interval.estimate,
-            "low": interval.low,
-            "high": interval.high,
-            "n_items": interval.n,
-            "n_shifts": int(rows["delta"].notna().sum()),
-            "n_missing": int(rows["delta"].isna().sum()),
-            "note": interval.note,
-        }
-
-
-def _ranges(shifts: pd.DataFrame) -> dict[str, float]:
-    per_item = shifts.groupby(["evaluator", "corpus", "item"], observed=True)["baseline_score"].median()
-    return {str(name): interquartile_range(scores) for name, scores in per_item.groupby(level="evaluator")}
+def _distances(cells: Iterable[Cell], gaps: Sequence[float], unit: str) -> Iterable[tuple[Cell, list[float]]]:
+    if unit not in UNITS:
+        raise InvalidInput(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+    return ((cell, [gap * (cell.spread if unit == IQR else 1.0) for gap in gaps]) for cell in cells)

@@ -3,19 +3,13 @@
 import pandas as pd
 
 from core.analysis.contrasts import slice_contrasts
-from core.analysis.flip_risk import UNITS, flip_risks
-from core.analysis.slices import Slice, where
+from core.analysis.flip_cells import COLUMNS, shift_cells
+from core.analysis.flip_risk import UNITS, cell_risks
+from core.analysis.slices import Slice, shift_table, where
 from core.audit.store import Store
 
 CARD_GAP = 0.007
 """Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
-
-_SHIFTS = """
-    select evaluator, corpus, item, axis, family, probe, subject, caption, baseline_caption,
-           score, baseline_score, delta, percent
-    from shifts
-    where expectation = 'invariant' and (not control or axis = 'null')
-"""
 
 
 def family_contrasts(store: Store) -> pd.DataFrame:
@@ -63,10 +57,12 @@ def card_risks(store: Store, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd
     Returns:
         Evaluator, axis, family and, for each unit, the columns of :func:`core.analysis.flip_risk.flip_risks`.
     """
-    families = sorted(set(card["family"]))
-    shifts = store.query(f"{_SHIFTS} and list_contains($families, family::varchar)", {"families": families})
-    wanted = card[["evaluator", "axis", "family"]]
-    found = [flip_risks(shifts, gaps=(gap,), unit=unit).assign(unit=unit).merge(wanted) for unit in UNITS]
+    families = sorted(set(card["family"].astype(str)))
+    # no family is no filter, and every family's risks would be worked out
+    cells = shift_cells(shift_table(store, Slice(families=tuple(families)), columns=COLUMNS)) if families else ()
+    listed = set(card[["evaluator", "axis", "family"]].itertuples(index=False, name=None))
+    wanted = [cell for cell in cells if cell.names in listed]
+    found = [cell_risks(wanted, gaps=(gap,), unit=unit).assign(unit=unit) for unit in UNITS]
     return pd.concat(found, ignore_index=True)
 
 

@@ -1,5 +1,6 @@
 """Figures of the page Flip risk: a map of families and evaluators, risk against the gap, flips of two systems."""
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -63,7 +64,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     """Draw one evaluator's risk against the gap, a line a family; the gap on a logarithmic scale, without 0.
 
     Args:
-        cells: rows of ``flip_risks`` of one evaluator at every gap.
+        cells: one evaluator's rows of ``core.analysis.flip_risk.cell_curves`` or ``flip_risks``.
         gap: the gap that is looked at, a share.
         styles: of :func:`family_styles`.
     """
@@ -154,11 +155,11 @@ def _share_hover(row: dict[Hashable, Any]) -> str:
 
 
 def _cell_hover(row: dict[Hashable, Any]) -> str:
-    risk, low, high = (100 * row[name] for name in ("risk", "low", "high"))
+    low, high = (100 * row.get(name, math.nan) for name in ("low", "high"))
     told = f" (95 % CI {low:.1f} to {high:.1f})" if low == low else ""
-    note = f"<br>{plain(row['note'])}" if row["note"] else ""
+    note = f"<br>{plain(row['note'])}" if row.get("note") else ""
     return (
-        f"<b>{plain(row['family'])}</b>, {plain(row['evaluator'])}<br>RRF {risk:.1f} %{told}"
+        f"<b>{plain(row['family'])}</b>, {plain(row['evaluator'])}<br>RRF {100 * row['risk']:.1f} %{told}"
         f"<br>gap {100 * row['gap']:g} %, d = {row['d']:.4g}"
         f"<br>n = {row['n_items']} items, {row['n_shifts']} shifts{note}"
     )

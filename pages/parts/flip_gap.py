@@ -1,11 +1,16 @@
 """Flip risk at a fixed gap: the map of families and evaluators, the curves, every number."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
+from core.analysis.flip_cells import COLUMNS, Cell, shift_cells
 from core.analysis.flip_risk import GAPS as STANDARD
-from core.analysis.flip_risk import flip_risks
-from core.analysis.slices import Slice, shifts
+from core.analysis.flip_risk import cell_curves, cell_risks
+from core.analysis.shift_pairs import CURVE_ERROR
+from core.analysis.slices import Slice, shift_table
 from core.charts.flip_risk import family_styles, risk_curves, risk_map
 from core.charts.style import CONFIG
 from pages.parts.downloads import data_buttons, figure_buttons
@@ -14,8 +19,6 @@ from pages.parts.runs import Signature, store
 from pages.parts.slice_filters import describe
 from pages.parts.text import safe
 from pages.parts.url_state import PageState
-
-_COLUMNS = ("evaluator", "axis", "family", "corpus", "item", "delta", "baseline_score")
 
 _UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
 _UNIT_TOLD = {
@@ -26,10 +29,30 @@ _UNIT_TOLD = {
 }
 
 
+# Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
+@st.cache_resource(max_entries=2, show_spinner="Counting every pair of shifts …")
+def cells_of(files: Signature, chosen: Slice) -> tuple[Cell, ...]:
+    """Shifts of every evaluator and family, in order."""
+    return shift_cells(shift_table(store(files), chosen, columns=COLUMNS))
+
+
+@st.cache_data(max_entries=128, show_spinner="Counting every pair of shifts …")
+def risks(files: Signature, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
+    """Flip risk of every cell at one gap, with its interval."""
+    return cell_risks(cells_of(files, chosen), gaps=(gap,), unit=unit)
+
+
 @st.cache_data(max_entries=16, show_spinner="Counting every pair of shifts …")
-def risks(files: Signature, chosen: Slice, unit: str) -> pd.DataFrame:
-    """Flip risk of every cell at every gap of the slider, with intervals."""
-    return flip_risks(shifts(store(files), chosen, columns=_COLUMNS), gaps=GAPS, unit=unit)
+def curves(files: Signature, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every cell at every gap of the slider but 0, as it is drawn."""
+    return cell_curves(cells_of(files, chosen), gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def every_risk(files: Signature, chosen: Slice, unit: str, evaluator: str) -> pd.DataFrame:
+    """Flip risk of an evaluator's cells at every gap of the slider, exact and with intervals."""
+    own = [cell for cell in cells_of(files, chosen) if cell.names[0] == evaluator]
+    return cell_risks(own, gaps=GAPS, unit=unit)
 
 
 def draw_gap(state: PageState, files: Signature, chosen: Slice) -> None:
@@ -43,17 +66,15 @@ def draw_gap(state: PageState, files: Signature, chosen: Slice) -> None:
     if chosen.sign:
         st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
                    "family.", icon=":material/filter_alt:")  # fmt: skip
-    table = risks(files, chosen, UNITS[state.get("unit")])
-    known = table.dropna(subset=["risk"])
-    if known.empty:
+    gap, unit = state.get("gap"), UNITS[state.get("unit")]
+    cells = risks(files, chosen, unit, gap)
+    if cells["risk"].isna().all():
         said = describe(chosen)
         st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
         return
-    gap = state.get("gap")
-    cells = table[table["gap"] == gap]
     _map(cells, gap)
-    _curves(known, gap)
+    _curves(curves(files, chosen, unit).dropna(subset=["risk"]), gap, partial(every_risk, files, chosen, unit))
     with st.expander("Every number", icon=":material/table:"):
         _numbers(cells)
 
@@ -100,7 +121,7 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
     figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
 
 
-def _curves(table: pd.DataFrame, gap: float) -> None:
+def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame]) -> None:
     st.subheader("Against the gap", anchor=False)
     styles = family_styles(table)
     names = sorted(table["evaluator"].unique())
@@ -112,10 +133,13 @@ def _curves(table: pd.DataFrame, gap: float) -> None:
             figure = risk_curves(rows, gap=gap, styles=styles)
             st.plotly_chart(figure, key=f"flip.curve.{name}", config=CONFIG,
                             alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
-            figure_buttons(figure, rows, f"flip-risk-{name}", title=f"Flip risk of {name}", key=f"flip.c.{name}")
+            figure_buttons(figure, partial(exact, name), f"flip-risk-{name}", title=f"Flip risk of {name}",
+                           key=f"flip.c.{name}")  # fmt: skip
     st.caption(
         "Solid: spatial families, dashed: societal, dotted grey: the noise floor. The dotted line on top is the "
-        "bound of 50 %, the upright one the chosen gap. Hover for n and intervals."
+        "bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
+        f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
+        "and have every interval. Hover for n."
     )
 
 

@@ -5,12 +5,25 @@ import math
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.flip_risk import FEW, IQR, flip_risk, flip_risk_intervals, flip_risks, interquartile_range
+from core.analysis.flip_cells import shift_cells
+from core.analysis.flip_risk import (
+    FEW,
+    IQR,
+    UNITS,
+    cell_curves,
+    cell_risks,
+    flip_risk,
+    flip_risk_intervals,
+    flip_risks,
+    interquartile_range,
+)
+from core.analysis.shift_pairs import CURVE_ERROR, ShiftPairs
 from core.errors import InvalidInput
 
 # multiples of 1/64 subtract without rounding, so that both sides compare the same numbers
@@ -199,3 +212,76 @@ def test_an_unknown_unit_is_refused() -> None:
 
 def test_an_empty_table_gives_an_empty_table() -> None:
     assert list(flip_risks(table().iloc[:0]).columns)[-1] == "note"
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(0, 99), st.integers(1, 4), st.sampled_from(["normal", "heavy", "whole", "few"]),
+    st.lists(st.floats(0, 4), min_size=1, max_size=6),
+)  # fmt: skip
+def test_a_curve_keeps_to_its_bound_of_error(seed: int, transforms: int, shape: str, gaps: list[float]) -> None:
+    rng = np.random.default_rng(seed)
+    size = 2500 * transforms
+    made = {
+        "normal": rng.normal(size=size),
+        "heavy": rng.standard_cauchy(size=size),
+        "whole": np.round(3 * rng.normal(size=size)),
+        "few": rng.choice([0.0, 1e-3, 7.0], size=size),
+    }[shape]
+    made[rng.random(size) < 0.1] = math.nan
+    pairs = ShiftPairs(made, np.arange(size) % 2500)
+    wanted = np.array([*gaps, 0.0, 1e-3, 1.0, 1e9])
+    np.testing.assert_allclose(pairs.curve(wanted), pairs.risks(wanted), atol=CURVE_ERROR)
+
+
+def test_curves_of_smooth_shifts_are_far_closer_than_their_bound() -> None:
+    rng = np.random.default_rng(5)
+    pairs = ShiftPairs(rng.normal(size=40_000), np.arange(40_000) // 4)
+    gaps = np.array([0.001, 0.01, 0.1, 1.0])
+    np.testing.assert_allclose(pairs.curve(gaps), pairs.risks(gaps), atol=CURVE_ERROR / 50)
+
+
+def one_by_one(shifts: pd.DataFrame, gap: float, unit: str) -> pd.DataFrame:
+    """Every cell on its own, with pandas."""
+    per_item = shifts.groupby(["evaluator", "corpus", "item"])["baseline_score"].median()
+    spread = per_item.groupby("evaluator").apply(interquartile_range)
+    rows = []
+    for (evaluator, family), cell in shifts.groupby(["evaluator", "family"]):
+        d = gap * (spread[evaluator] if unit == IQR else 1.0)
+        items = cell.groupby(["corpus", "item"]).ngroup().to_numpy()
+        found = flip_risk_intervals(cell["delta"], [d], items=items)[0]
+        rows.append((evaluator, family, d, found.estimate, found.low, found.high, found.n, cell["delta"].count()))
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("arrow", [False, True])
+def test_cells_sorted_at_once_are_the_cells_one_by_one(unit: str, arrow: bool) -> None:
+    rng = np.random.default_rng(6)
+    size = 3000
+    shifts = pd.DataFrame(
+        {
+            "evaluator": rng.choice(["b", "a", "c"], size=size),
+            "axis": "spatial",
+            "family": rng.choice(["two", "one", None], size=size),
+            "corpus": rng.choice(["x", "y"], size=size),
+            "item": rng.choice([f"i{number}" for number in range(60)], size=size),
+            "delta": rng.normal(size=size),
+            "baseline_score": rng.choice([math.nan, *rng.normal(size=40)], size=size),
+        }
+    )
+    shifts.loc[rng.random(size) < 0.05, "delta"] = math.nan
+    shifts.loc[shifts["item"] == "i7", "baseline_score"] = 1.0
+    columns = ["evaluator", "family", "d", "risk", "low", "high", "n_items", "n_shifts"]
+    source = pa.Table.from_pandas(shifts) if arrow else shifts
+    found = cell_risks(shift_cells(source), gaps=(0.4,), unit=unit)
+    expected = one_by_one(shifts, 0.4, unit).set_axis(columns, axis=1)
+    pd.testing.assert_frame_equal(found[columns], expected, check_dtype=False, rtol=1e-12)
+    drawn = cell_curves(shift_cells(source), gaps=(0.4,), unit=unit)
+    pd.testing.assert_frame_equal(drawn, found[list(drawn.columns)])
+
+
+def test_no_shift_makes_no_cell() -> None:
+    empty = table().iloc[:0]
+    assert shift_cells(empty) == shift_cells(pa.Table.from_pandas(empty)) == ()
+    assert cell_curves(()).empty

@@ -1,10 +1,12 @@
 """``train``: evaluators whose weights nobody publishes, made here."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.commands._progress import Update, progress
 from core.commands._shared import exit_codes, key_values, listed, note, table
 
 if TYPE_CHECKING:
@@ -52,7 +54,6 @@ def pr_mcs(
     The image tower stays as it is. A training that was stopped goes on with the same options and --resume.
     """
     from core import settings
-    from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import best_device
     from core.seeds import RUN_SEED
@@ -70,17 +71,31 @@ def pr_mcs(
     found = catalogue().get(corpus).load(root, **chosen)
     target = out or settings.weights_dir()
     try:
-        with progress("pictures", unit="images") as pictures, progress("training", unit="steps") as steps:
+        with ExitStack() as stack:
             trained = train_pr_mcs(
                 found, recipe, out=target, weights=weights, languages=listed(languages), held_out=held_out,
                 device=device or best_device(), resume=resume, overwrite=overwrite,
-                report=lambda done, total: steps(done, total), reading=lambda done, total: pictures(done, total),
+                reading=_Bar(stack, "pictures", "images"), report=_Bar(stack, "training", "steps"),
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"stopped; {target / TRAINING} keeps what was done: the same command with --resume goes on")
         raise
     _tell(trained)
     _export(target / TRAINING)
+
+
+class _Bar:
+    """Progress that begins with its first report and ends the one before: a terminal shows one at a time."""
+
+    def __init__(self, stack: ExitStack, what: str, unit: str) -> None:
+        self._stack, self._what, self._unit = stack, what, unit
+        self._update: Update | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._update is None:
+            self._stack.close()
+            self._update = self._stack.enter_context(progress(self._what, unit=self._unit))
+        self._update(done, total)
 
 
 def _tell(trained: "Trained") -> None:

@@ -126,6 +126,7 @@ class Trainer:
         done = self._start(resume, before)
         per_epoch = len(self._batches(0))
         total = per_epoch * self.recipe.epochs
+        gain: Gain | None = None
         with _asked_to_stop() as asked:
             for epoch in range(done // per_epoch, self.recipe.epochs):
                 for batch in self._batches(epoch)[done % per_epoch :]:
@@ -136,12 +137,13 @@ class Trainer:
                         report(done, total)
                     ends, stop = done % per_epoch == 0, asked()
                     if ends:
-                        self._tell(done, before)
+                        gain = self._gain(before, done)
+                        self.curves.held_out(done, gain.after, gain.spearman)
                     if ends or stop or done % self.recipe.checkpoint_every == 0:
                         self._save(done)
                     if stop:
                         raise KeyboardInterrupt
-        return self._gain(before, done)
+        return gain or self._gain(before, done)
 
     def score(self, images: Sequence[str], captions: Sequence[str]) -> np.ndarray:
         """Cosines of images and captions, float64 [n]."""
@@ -200,10 +202,6 @@ class Trainer:
     def _gain(self, before: Measured, done: int) -> Gain:
         after = self._measure()
         return Gain(before, after, rank_correlation(before.clean, after.clean), done)
-
-    def _tell(self, done: int, before: Measured) -> None:
-        gain = self._gain(before, done)
-        self.curves.held_out(done, gain.after, gain.spearman)
 
     def _save(self, done: int) -> None:
         self.curves.flush()

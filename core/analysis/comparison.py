@@ -24,8 +24,8 @@ from core.analysis.bootstrap import (
     median_bca,
     median_bca_levels,
 )
-from core.analysis.contrasts import INVARIANT, MARGIN, MOVES, MOVES_WITHIN
-from core.analysis.results import LEAST_N, TOO_FEW, change_rows, claim, clean_spread, per_item
+from core.analysis.contrasts import INVARIANT, LEAST_N, MARGIN, MOVES, MOVES_WITHIN, TOO_FEW, verdict
+from core.analysis.results import change_rows, clean_spread, per_item
 from core.analysis.shift_tests import cliffs_delta, holm, paired_test
 from core.analysis.slices import CHOICES, Slice
 from core.audit.manifest import Run
@@ -197,7 +197,7 @@ def _row(label: str, a: _Side, b: _Side, pairing: bool, measure: str, margin: fl
                   f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
-    word = TOO_FEW if shown.least < LEAST_N else claim(shown.interval, shown.narrow, margin=bound)
+    word = TOO_FEW if shown.least < LEAST_N else verdict(shown.interval, shown.narrow, margin=bound)
     return {
         "label": label, **sides, "difference": shown.interval.estimate, "low": shown.interval.low,
         "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how, "shared": shown.shared,

@@ -21,6 +21,10 @@ MOVES = "moves"
 MOVES_WITHIN = "moves, but within the margin"
 INVARIANT = "invariant within the margin"
 UNDECIDED = "undecided"
+TOO_FEW = "too few items"
+
+LEAST_N = 10
+"""Fewest items for which a verdict is given: below, an interval of a median is little more than the range."""
 
 
 def verdict(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> str:
@@ -32,11 +36,13 @@ def verdict(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) ->
         margin: in percent.
 
     Returns:
-        One of MOVES, MOVES_WITHIN, INVARIANT, UNDECIDED. A shift can differ from zero and still be
-        negligible; that case has its own word instead of hiding behind one of the two.
+        One of MOVES, MOVES_WITHIN, INVARIANT, UNDECIDED, or TOO_FEW below LEAST_N items. A shift can differ from
+        zero and still be negligible; that case has its own word instead of hiding behind one of the two.
 
     Source: PROTOCOL section 3, Equivalence.
     """
+    if moved.n < LEAST_N:
+        return TOO_FEW
     small = equivalent.within(margin)
     if moved.excludes_zero():
         return MOVES_WITHIN if small else MOVES

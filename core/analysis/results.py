@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.analysis.bootstrap import Interval, median_bca, median_bca_levels
+from core.analysis.bootstrap import median_bca, median_bca_levels
 from core.analysis.contrasts import MARGIN, verdict
 from core.analysis.shift_tests import cliffs_delta, holm, paired_test, standardised_shift
 from core.analysis.slices import CHOICES, Slice, where
@@ -30,11 +30,6 @@ MEASURES: Mapping[str, str] = {
     "delta": "Δ on the evaluator's own scale",
 }
 """Measure of a shift -> what it is."""
-
-LEAST_N = 10
-"""Fewest items for which a verdict is given: below, an interval of a median is little more than the range."""
-
-TOO_FEW = "too few items"
 
 Against = Literal["baseline", "bare"]
 
@@ -223,14 +218,9 @@ def _effect(cell: _Columns, measure: Measure, margin: float, tests: bool) -> dic
     shown = moved if measure == "percent" else median_bca(_measured(cell, measure))
     found = {
         "value": shown.estimate, "low": shown.low, "high": shown.high, "n_items": shown.n, "note": shown.note,
-        "verdict": claim(moved, equivalent, margin=margin), **cell.counts,
+        "verdict": verdict(moved, equivalent, margin=margin), **cell.counts,
     }  # fmt: skip
     return found | (_tested(cell) if tests else {})
-
-
-def claim(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> str:
-    """Verdict of a cell, or TOO_FEW where fewer than LEAST_N items are behind it."""
-    return TOO_FEW if moved.n < LEAST_N else verdict(moved, equivalent, margin=margin)
 
 
 def _measured(cell: _Columns, measure: Measure) -> np.ndarray:

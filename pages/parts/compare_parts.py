@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.comparison import ALL, compare, manifest_differences
-from core.analysis.results import LEAST_N
+from core.analysis.contrasts import LEAST_N
 from core.analysis.slices import Slice
 from core.audit.manifest import Run
 from core.charts.comparison import differences, dumbbell

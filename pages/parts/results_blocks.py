@@ -6,8 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.analysis.contrasts import LEAST_N
 from core.analysis.factors import FactorTest, Omnibus
-from core.analysis.results import LEAST_N
 from core.charts.style import CONFIG
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.text import counted, safe

@@ -22,7 +22,7 @@ from core.analysis.comparison import (
     manifest_differences,
     median_difference,
 )
-from core.analysis.results import TOO_FEW
+from core.analysis.contrasts import TOO_FEW
 from core.analysis.slices import Slice
 from core.audit.manifest import Run
 from core.audit.store import Store

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from core.analysis.bootstrap import Interval, median_bca
-from core.analysis.contrasts import INVARIANT, MOVES, MOVES_WITHIN, UNDECIDED, contrasts, verdict
+from core.analysis.contrasts import (
+    INVARIANT,
+    LEAST_N,
+    MOVES,
+    MOVES_WITHIN,
+    TOO_FEW,
+    UNDECIDED,
+    contrasts,
+    verdict,
+)
 
 
 def table(percents: dict[str, list[float]], *, delta: float = 0.1) -> pd.DataFrame:
@@ -58,4 +67,9 @@ def test_an_empty_table_gives_an_empty_table_with_the_same_columns() -> None:
     ],
 )
 def test_verdicts(moved: tuple[float, float], equivalent: tuple[float, float], expected: str) -> None:
-    assert verdict(Interval(0, *moved, 9, 0.95), Interval(0, *equivalent, 9, 0.90), margin=1.0) == expected
+    assert verdict(Interval(0, *moved, 10, 0.95), Interval(0, *equivalent, 10, 0.90), margin=1.0) == expected
+
+
+def test_nothing_is_claimed_of_fewer_than_ten_items() -> None:
+    moved, equivalent = Interval(5, 4, 6, LEAST_N - 1, 0.95), Interval(5, 4, 6, LEAST_N - 1, 0.90)
+    assert verdict(moved, equivalent) == TOO_FEW

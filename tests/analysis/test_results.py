@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.analysis.bootstrap import median_bca
-from core.analysis.contrasts import MOVES
-from core.analysis.results import LEAST_N, TOO_FEW, effects, item_changes, item_scores, with_controls
+from core.analysis.contrasts import LEAST_N, MOVES, TOO_FEW
+from core.analysis.results import effects, item_changes, item_scores, with_controls
 from core.analysis.shift_tests import contrasts_with_tests
 from core.analysis.slices import Slice
 from core.audit.schema import SHIFT_FLOOR

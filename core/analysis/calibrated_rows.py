@@ -35,6 +35,7 @@ def calibrated_shifts(shifts: pd.DataFrame, model: Calibrator, *, name: str | No
     kept = own[[pair in calibrated_probes for pair in zip(own["family"], own["probe"], strict=True)]]
     if kept.empty:
         raise InvalidInput(f"no row is of a calibrated probe; the calibrator knows {', '.join(sorted(model.shifts))}")
+    kept = kept.astype(dict.fromkeys(kept.select_dtypes("category").columns, "str"))  # as a reader's file has them
     before = orbits(kept)[model.evaluator]
     after = calibrated(before, terms_of(model), model.strength)
     return _placed(kept, after).assign(evaluator=name or calibrated_name(model))

@@ -106,22 +106,40 @@ def _axis(scores: Orbits, axis: str) -> Interval:
     n = sizes.shape[1]
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, LEVEL, "no shifts")
-    estimate = _mean_of_medians(sizes[:, None, :])[0]
+    estimate = _means(row_medians(sizes.T)[:, None])[0]
     if n == 1:
         return Interval(float(estimate), math.nan, math.nan, 1, LEVEL, "one item has no interval")
     resamples = int(np.clip(_AXIS_WORK // sizes.size, 50, _AXIS_RESAMPLES))
     picks = np.random.default_rng(RUN_SEED).integers(n, size=(resamples, n))
-    low, high = np.nanquantile(_mean_of_medians(sizes[:, picks]), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
+    medians = [sample_medians(family, counts.reshape(resamples, n).astype(np.int32)) for family in sizes]
+    low, high = np.nanquantile(_means(np.array(medians)), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(estimate), float(low), float(high), n, LEVEL)
 
 
-def _mean_of_medians(sizes: np.ndarray) -> np.ndarray:
-    """[families, samples, n] -> [samples]; a family without a value in a sample is left out of it."""
-    families, samples, n = sizes.shape
-    medians = row_medians(sizes.reshape(-1, n).T).reshape(families, samples)
+def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Median of each sample, from how often it has each value, [n] and [samples, n] -> [samples]; NaN are left out.
+
+    Sorted once, the middle of every sample is where the running sum of its counts passes half of them.
+    """
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known])]
+    if len(order) == 0:
+        return np.full(len(counts), math.nan)
+    ordered, below = values[order], np.cumsum(counts[:, order], axis=1, dtype=np.int32)
+    total = below[:, -1]
+    low, high = ((below <= place[:, None]).sum(axis=1) for place in ((total - 1) // 2, total // 2))
+    some = total > 0
+    medians = np.full(len(counts), math.nan)
+    medians[some] = (ordered[low[some]] + ordered[high[some]]) / 2
+    return medians
+
+
+def _means(medians: np.ndarray) -> np.ndarray:
+    """[families, samples] -> [samples]; a family without a value in a sample is left out of it."""
     known = ~np.isnan(medians)
     total = np.where(known, medians, 0.0).sum(axis=0)
-    return np.divide(total, known.sum(axis=0), out=np.full(samples, math.nan), where=known.any(axis=0))
+    return np.divide(total, known.sum(axis=0), out=np.full(medians.shape[1], math.nan), where=known.any(axis=0))
 
 
 def _agreements(name: str, before: np.ndarray, after: np.ndarray, ratings: np.ndarray) -> Iterator[dict[str, object]]:

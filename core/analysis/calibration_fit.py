@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pyarrow import compute
 
 from core.analysis.calibration import SENSITIVITY, UNIFORM, WEIGHTED, Terms, corrections, learn
 from core.analysis.calibration_sweep import Choice, Sweep, choose, oracle_terms, sweep
 from core.analysis.orbits import Orbits, dev_split, orbits
-from core.analysis.slices import Slice, shifts
+from core.analysis.slices import Slice, shift_table
 from core.analysis.spearman_band import spearman_bands
 from core.audit.store import Store
 from core.errors import InvalidInput
@@ -68,8 +69,10 @@ def calibration_rows(store: Store, chosen: Slice) -> pd.DataFrame:
 
     Where the slice leaves several runs of one corpus or several subjects, :func:`fit` refuses with a sentence.
     """
-    rows = shifts(store, chosen, columns=COLUMNS)
-    return rows[rows["axis"] != "null"].reset_index(drop=True)
+    table = shift_table(store, chosen, columns=COLUMNS)
+    table = table.filter(compute.not_equal(table.column("axis"), "null"))
+    # a name takes a byte or two in place of itself, and need not be read again to be compared
+    return table.to_pandas(strings_to_categorical=True)
 
 
 def image_hashes(store: Store) -> dict[tuple[str, str], str]:

@@ -79,16 +79,20 @@ def orbits(shifts: pd.DataFrame) -> dict[str, Orbits]:
     subjects = sorted(map(str, shifts["subject"].unique()))
     if len(subjects) > 1:
         raise InvalidInput(f"calibration takes one subject at a time, got {', '.join(subjects)}; filter the rows")
-    twice = shifts.duplicated(["evaluator", "corpus", "item", "probe"])
-    if twice.any():
-        row = shifts[twice].iloc[0]
-        raise InvalidInput(
-            f"probe {row['probe']} of item {row['item']} ({row['corpus']}) is there twice; choose one run of a corpus"
-        )
-    index = pd.MultiIndex.from_frame(shifts[["corpus", "item"]].drop_duplicates().sort_values(["corpus", "item"]))
+    evaluator, evaluators = _coded(shifts["evaluator"])
+    (corpus, corpora), (item, items) = _coded(shifts["corpus"]), _coded(shifts["item"])
+    (family, families), (probe, probes) = _coded(shifts["family"]), _coded(shifts["probe"])
+    width = max(len(items), 1)
+    pairs, place = _ranked(corpus * width + item)
+    _refuse_twice(shifts, (evaluator * max(len(pairs), 1) + place) * max(len(probes), 1) + probe)
+    listed = tuple((corpora[pair // width], items[pair % width]) for pair in pairs.tolist())
+    columns = _Columns(
+        place, probe, probes, family, families, shifts["axis"],
+        shifts["score"].to_numpy(np.float64), shifts["baseline_score"].to_numpy(np.float64),
+        (shifts["baseline"] == IDENTITY).to_numpy(bool),
+    )  # fmt: skip
     return {
-        str(name): _orbits(str(name), rows, index)
-        for name, rows in shifts.groupby("evaluator", sort=True, observed=True)
+        name: _orbits(name, np.flatnonzero(evaluator == code), columns, listed) for code, name in enumerate(evaluators)
     }
 
 
@@ -109,20 +113,67 @@ def dev_split(images: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED
     return np.array([side[image] for image in images], dtype=bool)
 
 
-def _orbits(evaluator: str, rows: pd.DataFrame, index: pd.MultiIndex) -> Orbits:
-    clean = rows[rows["baseline"] == IDENTITY].groupby(["corpus", "item"], observed=True)["baseline_score"].first()
-    families = {str(name): _family(group, index) for name, group in rows.groupby("family", sort=True, observed=True)}
-    items = tuple((str(corpus), str(item)) for corpus, item in index)
-    return Orbits(evaluator, items, clean.reindex(index).to_numpy(np.float64), families)
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Rows of every evaluator: numbers for names, a value a row."""
+
+    place: np.ndarray
+    probe: np.ndarray
+    probes: Sequence[str]
+    family: np.ndarray
+    families: Sequence[str]
+    axis: pd.Series
+    score: np.ndarray
+    baseline: np.ndarray
+    plain: np.ndarray
 
 
-def _family(rows: pd.DataFrame, index: pd.MultiIndex) -> Family:
-    tables = [
-        rows.pivot(index=["corpus", "item"], columns="probe", values=column).reindex(index)  # noqa: PD010 one row a cell
-        for column in ("score", "baseline_score")
-    ]
-    scores, baselines = (np.ascontiguousarray(table.to_numpy(np.float64).T) for table in tables)
-    return Family(str(rows["axis"].iloc[0]), tuple(map(str, tables[0].columns)), scores, baselines)
+def _coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """A number for each row's name, and the names in order."""
+    codes, names = pd.factorize(column)
+    order = np.argsort(np.array(names, dtype=object), kind="stable")
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks[codes], [str(names[place]) for place in order.tolist()]
+
+
+def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The codes that occur, in order, and the rank of each row's."""
+    if len(codes) and codes.max() <= 4 * len(codes) + 1_000_000:
+        seen = np.bincount(codes) > 0
+        return np.flatnonzero(seen), (np.cumsum(seen) - 1)[codes]
+    found, ranks = np.unique(codes, return_inverse=True)
+    return found, ranks
+
+
+def _refuse_twice(shifts: pd.DataFrame, keys: np.ndarray) -> None:
+    if len(_ranked(keys)[0]) == len(keys):
+        return
+    row = shifts[pd.Series(keys).duplicated().to_numpy()].iloc[0]
+    raise InvalidInput(
+        f"probe {row['probe']} of item {row['item']} ({row['corpus']}) is there twice; choose one run of a corpus"
+    )
+
+
+def _orbits(evaluator: str, rows: np.ndarray, columns: _Columns, items: tuple[tuple[str, str], ...]) -> Orbits:
+    clean = np.full(len(items), np.nan)
+    plain = rows[columns.plain[rows] & ~np.isnan(columns.baseline[rows])][::-1]  # the first row of an item stays
+    clean[columns.place[plain]] = columns.baseline[plain]
+    family = columns.family[rows]
+    families = {columns.families[code]: _family(rows[family == code], columns, len(items))
+                for code in np.unique(family).tolist()}  # fmt: skip
+    return Orbits(evaluator, items, clean, families)
+
+
+def _family(rows: np.ndarray, columns: _Columns, n: int) -> Family:
+    found, ranks = _ranked(columns.probe[rows])
+    tables = []
+    for values in (columns.score, columns.baseline):
+        table = np.full((len(found), n), np.nan)
+        table[ranks, columns.place[rows]] = values[rows]
+        tables.append(table)
+    names = tuple(columns.probes[code] for code in found.tolist())
+    return Family(str(columns.axis.iloc[rows[0]]), names, *tables)
 
 
 def _uniform(text: str) -> float:

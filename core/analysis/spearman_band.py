@@ -11,7 +11,7 @@ from core.seeds import RUN_SEED
 BAND_RESAMPLES = 200
 """Bootstrap samples of a band: enough for a band that is looked at, few enough to follow a choice at once."""
 
-WORK = 10_000_000
+WORK = 4_000_000
 """Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
 
 

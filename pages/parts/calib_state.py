@@ -51,7 +51,8 @@ def calib_state(files: Signature) -> PageState:
     )
 
 
-@st.cache_data(max_entries=8, show_spinner="Arranging the shifts …")
+# Shared and never changed: a copy for every look would take longer than the fit.
+@st.cache_resource(max_entries=3, show_spinner="Arranging the shifts …")
 def rows_of(files: Signature, chosen: Slice) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Shifts of the slice, one subject and one run of each corpus, and sentences about what was left out."""
     return narrowed(calibration_rows(store(files), chosen))

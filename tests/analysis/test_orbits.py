@@ -76,3 +76,33 @@ def test_the_split_has_the_share_asked_for() -> None:
     assert (dev_split(images) != dev_split(images, seed=1)).any()
     with pytest.raises(InvalidInput, match="share"):
         dev_split(images, share=1.0)
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_every_score_lies_where_a_pivot_puts_it(coded: bool) -> None:
+    rng = np.random.default_rng(2)
+    cells = pd.MultiIndex.from_product(
+        [["b", "a"], ["y", "x"], [f"i{number}" for number in range(9)], ["rot-2", "rot-1", "flip"]],
+        names=["evaluator", "corpus", "item", "probe"],
+    ).to_frame(index=False)
+    cells = cells.sample(frac=0.8, random_state=3)
+    cells = cells.assign(
+        family=cells["probe"].map({"flip": "flips"}).fillna("rotation"), axis="spatial", subject="template",
+        baseline=rng.choice(["identity", "neutral"], size=len(cells)), score=rng.normal(size=len(cells)),
+        baseline_score=rng.choice([np.nan, 1.0, 2.0, 3.0], size=len(cells)),
+    )  # fmt: skip
+    names = cells.select_dtypes(exclude="number").columns
+    found = orbits(cells.astype(dict.fromkeys(names, "category")) if coded else cells)
+    items = sorted(set(zip(cells["corpus"], cells["item"], strict=True)))
+    for name, rows in cells.groupby("evaluator"):
+        own = found[str(name)]
+        assert list(own.items) == items
+        clean = rows[rows["baseline"] == "identity"].groupby(["corpus", "item"])["baseline_score"].first()
+        np.testing.assert_array_equal(own.clean, clean.reindex(items).to_numpy())
+        for family, group in rows.groupby("family"):
+            for column, values in (("score", "scores"), ("baseline_score", "baselines")):
+                table = group.pivot_table(index=["corpus", "item"], columns="probe", values=column, dropna=False)
+                np.testing.assert_array_equal(
+                    getattr(own.families[str(family)], values), table.reindex(items).to_numpy().T
+                )
+            assert own.families[str(family)].probes == tuple(table.columns)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.charts.style import NEUTRAL, PALETTE, faded, plain, quiet
+from core.charts.style import NEUTRAL, PALETTE, faded, plain, quiet, quiet_layout
 
 BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
@@ -68,27 +68,31 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
         gap: the gap that is looked at, a share.
         styles: of :func:`family_styles`.
     """
-    figure = go.Figure()
-    for family, rows in cells[cells["gap"] > 0].sort_values("gap").groupby("family", sort=True):
-        figure.add_scatter(
-            x=100 * rows["gap"],
-            y=100 * rows["risk"],
-            name=plain(str(family)),
-            mode="lines",
-            line={"color": styles[str(family)][0], "dash": styles[str(family)][1], "width": 2},
-            hovertext=[_cell_hover(row) for row in rows.to_dict("records")],
-            hoverinfo="text",
-        )
-    figure.add_hline(y=BOUND, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
+    lines = [
+        {
+            "type": "scatter", "x": 100 * rows["gap"].to_numpy(), "y": 100 * rows["risk"].to_numpy(),
+            "name": plain(str(family)), "mode": "lines",
+            "line": {"color": styles[str(family)][0], "dash": styles[str(family)][1], "width": 2},
+            "hovertext": [_cell_hover(row) for row in rows.to_dict("records")], "hoverinfo": "text",
+        }
+        for family, rows in cells[cells["gap"] > 0].sort_values("gap").groupby("family", sort=True)
+    ]  # fmt: skip
+    # lines across, as add_hline and add_vline draw them
+    marks: list[dict[str, Any]] = [
+        {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": BOUND, "y1": BOUND, "yref": "y",
+         "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}},
+    ]  # fmt: skip
     if gap > 0:
-        figure.add_vline(x=100 * gap, line={"color": NEUTRAL, "width": 1})
-    figure.update_yaxes(range=[0, BOUND + 3])
-    quiet(figure, height=340)
-    figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"size": 11}}, margin={"b": 8}
-    )
-    figure.update_xaxes(title={"text": "gap d, %", "standoff": 4}, type="log", tickvals=_TICKS, zeroline=False)
-    return figure.update_yaxes(ticksuffix=" %", showgrid=True, gridcolor=faded(NEUTRAL, 0.2), nticks=6)
+        marks.append({"type": "line", "x0": 100 * gap, "x1": 100 * gap, "xref": "x", "y0": 0, "y1": 1,
+                      "yref": "y domain", "line": {"color": NEUTRAL, "width": 1}})  # fmt: skip
+    layout = quiet_layout(340)
+    layout |= {"shapes": marks, "showlegend": True, "margin": layout["margin"] | {"b": 8},
+               "legend": {"orientation": "h", "y": -0.22, "x": 0, "font": {"size": 11}}}  # fmt: skip
+    layout["xaxis"] |= {"title": {"text": "gap d, %", "standoff": 4}, "type": "log", "tickvals": _TICKS,
+                        "zeroline": False}  # fmt: skip
+    layout["yaxis"] |= {"range": [0, BOUND + 3], "ticksuffix": " %", "showgrid": True,
+                        "gridcolor": faded(NEUTRAL, 0.2), "nticks": 6}  # fmt: skip
+    return go.Figure(lines, layout)
 
 
 def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:

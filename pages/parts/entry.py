@@ -10,6 +10,16 @@ def enter() -> None:
     Until ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of
     multipage app and runs the file that the address names without ``app.py``: without theme and navigation.
     """
+    _one_thread_each()
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
+
+
+@st.cache_resource(show_spinner=False)
+def _one_thread_each() -> bool:
+    """Keep NumPy's matrix library to one thread: waking the others costs more than a page's products take."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    ThreadpoolController().select(internal_api="openblas").limit(limits=1)
+    return True

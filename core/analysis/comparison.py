@@ -139,16 +139,16 @@ def compare(
     if by not in CHOICES.values():
         raise InvalidInput(f"sides are compared by one of {', '.join(CHOICES.values())}, got {by!r}")
     rows = [change_rows(store, side, columns=("evaluator", "axis", by)) for side in (a, b)]
-    first, second = (
-        _Side(per_item(_visible(shifts, side), ("evaluator", "corpus", "item")), name)
-        for shifts, side, name in zip(rows, (a, b), "AB", strict=True)
-    )
+    keys = tuple(dict.fromkeys(("evaluator", by, "corpus", "item")))
+    tables = [per_item(_visible(shifts, side), ("evaluator", "corpus", "item"))
+              for shifts, side in zip(rows, (a, b), strict=True)]  # fmt: skip
+    *tables, one, other = _numbered([*tables, *(per_item(shifts, keys) for shifts in rows)])
+    first, second = (_Side(table, name) for table, name in zip(tables, "AB", strict=True))
     pairing = can_pair(a, b)
     if first.items.empty or second.items.empty:
         return pd.DataFrame(columns=list(COLUMNS))
     records = [_row(ALL, first, second, pairing, measure, margin)]
-    keys = tuple(dict.fromkeys(("evaluator", by, "corpus", "item")))
-    parts = [_levels(per_item(shifts, keys), by) for shifts in rows]
+    parts = [_levels(table, by) for table in (one, other)]
     records += [
         _row(label, _Side(parts[0][label], "A"), _Side(parts[1][label], "B"), pairing, measure, margin)
         for label in sorted(set(parts[0]) & set(parts[1]))
@@ -168,19 +168,28 @@ def _visible(rows: pd.DataFrame, side: Slice) -> pd.DataFrame:
 
 
 class _Side:
-    """Items of one side in one level, by (corpus, item)."""
+    """Items of one side in one level, by their number."""
 
     def __init__(self, items: pd.DataFrame, name: str) -> None:
         evaluators = list(items["evaluator"].unique())
         if len(evaluators) > 1:
             raise InvalidInput(f"side {name} has {len(evaluators)} evaluators; choose one: {', '.join(evaluators)}")
-        self.items = items.set_index(pd.MultiIndex.from_frame(items[["corpus", "item"]].astype(str)))
+        self.items = items.set_index("number")
 
     def values(self, measure: str) -> pd.Series:
         if measure == "percent":
             return self.items["percent"].dropna()
         spread = clean_spread(self.items["baseline"].to_numpy(), self.items["delta"].to_numpy())
         return (self.items["delta"] / (spread if spread > 0 else math.nan)).dropna()
+
+
+def _numbered(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Give each (corpus, item) a number that is the same in every table."""
+    whole = pd.concat([table[["corpus", "item"]].astype(str) for table in tables], ignore_index=True)
+    corpora, items = pd.factorize(whole["corpus"])[0], pd.factorize(whole["item"])[0]
+    numbers = corpora * (items.max(initial=0) + 1) + items
+    ends = np.cumsum([len(table) for table in tables])[:-1]
+    return [table.assign(number=own) for table, own in zip(tables, np.split(numbers, ends), strict=True)]
 
 
 def _levels(items: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:

@@ -4,7 +4,8 @@ Series differ by colour and by marker; raw scales of different evaluators never 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ def _marks(
         marker={"symbol": symbol, "size": 9, "color": [faded(colour, 0.15) if each else colour for each in few],
                 "line": {"color": colour, "width": 1.5}},
         error_x=_bars(rows, colour), hoverinfo="text",
-        hovertext=[_hover(row, name, *words) for _, row in rows.iterrows()],
+        hovertext=[_hover(row, name, *words) for row in rows.to_dict("records")],
     )  # fmt: skip
 
 
@@ -234,7 +235,7 @@ def _bars(rows: pd.DataFrame, colour: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _hover(row: pd.Series, name: str, unit: str, digits: int) -> str:
+def _hover(row: Mapping[Hashable, Any] | pd.Series, name: str, unit: str, digits: int) -> str:
     label = f"<b>{plain(str(row['label']))}</b>, " if "label" in row else ""
     bounds = "no interval" if math.isnan(row["low"]) else (
         f"95 % CI {_number(row['low'], digits, bool(unit))} to {_number(row['high'], digits, bool(unit))}{unit}"

@@ -86,7 +86,8 @@ def _codes(shifts: pd.DataFrame | pa.Table, name: str) -> _Coded:
     coded = shifts.column(name).dictionary_encode().combine_chunks()
     if isinstance(coded, pa.ChunkedArray):  # of no rows
         return np.empty(0, dtype=np.intp), []
-    return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), coded.dictionary.to_pylist()
+    indices = coded.indices if coded.null_count == 0 else coded.indices.fill_null(-1)
+    return indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist()
 
 
 def _numbers(shifts: pd.DataFrame | pa.Table, name: str) -> np.ndarray:
@@ -98,16 +99,18 @@ def _numbers(shifts: pd.DataFrame | pa.Table, name: str) -> np.ndarray:
 def _crossed(columns: Sequence[_Coded]) -> tuple[np.ndarray, list[tuple[object, ...]]]:
     """Rank of each row's values among those that occur together, -1 where one is missing; and those values."""
     crossed = np.zeros(len(columns[0][0]), dtype=np.int64)
-    known = np.ones(len(crossed), dtype=bool)
     for codes, values in columns:
-        crossed = crossed * max(len(values), 1) + codes
-        known &= codes >= 0
-    crossed[~known] = -1
+        crossed *= max(len(values), 1)
+        crossed += codes
+    for codes, _ in columns:
+        if len(codes) and codes.min() < 0:
+            crossed[codes < 0] = -1
     size = math.prod(max(len(values), 1) for _, values in columns)
     if size <= 4 * len(crossed) + 1_000_000:
-        seen = np.flatnonzero(np.bincount(crossed + 1, minlength=1)[1:])
-        ranks = np.full(size + 1, -1)
-        ranks[seen] = np.arange(len(seen))
+        crossed += 1
+        seen = np.flatnonzero(np.bincount(crossed, minlength=1)[1:])
+        ranks = np.full(size + 1, -1)  # the first is that of a row without a value
+        ranks[seen + 1] = np.arange(len(seen))
         ranked = ranks[crossed]
     else:
         seen, ranked = np.unique(crossed, return_inverse=True)

@@ -189,10 +189,11 @@ def effects(
     if not margin > 0:
         raise InvalidInput(f"the margin must be a positive percentage, got {margin!r}")
     keys = list(by)
+    values = {name: items[name].to_numpy() for name in ("percent", "delta", "baseline", *_VALUES[5:8])}
     records = []
     for name, rows in items.groupby(keys, sort=True, observed=True).indices.items():
         cell = dict(zip(keys, name if isinstance(name, tuple) else (name,), strict=True))
-        records.append({**cell, **_effect(_Columns(items, np.asarray(rows)), measure, margin, tests)})
+        records.append({**cell, **_effect(_Columns(values, np.asarray(rows)), measure, margin, tests)})
     table = pd.DataFrame(records, columns=[*keys, *_VALUES, *(_TESTS if tests else ())])
     if tests:
         table.insert(list(table.columns).index("p") + 1, "p_holm", holm(table["p"].astype(float)))
@@ -206,11 +207,11 @@ _TESTS = ("standardised", "cliffs_delta", "test", "p", "test_note")
 class _Columns:
     """Columns of some rows as arrays."""
 
-    def __init__(self, items: pd.DataFrame, rows: np.ndarray) -> None:
+    def __init__(self, values: Mapping[str, np.ndarray], rows: np.ndarray) -> None:
         self.percent, self.delta, self.baseline = (
-            items[name].to_numpy(dtype=np.float64)[rows] for name in ("percent", "delta", "baseline")
+            values[name][rows].astype(np.float64, copy=False) for name in ("percent", "delta", "baseline")
         )
-        self.counts = {name: int(items[name].to_numpy()[rows].sum()) for name in _VALUES[5:8]}
+        self.counts = {name: int(values[name][rows].sum()) for name in _VALUES[5:8]}
 
 
 def _effect(cell: _Columns, measure: Measure, margin: float, tests: bool) -> dict[str, object]:

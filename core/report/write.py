@@ -1,11 +1,12 @@
 """A report as files in a folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from core.errors import InvalidInput
-from core.report.drawing import drawings
+from core.report.drawing import draw_all
 from core.report.model import FORMATS, Figure, Report, Table
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
@@ -26,9 +27,11 @@ def write(report: Report, folder: Path, *, formats: tuple[str, ...], interactive
     written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
     kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
     if kinds:
-        written += [path for each in report.figures for path in _figure(each, folder / "figures", kinds)]
+        drawn = draw_all(report.figures, kinds=kinds)
+        for each, contents in zip(report.figures, drawn, strict=True):
+            written += _figure(each, folder / "figures", contents)
     everything: list[Table | Figure] = [*report.tables, *report.figures]
-    return written + [_data(each, folder / "data") for each in everything]
+    return written + [_data(one, folder / "data") for one in everything]
 
 
 def _text(path: Path, text: str) -> Path:
@@ -36,12 +39,12 @@ def _text(path: Path, text: str) -> Path:
     return path
 
 
-def _figure(each: Figure, folder: Path, kinds: tuple[str, ...]) -> list[Path]:
+def _figure(each: Figure, folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
     folder.mkdir(exist_ok=True)
-    drawn = {folder / f"{each.id}.{kind}": content for kind, content in drawings(each, kinds=kinds).items()}
-    for path, content in drawn.items():
+    named = {folder / f"{each.id}.{kind}": content for kind, content in contents.items()}
+    for path, content in named.items():
         path.write_bytes(content)
-    return list(drawn)
+    return list(named)
 
 
 def _data(each: Table | Figure, folder: Path) -> Path:

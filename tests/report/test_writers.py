@@ -13,10 +13,11 @@ from plotly.offline import get_plotlyjs
 
 from core.audit.store import Store
 from core.errors import InvalidInput
+from core.report import drawing as drawing_module
 from core.report import html, latex, markdown
 from core.report.card import card_report
 from core.report.cells import cells, number
-from core.report.drawing import drawing, drawings
+from core.report.drawing import draw_all, drawing, drawings
 from core.report.model import Column, Figure, Missing, Report, Table
 from core.settings import ROOT
 
@@ -215,3 +216,13 @@ def test_the_card_is_one_balanced_page_with_every_worst_family(demo: Store) -> N
 def test_an_empty_store_has_no_card() -> None:
     with Store.open([]) as empty, pytest.raises(InvalidInput, match="no percent change"):
         card_report(empty)
+
+
+def test_figures_drawn_in_processes_of_their_own_have_the_same_bytes(
+    demo_report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = demo_report.figures[:3]
+    here = draw_all(figures, kinds=("svg", "pdf"))
+    monkeypatch.setattr(drawing_module, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(drawing_module.os, "cpu_count", lambda: 2)
+    assert draw_all(figures, kinds=("svg", "pdf")) == here

@@ -21,7 +21,7 @@ from core.analysis.calibration_sweep import calibrated
 from core.analysis.flip_risk import GAPS, flip_risk_intervals
 from core.analysis.orbits import Family, Orbits, row_medians
 from core.analysis.rank_agreement import rank_agreement
-from core.analysis.spearman_band import spearman_band
+from core.analysis.spearman_band import spearman_bands
 from core.seeds import RUN_SEED
 
 LEVEL = 0.95
@@ -73,8 +73,11 @@ def before_after(
     for axis in dict.fromkeys(family.axis for family in scores.families.values()):
         both = _both(*(_axis(each, axis) for each in (scores, after)))
         records.append({"measure": "axis sensitivity", "axis": axis, "name": axis, **both})
+    bands = [
+        spearman_bands(each.clean, np.zeros_like(each.clean), others, [0.0], level=LEVEL) for each in (scores, after)
+    ]
     for name, ratings in others.items():
-        records += _agreements(name, scores.clean, after.clean, ratings)
+        records += _agreements(name, scores.clean, after.clean, ratings, [found[name] for found in bands])
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
@@ -142,21 +145,22 @@ def _means(medians: np.ndarray) -> np.ndarray:
     return np.divide(total, known.sum(axis=0), out=np.full(medians.shape[1], math.nan), where=known.any(axis=0))
 
 
-def _agreements(name: str, before: np.ndarray, after: np.ndarray, ratings: np.ndarray) -> Iterator[dict[str, object]]:
-    first, second = rank_agreement(before, ratings), rank_agreement(after, ratings)
-    for measure in ("spearman", "kendall_b", "kendall_c"):
-        found = [
-            _spearman(agreement.spearman, scores, ratings, agreement.n)
-            if measure == "spearman"
-            else _kendall(getattr(agreement, measure), agreement.n)
-            for agreement, scores in ((first, before), (second, after))
-        ]
+def _agreements(
+    name: str,
+    before: np.ndarray,
+    after: np.ndarray,
+    ratings: np.ndarray,
+    bands: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> Iterator[dict[str, object]]:
+    sides = rank_agreement(before, ratings), rank_agreement(after, ratings)
+    rho = [
+        Interval(agreement.spearman, float(low[0]), float(high[0]), agreement.n, LEVEL)
+        for agreement, (low, high) in zip(sides, bands, strict=True)
+    ]
+    yield {"measure": "spearman", "name": name, **_both(*rho)}
+    for measure in ("kendall_b", "kendall_c"):
+        found = [_kendall(getattr(agreement, measure), agreement.n) for agreement in sides]
         yield {"measure": measure, "name": name, **_both(*found)}
-
-
-def _spearman(rho: float, scores: np.ndarray, ratings: np.ndarray, n: int) -> Interval:
-    low, high = spearman_band(scores, np.zeros_like(scores), ratings, [0.0], level=LEVEL)
-    return Interval(rho, float(low[0]), float(high[0]), n, LEVEL)
 
 
 def _kendall(tau: float, n: int) -> Interval:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from pyarrow import compute
 
 from core.analysis.calibration import SENSITIVITY, UNIFORM, WEIGHTED, Terms, corrections, learn
 from core.analysis.calibration_sweep import Choice, Sweep, choose, oracle_terms, sweep
 from core.analysis.orbits import Orbits, dev_split, orbits
-from core.analysis.slices import Slice, shift_table
+from core.analysis.slices import Slice, where
 from core.analysis.spearman_band import spearman_bands
 from core.audit.store import Store
 from core.errors import InvalidInput
@@ -69,8 +68,9 @@ def calibration_rows(store: Store, chosen: Slice) -> pd.DataFrame:
 
     Where the slice leaves several runs of one corpus or several subjects, :func:`fit` refuses with a sentence.
     """
-    table = shift_table(store, chosen, columns=COLUMNS)
-    table = table.filter(compute.not_equal(table.column("axis"), "null"))
+    clause, params = where(chosen)
+    columns = ", ".join(f"s.{name}" for name in COLUMNS)
+    table = store.table(f"select {columns} from shifts s {clause} and s.axis is distinct from 'null'", params)
     # a name takes a byte or two in place of itself, and need not be read again to be compared
     return table.to_pandas(strings_to_categorical=True)
 

@@ -130,11 +130,12 @@ class _Columns:
 
 def _coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """A number for each row's name, and the names in order."""
-    codes, names = pd.factorize(column)
-    order = np.argsort(np.array(names, dtype=object), kind="stable")
+    codes, found = pd.factorize(column)
+    names = np.array(found, dtype=object)
+    order = np.argsort(names, kind="stable")
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
-    return ranks[codes], [str(names[place]) for place in order.tolist()]
+    return ranks[codes], list(map(str, names[order]))
 
 
 def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from core.commands._shared import (
     references,
     table,
 )
-from core.errors import InvalidInput
+from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:
     from core.audit.estimate import Work
@@ -117,8 +117,9 @@ def audit(
                 progress=report,
                 command=command_line(ctx, given),
             )
-    except (RunStopped, KeyboardInterrupt):
-        complain(f"interrupted; resume with: {again}")
+    except (RunStopped, KeyboardInterrupt) as error:
+        why = error.__cause__ if isinstance(error.__cause__, ScoringStopped) else "interrupted"
+        complain(f"{why}; resume with: {again}")
         raise typer.Exit(Code.INTERRUPTED) from None
     _sum_up(run)
     counts = run.manifest["counts"]

@@ -1,0 +1,31 @@
+"""An audit whose judge may ask no more: it says why, keeps what was answered, and goes on with a fresh budget."""
+
+from pathlib import Path
+
+import pytest
+
+from core.audit.manifest import COMPLETE, INTERRUPTED, read_run
+from tests.commands.calling import Invoke
+from tests.evaluators.judge_server import KEY, MODEL, JudgeServer
+
+
+def test_a_spent_budget_is_said_and_a_fresh_one_goes_on(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (
+        "audit", "--corpus", "demo", "--limit", "2", "--probes", "vflip,hflip", "--evaluators", "judge", "--run-id",
+        "judged", "--out", str(tmp_path),
+    )  # fmt: skip
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
+    with JudgeServer().running() as server:
+        for name, value in {"URL": server.url, "MODEL": MODEL, "KEY": KEY, "MOST_REQUESTS": "3"}.items():
+            monkeypatch.setenv(f"INVARISCOPE_JUDGE_{name}", value)
+        stopped = invoke(*command)
+        assert stopped.exit_code == 130
+        assert "budget of 3 requests is spent" in stopped.stderr
+        assert "--resume" in stopped.stderr
+        assert read_run(tmp_path / "judged").status == INTERRUPTED
+        done = invoke(*command, "--resume")
+        assert done.exit_code == 0, done.stderr
+        assert len(server.requests) == 6  # two items, three pictures each: none was asked about twice
+    assert read_run(tmp_path / "judged").status == COMPLETE

@@ -41,7 +41,7 @@ from shifts s join scores b
  and b.evaluator = s.evaluator and b.probe = '{BASE_CAPTION}'
 )"""
 
-_ITEM_CHOICES = ("runs", "corpora", "categories", "coverage_bins", "evaluators", "subjects")
+ITEM_CHOICES = ("runs", "corpora", "categories", "coverage_bins", "evaluators", "subjects")
 
 
 def item_changes(
@@ -135,6 +135,11 @@ def _counts(number: np.ndarray, marks: np.ndarray, groups: int) -> np.ndarray:
     return np.bincount(number[marks], minlength=groups)
 
 
+def of_items(chosen: Slice) -> Slice:
+    """What a slice says of items and evaluators; the choices of edits are taken back."""
+    return Slice(**{field: getattr(chosen, field) for field in ITEM_CHOICES})
+
+
 def item_scores(store: Store, chosen: Slice) -> pd.DataFrame:
     """Score of every unedited item with its caption; of the slice only what it says of items and evaluators.
 
@@ -142,7 +147,7 @@ def item_scores(store: Store, chosen: Slice) -> pd.DataFrame:
         One row an (evaluator, corpus, item): evaluator, corpus, item, category, coverage, coverage_bin, score.
     """
     conditions, params = [f"s.probe = '{IDENTITY}'", "s.score is not null"], dict[str, Any]()
-    for field in _ITEM_CHOICES:
+    for field in ITEM_CHOICES:
         if values := getattr(chosen, field):
             params[field] = list(values)
             conditions.append(f"list_contains(${field}, s.{CHOICES[field]}::varchar)")

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis import questions
 from core.analysis.factors import FactorTest
 from core.analysis.questions import Replication
-from core.analysis.results import item_scores
+from core.analysis.results import item_scores, of_items
 from core.analysis.slices import Slice
 from pages.parts.runs import Signature, store
 
@@ -33,22 +33,40 @@ def factor(files: Signature, chosen: Slice, how: tuple[tuple[str, Any], ...]) ->
     return questions.levels_differ(store(files), chosen, **dict(how))
 
 
-@st.cache_data(max_entries=_KEPT, show_spinner="Comparing the levels …")
 def score_factor(files: Signature, chosen: Slice, name: str, evaluator: str) -> FactorTest:
     """Do scores differ between bins or categories; see ``core.analysis.questions.scores_differ``."""
-    return questions.scores_differ(item_scores(store(files), chosen), factor=name, evaluator=evaluator)
+    return _score_factor(files, of_items(chosen), name, evaluator)
+
+
+def score_table(files: Signature, chosen: Slice, by: tuple[str, ...]) -> pd.DataFrame:
+    """Median scores; see ``core.analysis.questions.score_levels``."""
+    return _score_table(files, of_items(chosen), by)
+
+
+def coverage_curve(files: Signature, chosen: Slice, evaluator: str) -> pd.DataFrame:
+    """Score on coverage; see ``core.analysis.questions.coverage_curve``."""
+    return _coverage_curve(files, of_items(chosen), evaluator)
+
+
+# Shared by sessions and not copied: nobody writes into it.
+@st.cache_resource(max_entries=4, show_spinner="Reading the scores …")
+def _scores(files: Signature, items: Slice) -> pd.DataFrame:
+    return item_scores(store(files), items)
+
+
+@st.cache_data(max_entries=_KEPT, show_spinner="Comparing the levels …")
+def _score_factor(files: Signature, items: Slice, name: str, evaluator: str) -> FactorTest:
+    return questions.scores_differ(_scores(files, items), factor=name, evaluator=evaluator)
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner="Reading the scores …")
-def score_table(files: Signature, chosen: Slice, by: tuple[str, ...]) -> pd.DataFrame:
-    """Median scores; see ``core.analysis.questions.score_levels``."""
-    return questions.score_levels(item_scores(store(files), chosen), by=by)
+def _score_table(files: Signature, items: Slice, by: tuple[str, ...]) -> pd.DataFrame:
+    return questions.score_levels(_scores(files, items), by=by)
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner="Fitting the curve …")
-def coverage_curve(files: Signature, chosen: Slice, evaluator: str) -> pd.DataFrame:
-    """Score on coverage; see ``core.analysis.questions.coverage_curve``."""
-    return questions.coverage_curve(item_scores(store(files), chosen), evaluator=evaluator)
+def _coverage_curve(files: Signature, items: Slice, evaluator: str) -> pd.DataFrame:
+    return questions.coverage_curve(_scores(files, items), evaluator=evaluator)
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner="Fitting the curve …")

@@ -25,6 +25,15 @@ from tests.tiny import clip, hub
 CAPTIONS = ("a red cat on the mat", "the dog sits on a sofa", "a photo of the snow", "eine Katze auf der Matte")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads add in any order: equal to the last bit is what one thread computes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mcs")
@@ -242,11 +251,3 @@ def test_the_command_trains_and_writes_its_curves(
     again = CliRunner().invoke(app, words)
     assert again.exit_code == 2
     assert "--overwrite starts over" in again.output
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)

@@ -63,11 +63,10 @@ def main() -> int:
 
 def _take(options: argparse.Namespace, chromium: str, data: Path) -> int:
     process, address = (None, options.url) if options.url else _start(data)
-    pages = PAGES if options.url else {**PAGES, "annotator": _study(data, address)}
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-            for name, path in pages.items():
+            for name, path in PAGES.items():
                 for width in WIDTHS:
                     for scheme in SCHEMES:
                         picture = _photograph(browser, address + path, width, scheme)
@@ -80,17 +79,6 @@ def _take(options: argparse.Namespace, chromium: str, data: Path) -> int:
     return 0
 
 
-def _study(data: Path, address: str) -> str:
-    """Make a small study over the shipped run, without a vote; return the address of its first annotator."""
-    told = {**os.environ, "INVARISCOPE_DATA": str(data)}
-    study = [sys.executable, "-m", "core", "study"]
-    subprocess.run([*study, "create", "pilot", "--run", "demo", "--total", "60"], cwd=ROOT, env=told, check=True,
-                   stdout=subprocess.DEVNULL)  # fmt: skip
-    invited = subprocess.run([*study, "invite", "pilot", "Ada", "Bo", "Cem", "--url", address], cwd=ROOT, env=told,
-                             check=True, capture_output=True, text=True)  # fmt: skip
-    return next(word for word in invited.stdout.split() if word.startswith(address)).removeprefix(address)
-
-
 def _start(data: Path) -> tuple[subprocess.Popen[bytes], str]:
     for shipped in ("demo", "results"):
         (data / shipped).symlink_to(ROOT / "data" / shipped)
@@ -100,6 +88,8 @@ def _start(data: Path) -> tuple[subprocess.Popen[bytes], str]:
     address = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     told = {**os.environ, "INVARISCOPE_DATA": str(data)}
+    study = [sys.executable, "-m", "core", "study", "create", "pilot", "--run", "demo", "--total", "60"]
+    subprocess.run(study, cwd=ROOT, env=told, check=True, stdout=subprocess.DEVNULL)  # no vote: nothing is made up
     process = subprocess.Popen(command, cwd=ROOT, env=told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(300):
         try:
@@ -116,10 +106,6 @@ def _photograph(browser: Browser, address: str, width: int, scheme: str) -> byte
     page = context.new_page()
     page.goto(address)
     _settle(page)
-    if page.get_by_role("button", name="Begin").count():  # an annotator reads the instructions first
-        page.get_by_role("button", name="Begin").click()
-        page.wait_for_timeout(4000)
-        _settle(page)
     height = page.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight")
     page.set_viewport_size({"width": width, "height": min(int(height) + 40, TALLEST)})
     _settle(page)
@@ -130,7 +116,7 @@ def _photograph(browser: Browser, address: str, width: int, scheme: str) -> byte
 
 
 def _settle(page: Page) -> None:
-    page.wait_for_selector("h1, h2, h3", timeout=120_000)
+    page.wait_for_selector("h1", timeout=120_000)
     page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=120_000)
     page.wait_for_function("!document.querySelector('[data-stale=true], [data-testid=stSkeleton]')", timeout=120_000)
     page.wait_for_function("[...document.images].every(image => image.complete)", timeout=120_000)

@@ -183,6 +183,12 @@ class Evaluator(ABC):
         return False
 
 
+def check_lengths(images: Sequence[Any], captions: Sequence[str]) -> None:
+    """Raise InvalidInput unless there are as many images as captions."""
+    if len(images) != len(captions):
+        raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+
+
 class DualEncoder(Evaluator):
     """CLIP-like: the audit encodes every unique image and every unique caption once."""
 
@@ -200,8 +206,7 @@ class DualEncoder(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs, each image and each caption encoded once per occurrence."""
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         if not images:
             return np.empty(0, dtype=np.float64)
         return self.combine(self.encode_images(images), self.encode_captions(captions))

@@ -18,7 +18,7 @@ import numpy as np
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Box, Item, Mask
 from core.errors import InvalidInput, ProbeRejected
-from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Sight
+from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.calibrator import Calibrator, apply, read_calibrator
 from core.evaluators.scoring import score_pairs
@@ -82,8 +82,7 @@ class Calibrated(Evaluator):
         Raises:
             InvalidInput: if the reading corrects known edits only, or a probe cannot edit one of the images.
         """
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         if self._model.reading not in OVER_ORBITS:
             raise InvalidInput(refusal(self._model))
         scores, orbits = self._with_orbits(images, captions, self._probes)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.base import PartlyScored
+from core.evaluators.base import PartlyScored, check_lengths
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.chat import Answer
-from core.evaluators.published.generative import Generative, check_lengths
+from core.evaluators.published.generative import Generative
 from core.evaluators.published.pictures import padded_square
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 
@@ -93,16 +93,7 @@ class _Fleur(Generative):
         """
         squares = {id(image): self.view(image) for image in images}
         answers = self._model.answers([squares[id(image)] for image in images], prompts, tokens=MOST_TOKENS)
-        scores, errors = np.full(len(images), np.nan), list[str | None]()
-        for place, answer in enumerate(answers):
-            try:
-                scores[place] = smoothed(answer, self._digits)
-                errors.append(None)
-            except InvalidInput as error:
-                errors.append(str(error))
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return self.read(answers, lambda answer: smoothed(answer, self._digits))
 
 
 @described("fleur")

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, evaluator
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.offline.nouns import NounFinder, NounPhrase, WordLists
@@ -118,8 +118,7 @@ class GroundingJudge(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Judge n pairs; float64 [n] in [0, 10], NaN where a caption has no noun."""
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         evidence = self._image_tower.evidence(images)
         phrases = {caption: self._nouns.find(caption) for caption in dict.fromkeys(captions)}
         self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))

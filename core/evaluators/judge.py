@@ -11,12 +11,12 @@ import numpy as np
 from core.corpora.images import encode_png, pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvariscopeError, NotAvailable, ScoringStopped
-from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, evaluator
+from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.network.asking import SEED, Asker, Verdict
 from core.evaluators.network.budget import Budget
 from core.evaluators.network.endpoint import NEEDED, Endpoint
-from core.evaluators.published.generative import check_lengths, read_rubric
+from core.evaluators.published.generative import read_rubric
 from core.settings import cache_dir
 
 LONGEST_SIDE = 1024

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.errors import InvalidInput
-from core.evaluators.base import PartlyScored
+from core.evaluators.base import check_lengths
 from core.evaluators.network.asking import MOST_TOKENS, read_verdict
 from core.evaluators.published.catalogue import described
-from core.evaluators.published.generative import Generative, check_lengths, read_rubric
+from core.evaluators.published.generative import Generative, read_rubric
 
 
 @described("judge-local")
@@ -30,15 +29,6 @@ class JudgeLocal(Generative):
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Judge n pairs; float64 [n] in [0, 10]; raises PartlyScored where an answer is no verdict."""
         check_lengths(images, captions)
-        scores, errors = np.full(len(images), np.nan), list[str | None]()
         asked = [self.prompt(caption) for caption in captions]
         answers = self._model.answers(images, asked, tokens=MOST_TOKENS, probabilities=False) if asked else []
-        for place, answer in enumerate(answers):
-            try:
-                scores[place] = read_verdict(answer.text).score
-                errors.append(None)
-            except InvalidInput as error:
-                errors.append(str(error))
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return self.read(answers, lambda answer: read_verdict(answer.text).score)

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.evaluators.base import check_lengths
 from core.evaluators.published.catalogue import described
-from core.evaluators.published.generative import Generative, check_lengths, read_rubric
+from core.evaluators.published.generative import Generative, read_rubric
 
 RATINGS = (1, 2, 3, 4)
 

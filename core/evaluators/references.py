@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import DualEncoder, Evaluator, check_lengths
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -98,8 +98,7 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
         """Score n pairs against n lists of references, each image and text encoded once per occurrence."""
         import torch
 
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         checked = check_references(self.spec.name, references, len(captions))
         if not images:
             return np.empty(0, dtype=np.float64)

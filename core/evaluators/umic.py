@@ -11,7 +11,7 @@ from core import settings
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight
+from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
 from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
 from core.evaluators.published.catalogue import described
@@ -103,8 +103,7 @@ class Umic(Published):
         Raises:
             PartlyScored: where a picture has no regions, or a caption no words.
         """
-        if len(images) != len(captions):
-            raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
+        check_lengths(images, captions)
         known: dict[int, Regions | str] = {}
         for image in images:
             if id(image) not in known:

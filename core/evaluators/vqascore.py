@@ -6,12 +6,12 @@ from typing import Self
 import numpy as np
 
 from core.corpora.schema import Mask
-from core.evaluators.base import Fingerprint, Sight
+from core.evaluators.base import Fingerprint, Sight, check_lengths
 from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.clip_t5 import IMAGE, MOST_TOKENS, ClipT5
-from core.evaluators.published.generative import Generative, check_lengths
+from core.evaluators.published.generative import Generative
 from core.evaluators.published.pictures import padded_square
 
 

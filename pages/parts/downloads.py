@@ -39,16 +39,17 @@ def figure_buttons(
         title: printed above the figure in the files.
         key: prefix of the buttons' keys.
     """
+    drawn = browser() is not None
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         st.caption("The figure")
         with st.container(horizontal=True, gap="small"):
             _button("HTML", lambda: as_html(figure, title=title), f"{stem}.html", "text/html", f"{key}.html")
-            if browser():
+            if drawn:
                 _button("PNG", lambda: as_picture(figure, kind="png", title=title), f"{stem}.png", "image/png",
                         f"{key}.png")  # fmt: skip
                 _button("SVG", lambda: as_picture(figure, kind="svg", title=title), f"{stem}.svg", "image/svg+xml",
                         f"{key}.svg")  # fmt: skip
-        if not browser():
+        if not drawn:
             st.caption("PNG and SVG files need Chrome or Chromium on the server; the camera above the figure saves "
                        "a PNG without.")  # fmt: skip
         st.caption("The data behind it")

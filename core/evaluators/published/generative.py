@@ -1,18 +1,18 @@
 """What the generative evaluators share: a chat model by its weights, and how they explain a pair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from core.corpora.schema import Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Fingerprint, Sight
+from core.evaluators.base import Fingerprint, PartlyScored, Sight
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
-from core.evaluators.published.chat import ChatModel
+from core.evaluators.published.chat import Answer, ChatModel
 from core.settings import assets_dir
 
 
@@ -69,6 +69,26 @@ class Generative(Published):
         """What else the scores depend on, such as the hash of a rubric."""
         return {}
 
+    def read(self, answers: Sequence[Answer], score: Callable[[Answer], float]) -> np.ndarray:
+        """Scores of n answers; float64 [n].
+
+        Args:
+            score: of one answer; raises InvalidInput where it holds none.
+
+        Raises:
+            PartlyScored: where an answer holds no score, with the reason.
+        """
+        scores, errors = np.full(len(answers), np.nan), list[str | None]()
+        for place, answer in enumerate(answers):
+            try:
+                scores[place] = score(answer)
+                errors.append(None)
+            except InvalidInput as error:
+                errors.append(str(error))
+        if any(errors):
+            raise PartlyScored(scores, errors)
+        return scores
+
     def count_tokens(self, caption: str) -> int:
         """Tokens of the whole prompt, those of the picture left out."""
         return len(self._model.processor.tokenizer.encode(self.prompt(caption), add_special_tokens=False))
@@ -105,12 +125,6 @@ def read_rubric(name: str) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"the rubric {path} cannot be read ({error}); restore the file") from error
-
-
-def check_lengths(images: Sequence[Any], captions: Sequence[str]) -> None:
-    """Raise InvalidInput unless there are as many images as captions."""
-    if len(images) != len(captions):
-        raise InvalidInput(f"score needs as many images as captions, got {len(images)} and {len(captions)}")
 
 
 def _load(folder: Path, digest: str, device: str, precision: str, adapter: Path | None) -> ChatModel:

@@ -40,7 +40,6 @@ class Fit:
         scores: the test split.
         others: H by name over the test split, float64 [n].
         oracle: whether the weights saw the test split: an upper bound, no result.
-        clean_iqr: interquartile range of the evaluator's clean scores, all items; what relative gaps are shares of.
         n_dev: items with a clean score.
         n_test: likewise.
     """
@@ -53,7 +52,6 @@ class Fit:
     scores: Orbits
     others: Mapping[str, np.ndarray]
     oracle: bool
-    clean_iqr: float
     n_dev: int
     n_test: int
 
@@ -134,8 +132,6 @@ def fit(
         else learn(dev, reading=reading, weights=weights if reading in WEIGHTED else UNIFORM)
     )
     swept = sweep(dev, terms, dev_others)
-    known = own.clean[~np.isnan(own.clean)]
-    low, high = np.quantile(known, [0.25, 0.75]) if len(known) else (np.nan, np.nan)
     return Fit(
         evaluator=evaluator,
         terms=terms,
@@ -145,7 +141,6 @@ def fit(
         scores=test,
         others=test_others,
         oracle=oracle,
-        clean_iqr=float(high - low),
         n_dev=swept.n,
         n_test=int((~np.isnan(test.clean)).sum()),
     )

@@ -120,6 +120,11 @@ def shifts(store: Store, chosen: Slice, *, columns: Sequence[str]) -> pd.DataFra
     return store.query(f"select {', '.join(f's.{name}' for name in columns)} from shifts s {clause}", params)
 
 
+def judged(store: Store) -> bool:
+    """Whether people judged any pair of these runs."""
+    return not store.query("select 1 from verdicts limit 1").empty
+
+
 def facets(store: Store, chosen: Slice) -> dict[str, dict[str, int]]:
     """Count the shifts that each value of each choice would leave, the other choices kept as they are.
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
-from core.analysis.slices import CHOICES, Slice, facets
+from core.analysis.slices import CHOICES, Slice, facets, judged
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, run_paths, signature
 from core.human.ratings import verdicts
@@ -72,9 +72,7 @@ def facet_counts(files: Signature, chosen: Slice) -> dict[str, dict[str, int]]:
 def known_values(files: Signature) -> dict[str, tuple[str, ...]]:
     """Values that each choice of a slice can take in these runs; ``judged`` is not empty where people judged pairs."""
     counts = facet_counts(files, Slice(controls=True))
-    return {name: tuple(counts[name]) for name in CHOICES} | {
-        "judged": ("yes",) if verdicts(list_studies()[0]).num_rows else ()
-    }
+    return {name: tuple(counts[name]) for name in CHOICES} | {"judged": ("yes",) if judged(store(files)) else ()}
 
 
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:

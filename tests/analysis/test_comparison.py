@@ -1,6 +1,5 @@
 """Two sides held against each other: scipy's bootstrap and the items' own differences are the references."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,15 +26,8 @@ from core.analysis.slices import Slice
 from core.audit.manifest import Run
 from core.audit.store import Store
 from core.errors import InvalidInput
-from core.settings import results_dir
 
 ONE, OTHER = Slice(evaluators=("conse-lite0",)), Slice(evaluators=("conse-lite2",))
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 61), (61, 40), (25, 25)])

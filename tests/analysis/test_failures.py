@@ -1,7 +1,6 @@
 """The ranking of pairs against a plain reading of it with pandas, on the shipped run."""
 
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -32,12 +31,6 @@ from core.errors import InvalidInput
 from core.settings import results_dir
 
 KEYS = list(PAIR)
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The fairness card and the worst findings, against the shipped run read with pandas."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +7,6 @@ import pytest
 from core.analysis.flip_risk import flip_risk
 from core.analysis.overview import CARD_GAP, card_risks, fairness_card, family_contrasts, worst_findings
 from core.audit.store import Store
-from core.settings import results_dir
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The research questions' tables on the shipped run, each against a plain query of the same rows."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,15 +13,8 @@ from core.analysis.results import item_changes, item_scores
 from core.analysis.slices import Slice
 from core.audit.store import Store
 from core.errors import InvalidInput
-from core.settings import results_dir
 
 LITE = "conse-lite0"
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 def test_space_shows_the_edits_beside_the_blur_and_the_null_edits(store: Store) -> None:

@@ -1,7 +1,6 @@
 """Effects of cells against the contrasts and tests of all rows, on the shipped run and on made-up items."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -17,13 +16,6 @@ from core.analysis.slices import Slice
 from core.audit.schema import SHIFT_FLOOR
 from core.audit.store import Store
 from core.errors import InvalidInput
-from core.settings import results_dir
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """A slice against the plain reading of its filters with pandas, on the shipped run."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
@@ -17,12 +16,6 @@ from core.errors import InvalidInput
 from core.settings import results_dir
 
 COLUMNS = ("item", "probe", "evaluator", "delta", "object_inside")
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with Store.open(results_dir()) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Every page through ``app.py``, as a reader's browser would ask for it, with folders of its own."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT
+from core.settings import ROOT, results_dir
 from tests.pages.opening import Open
 
 
@@ -29,3 +30,9 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
 
     yield opened
     st.cache_resource.clear()  # closes the store
+
+
+@pytest.fixture
+def demo(open_page: Open) -> Path:
+    """The shipped run in the folders of this test; its corpus ships too, so its pictures can be made."""
+    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo"))

@@ -22,3 +22,8 @@ def texts(app: AppTest) -> str:
     """Everything that the page says, in one string."""
     kinds = ("markdown", "caption", "text", "info", "warning", "error", "title", "subheader", "code")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+def said(app: AppTest) -> str:
+    """Everything that the page says, without the marks that keep data from being markup."""
+    return texts(app).replace("\\", "")

@@ -1,33 +1,25 @@
 """The page Calibration on the results that ship."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT, results_dir
-from tests.pages.opening import Open, texts
+from tests.pages.opening import Open, said
 
 PAGE = "pages/calibration.py"
 Calibrated = Callable[..., AppTest]
 
 
 @pytest.fixture
-def page(open_page: Open) -> Calibrated:
-    shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo")
-
+def page(open_page: Open, demo: Path) -> Calibrated:
     def opened(**query: str) -> AppTest:
         app = open_page(PAGE, **query)
         assert not app.exception
         return app
 
     return opened
-
-
-def said(app: AppTest) -> str:
-    return texts(app).replace("\\", "")
 
 
 def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:

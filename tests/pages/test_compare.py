@@ -1,20 +1,10 @@
 """The comparison on the shipped run: evaluators, slices, words, runs, and links of any kind."""
 
 import json
-import shutil
 from pathlib import Path
 
-import pytest
-
-from core.settings import ROOT, runs_dir
 from tests.pages.opening import COMPARE, Open, texts
 from tests.pages.test_results import second_corpus
-
-
-@pytest.fixture
-def demo(open_page: Open) -> Path:
-    """The shipped run among this test's own runs."""
-    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", runs_dir() / "demo"))
 
 
 def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: Path) -> None:

@@ -2,21 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
-from core.settings import ROOT
 from tests.pages.opening import Open
 
 FAILURES = "pages/failures.py"
 
 
-@pytest.fixture
-def shipped(tmp_path: Path, open_page: Open) -> None:
-    (tmp_path / "data").mkdir(exist_ok=True)
-    (tmp_path / "data" / "results").symlink_to(ROOT / "data" / "results")
-
-
-def test_the_link_holds_a_filter_as_soon_as_it_is_chosen(open_page: Open, shipped: None) -> None:
+def test_the_link_holds_a_filter_as_soon_as_it_is_chosen(open_page: Open, demo: Path) -> None:
     app = open_page(FAILURES)
     families = next(each for each in app.multiselect if each.label == "Family")
     families.set_value(["vertical-flip"]).run()

@@ -9,18 +9,12 @@ from core.analysis.failures import PAIR
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
-from core.settings import ROOT, results_dir, runs_dir
+from core.settings import runs_dir
 from pages.parts.links import failures_link, lab_link, read_record, record_text
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
 CAT = {"run": "demo", "item": "cat", "subject": "template", "probe": "vflip"}
-
-
-@pytest.fixture
-def shipped(open_page: Open) -> Path:
-    """The shipped run in the folders of this test; its corpus ships too, so its pictures can be made."""
-    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo"))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +36,7 @@ def heads(app: AppTest) -> list[str]:
     return [each.value for each in app.subheader]
 
 
-def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, shipped: Path) -> None:
+def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, demo: Path) -> None:
     app = open_page(FAILURES)
     assert not app.exception
     percents = [float(each.split("**")[0].split(". ")[1].split(" %")[0].replace("−", "-")) for each in heads(app)]
@@ -150,7 +144,7 @@ def test_a_hostile_link_is_a_sentence_and_the_usual_view(
     assert not app.query_params
 
 
-def test_a_record_opens_from_the_link_with_every_column_and_closes(open_page: Open, shipped: Path) -> None:
+def test_a_record_opens_from_the_link_with_every_column_and_closes(open_page: Open, demo: Path) -> None:
     app = open_page(FAILURES, record=record_text(CAT), families="vertical-flip")
     assert not app.exception
     told = json.loads(next(each.value for each in app.code if each.value.startswith("[")))
@@ -185,7 +179,7 @@ def test_a_corpus_that_is_gone_leaves_the_scores_and_one_sentence(open_page: Ope
 
 
 def test_a_picture_that_changed_since_the_run_is_not_shown(
-    open_page: Open, shipped: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pages.parts.failure_pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64})
     app = open_page(FAILURES, record=record_text(CAT))

@@ -1,23 +1,10 @@
 """The page Geometry on the results that ship, through the real text encoder."""
 
-import shutil
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT, results_dir
-from tests.pages.opening import Open, texts
+from tests.pages.opening import Open, said
 
 PAGE = "pages/geometry.py"
-
-
-@pytest.fixture
-def demo(open_page: Open) -> None:
-    shutil.copytree(ROOT / "data" / "results" / "demo", results_dir() / "demo")
-
-
-def said(app: AppTest) -> str:
-    return texts(app).replace("\\", "")
 
 
 def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT, runs_dir
 from tests.pages.opening import RESULTS, Open, texts
 
 PARTS = [
@@ -17,12 +16,6 @@ PARTS = [
     {"question": "words", "part": "emotion"}, {"question": "words", "part": "crossed"},
     {"question": "words", "part": "crossed", "under": "economic"}, {"question": "corpora"},
 ]  # fmt: skip
-
-
-@pytest.fixture
-def demo(open_page: Open) -> Path:
-    """The shipped run among this test's own runs."""
-    return Path(shutil.copytree(ROOT / "data" / "results" / "demo", runs_dir() / "demo"))
 
 
 def tables(app: AppTest) -> list:

@@ -52,9 +52,19 @@ def pool_budget_mb() -> float:
     Raises:
         InvalidInput: if the variable is not a positive number.
     """
+    given = given_pool_mb()
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / 2**20 if given is None else given
+
+
+def given_pool_mb() -> float | None:
+    """What ``INVARISCOPE_POOL_MB`` says; None where it is not set.
+
+    Raises:
+        InvalidInput: if it is not a positive number.
+    """
     given = os.environ.get("INVARISCOPE_POOL_MB")
     if not given:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / 2**20
+        return None
     try:
         budget = float(given)
     except ValueError:

@@ -23,7 +23,7 @@ class EvaluatorSpec:
 
     Args:
         score_range: native range, (low, high); high is None where there is no upper bound.
-        memory_mb: resident size when loaded, for the pool's budget.
+        memory_mb: size of the weights when loaded on a CPU, for the pool's budget.
         offline: whether ``pip install`` brings the weights.
         takes_references: whether it compares with reference captions and cannot score without any; its ``score``
             takes them as a third argument (:class:`core.evaluators.references.Referenced`).
@@ -49,6 +49,21 @@ class Availability:
     ready: bool
     reason: str = ""
     command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What a loaded evaluator takes.
+
+    Args:
+        memory_mb: of the weights, in MB.
+        device: where they lie now.
+        note: where memory ran out while scoring and what was done about it; empty where it did not.
+    """
+
+    memory_mb: float
+    device: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,15 @@ class Evaluator(ABC):
         Raises:
             NotAvailable: with the command that gets what is missing.
         """
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Memory that the weights will take on a device, in MB: what the pool makes room for before it loads."""
+        return float(cls.spec.memory_mb)
+
+    def footprint(self) -> Footprint | None:
+        """What the weights take now that they are loaded; None: as :meth:`needs_mb` said."""
+        return None
 
     @property
     @abstractmethod

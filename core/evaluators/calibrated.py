@@ -18,7 +18,7 @@ import numpy as np
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Box, Item, Mask
 from core.errors import InvalidInput, ProbeRejected
-from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Sight, check_lengths
+from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.calibrator import Calibrator, apply, read_calibrator
 from core.evaluators.scoring import score_pairs
@@ -68,6 +68,15 @@ class Calibrated(Evaluator):
         if why := refusal(cls.model):
             raise InvalidInput(f"{why}; make another with: {_again(cls.model)}")
         return cls(cls.model, cls.base_kind.load(device=device))
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """What the evaluator itself needs."""
+        return cls.base_kind.needs_mb(device)
+
+    def footprint(self) -> Footprint | None:
+        """What the evaluator itself takes."""
+        return self._base.footprint()
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -11,7 +11,6 @@ from core.evaluators.published.open_clip_towers import named_towers
 from core.evaluators.published.weights import Place, register
 
 SOURCE = "https://github.com/mlfoundations/open_clip"
-_MB_A_PARAMETER = 4 / 2**20
 
 
 class OpenClipModel(PublishedEncoder):
@@ -66,7 +65,7 @@ def _entry(model: str, tag: str) -> Description:
         backbone=model,
         weights=(known.id,),
         score_range=(0.0, 1.0),
-        memory_mb=max(1, round(_parameters(model) * _MB_A_PARAMETER)),
+        parameters=_parameters(model),
         source=SOURCE,
         licence="that of the weights, see their page",
         precision=PrecisionPlan(gpu="bfloat16"),

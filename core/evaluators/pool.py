@@ -1,6 +1,6 @@
 """What is loaded on which device: one copy of a model a process, inside a memory budget."""
 
-import gc
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -10,8 +10,10 @@ from functools import cache
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Evaluator
+from core.evaluators.loading import load
+from core.evaluators.memory import card_budget_mb, give_back
 from core.evaluators.registry import find
-from core.settings import pool_budget_mb
+from core.settings import given_pool_mb, pool_budget_mb
 
 
 def best_device() -> str:
@@ -23,26 +25,43 @@ def best_device() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One row of what the pool holds: reference, device, size of the weights, whether it is in use."""
+    """One row of what the pool holds.
+
+    Args:
+        device: where the weights lie; the CPU where the card had no memory for them.
+        memory_mb: size of the weights, in MB.
+        note: where memory ran out and what was done about it; empty where it did not.
+    """
 
     reference: str
     device: str
     memory_mb: int
     in_use: bool
+    note: str = ""
 
 
 @dataclass(slots=True, eq=False)
 class _Slot:
     reference: str
     kind: type[Evaluator]
+    memory_mb: float  # expected until loaded, then as it is
     turn: threading.RLock = field(default_factory=threading.RLock)  # one thread at a time runs the model
     holders: int = 0
     used: float = 0.0
     evaluator: Evaluator | None = None
+    device: str = ""
+    note: str = ""
 
-    @property
-    def memory_mb(self) -> int:
-        return self.kind.spec.memory_mb
+    def look(self) -> None:
+        """Bring size, device and note up to date: a network may have left the card since."""
+        found = self.evaluator.footprint() if self.evaluator else None
+        if found is not None:
+            self.memory_mb, self.device = found.memory_mb, found.device
+            self.note = found.note or self.note
+
+    def counts_on(self, device: str) -> bool:
+        """Whether its weights lie there, or will; where its parts lie apart, all of it counts."""
+        return not self.device or device in self.device.split("+")
 
 
 class Pool:
@@ -51,20 +70,26 @@ class Pool:
     Two threads never run one model at once, and a model that several ask for at once is loaded once.
     An evaluator that someone holds is never evicted.
 
+    The budget is one of weights on the pool's device; what a batch needs while it is scored comes on top. Room is
+    made before a load for what an evaluator says that it needs there. Once loaded, its tensors are counted: one that
+    turns out larger costs idle ones their place, and is dropped again where that does not suffice. One for which a
+    card has no memory is loaded on the CPU and, lying there, takes nothing of the card's budget.
+
     Args:
-        budget_mb: most memory that loaded evaluators may take together, by their specs, in MB;
-            None: ``core.settings.pool_budget_mb()``.
+        budget_mb: most memory that the weights of loaded evaluators may take together, in MB; None:
+            ``INVARISCOPE_POOL_MB``, without it half the machine's memory, or nine tenths of the card's.
         device: ``cpu``, ``cuda``, ``cuda:1``…; None: the best one, chosen at the first load.
         patience_s: how long a lease waits for others to release memory, in seconds.
     """
 
     def __init__(self, budget_mb: float | None = None, device: str | None = None, *, patience_s: float = 60.0) -> None:
-        self.budget_mb = pool_budget_mb() if budget_mb is None else float(budget_mb)
-        if not self.budget_mb > 0:
+        self._budget_mb = given_pool_mb() if budget_mb is None else float(budget_mb)
+        if self._budget_mb is not None and not self._budget_mb > 0:
             raise InvalidInput(f"budget_mb must be positive, got {budget_mb!r} MB")
         self._device = device
         self._patience_s = patience_s
         self._slots: dict[str, _Slot] = {}
+        self._sizes: dict[str, float] = {}  # of what was loaded before, in MB
         self._changed = threading.Condition()
 
     @property
@@ -73,6 +98,13 @@ class Pool:
         if self._device is None:
             self._device = best_device()
         return self._device
+
+    @property
+    def budget_mb(self) -> float:
+        """Most memory that the weights may take on the device, in MB."""
+        if self._budget_mb is None:
+            self._budget_mb = pool_budget_mb() if self.device.startswith("cpu") else card_budget_mb(self.device)
+        return self._budget_mb
 
     @contextmanager
     def lease(self, reference: str) -> Iterator[Evaluator]:
@@ -100,12 +132,16 @@ class Pool:
         """What is loaded now, least recently used first."""
         with self._changed:
             slots = sorted((slot for slot in self._slots.values() if slot.evaluator), key=lambda slot: slot.used)
-            return tuple(Loaded(slot.reference, self.device, slot.memory_mb, slot.holders > 0) for slot in slots)
+            for slot in slots:
+                slot.look()
+            return tuple(
+                Loaded(slot.reference, slot.device, math.ceil(slot.memory_mb), slot.holders > 0, slot.note)
+                for slot in slots
+            )
 
     def release(self) -> None:
         """Unload everything that nobody holds."""
-        with self._changed:
-            self._evict(keep_mb=0.0)
+        self._make_room()
 
     @contextmanager
     def _held(self, reference: str) -> Iterator[_Slot]:
@@ -127,23 +163,18 @@ class Pool:
                 known.holders += 1
                 return known
         kind = find(reference)  # outside the lock: it may import a plugin
-        spec = kind.spec
-        if spec.memory_mb > self.budget_mb:
-            raise NotAvailable(
-                f"evaluator {spec.name!r} needs {spec.memory_mb} MB and the pool may hold {self.budget_mb:.0f} MB; "
-                f"set INVARISCOPE_POOL_MB to at least {spec.memory_mb}"
-            )
+        needed = kind.needs_mb(self.device)
+        if needed > self.budget_mb:
+            raise self._too_large(kind, needed)
+        needed = min(max(needed, self._sizes.get(reference, 0.0)), self.budget_mb)  # the file may be another by now
         deadline = time.monotonic() + self._patience_s
         with self._changed:
             while reference not in self._slots:
-                self._evict(keep_mb=self.budget_mb - spec.memory_mb)
-                if self._total_mb() + spec.memory_mb <= self.budget_mb:
-                    self._slots[reference] = _Slot(reference, kind)
+                self._evict(keep_mb=self.budget_mb - needed)
+                if self._total_mb() + needed <= self.budget_mb:
+                    self._slots[reference] = _Slot(reference, kind, needed)
                 elif not self._changed.wait(timeout=deadline - time.monotonic()) or time.monotonic() > deadline:
-                    raise NotAvailable(
-                        f"no room for evaluator {spec.name!r} ({spec.memory_mb} MB of {self.budget_mb:.0f} MB) while "
-                        f"{', '.join(self._slots)} are in use; wait for them or set INVARISCOPE_POOL_MB higher"
-                    )
+                    raise self._no_room(kind, needed)
             slot = self._slots[reference]
             slot.holders += 1
             return slot
@@ -151,19 +182,52 @@ class Pool:
     def _evaluator(self, slot: _Slot) -> Evaluator:
         """Load on first use. The caller has the slot's turn, so a stampede loads once."""
         if slot.evaluator is None:
-            availability = slot.kind.availability()
-            if not availability.ready:
-                raise NotAvailable(
-                    f"evaluator {slot.kind.spec.name!r} is not available: {availability.reason}; get it with: "
-                    f"{availability.command}"
-                )
-            slot.evaluator = slot.kind.load(device=self.device)
+            evaluator, device, note = load(slot.kind, self.device, make_room=self._make_room)
+            settled = self._settle(slot, evaluator, device, note)
+            del evaluator  # the last one that holds it where it was not let in
+            if not settled:
+                give_back()
+                too_large = slot.memory_mb > self.budget_mb
+                raise (self._too_large if too_large else self._no_room)(slot.kind, slot.memory_mb)
+        assert slot.evaluator is not None
         return slot.evaluator
 
-    def _total_mb(self) -> float:
-        return sum(slot.memory_mb for slot in self._slots.values())
+    def _settle(self, slot: _Slot, evaluator: Evaluator, device: str, note: str) -> bool:
+        """Let a loaded evaluator in, if it fits as it is; return whether it does."""
+        with self._changed:
+            slot.evaluator, slot.device, slot.note = evaluator, device, note
+            slot.look()
+            if device == self.device:
+                self._sizes[slot.reference] = slot.memory_mb
+            self._evict(keep_mb=self.budget_mb)
+            if self._total_mb() > self.budget_mb:
+                slot.evaluator = None
+        return slot.evaluator is not None
 
-    def _evict(self, *, keep_mb: float) -> None:
+    def _make_room(self) -> bool:
+        with self._changed:
+            return self._evict(keep_mb=-1.0)
+
+    def _too_large(self, kind: type[Evaluator], needed: float) -> NotAvailable:
+        return NotAvailable(
+            f"evaluator {kind.spec.name!r} needs {needed:.0f} MB and the pool may hold {self.budget_mb:.0f} MB; "
+            f"set INVARISCOPE_POOL_MB to at least {math.ceil(needed)}"
+        )
+
+    def _no_room(self, kind: type[Evaluator], needed: float) -> NotAvailable:
+        return NotAvailable(
+            f"no room for evaluator {kind.spec.name!r} ({needed:.0f} MB of {self.budget_mb:.0f} MB) while "
+            f"{', '.join(self._slots)} are in use; wait for them or set INVARISCOPE_POOL_MB higher"
+        )
+
+    def _total_mb(self) -> float:
+        """Memory of all weights on the pool's device, in MB."""
+        for slot in self._slots.values():
+            slot.look()
+        return sum(slot.memory_mb for slot in self._slots.values() if slot.counts_on(self.device))
+
+    def _evict(self, *, keep_mb: float) -> bool:
+        """Unload idle evaluators until so much is left at most; return whether there was any to unload."""
         idle = sorted((slot for slot in self._slots.values() if slot.holders == 0), key=lambda slot: slot.used)
         evicted = False
         for slot in idle:
@@ -173,11 +237,8 @@ class Pool:
             slot.evaluator = None
             evicted = True
         if evicted:
-            gc.collect()
-            if self._device is not None and self._device.startswith("cuda"):
-                import torch
-
-                torch.cuda.empty_cache()
+            give_back()
+        return evicted
 
 
 @cache

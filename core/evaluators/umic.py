@@ -81,6 +81,10 @@ class Umic(Published):
         detector = _detector(os.environ.get(DETECTOR), device)
         return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), folder, detector)
 
+    def runners(self) -> Sequence[Runner]:
+        """UNITER; a detector of the user's own is not counted."""
+        return (self._runner,)
+
     @property
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on, the regions included."""

@@ -11,6 +11,7 @@ from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.clip_t5 import IMAGE, MOST_TOKENS, ClipT5
+from core.evaluators.published.device import Runner
 from core.evaluators.published.generative import Generative
 from core.evaluators.published.pictures import padded_square
 
@@ -63,6 +64,10 @@ class _T5Score(Published):
         precision = cls.entry.precision.on(device)
         digest = "+".join(place.digest() for place in places)
         return cls(ClipT5.open(model, words, tower, device=device, precision=precision), digest, precision)
+
+    def runners(self) -> Sequence[Runner]:
+        """T5, projector and image tower, together."""
+        return (self._model.runner,)
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -1,10 +1,14 @@
 """What every published evaluator has, CLIP-like or generative: a description and places for its weights."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from core.evaluators.base import Availability, Evaluator
+from core.evaluators.base import Availability, Evaluator, Footprint
+from core.evaluators.memory import weights_mb
 from core.evaluators.published.catalogue import Description
+from core.evaluators.published.device import Runner
 from core.evaluators.published.weights import Place, availability, places
 
 
@@ -21,6 +25,22 @@ class Published(Evaluator):
     def availability(cls) -> Availability:
         """Whether every file is there."""
         return availability(cls.entry, cls.at)
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Memory of the parameters that the catalogue states, in the precision of that device."""
+        return cls.entry.memory_mb(device)
+
+    @abstractmethod
+    def runners(self) -> Sequence[Runner]:
+        """The networks that are loaded."""
+
+    def footprint(self) -> Footprint:
+        """What the networks take, counted tensor by tensor, and where memory ran out."""
+        runners = list(dict.fromkeys(self.runners()))
+        devices = list(dict.fromkeys(runner.device for runner in runners))
+        notes = dict.fromkeys(runner.note for runner in runners if runner.note)
+        return Footprint(weights_mb(runner.network for runner in runners), "+".join(devices), " ".join(notes))
 
     @classmethod
     def places(cls) -> tuple[Place, ...]:

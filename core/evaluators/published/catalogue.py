@@ -1,5 +1,6 @@
 """The catalogue of published evaluators in ``assets/evaluators``: editable, checked, read without torch."""
 
+import math
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from core.evaluators.base import E, evaluator
 from core.settings import assets_dir
 
 Precision = Literal["float32", "float16", "bfloat16"]
+_BYTES: dict[Precision, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 Setting = float | bool | str | list[float]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Revision = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
@@ -92,7 +94,11 @@ class PrecisionPlan(_Entry):
 
 
 class Description(_Entry):
-    """A published evaluator as its file in ``assets/evaluators`` describes it."""
+    """A published evaluator as its file in ``assets/evaluators`` describes it.
+
+    Args:
+        parameters: of all its networks together; with the precision they say what it takes in memory.
+    """
 
     name: _Text
     title: _Text
@@ -101,7 +107,7 @@ class Description(_Entry):
     backbone: _Text
     weights: Annotated[tuple[str, ...], Field(min_length=1)]
     score_range: Annotated[tuple[float, ...], Field(min_length=1, max_length=2)]
-    memory_mb: Annotated[int, Field(gt=0)]
+    parameters: Annotated[int, Field(gt=0)]
     higher_is_better: bool = True
     needs_references: bool = False
     source: _Text
@@ -114,6 +120,10 @@ class Description(_Entry):
         if len(self.score_range) == 2 and self.score_range[0] >= self.score_range[1]:
             raise ValueError(f"score_range must rise, got {list(self.score_range)}")
         return self
+
+    def memory_mb(self, device: str) -> float:
+        """Memory of the weights on a device, in MB."""
+        return self.parameters * _BYTES[self.precision.on(device)] / 2**20
 
     def number(self, setting: str, default: float) -> float:
         """A setting that is a number."""
@@ -148,10 +158,11 @@ def described(name: str) -> Any:
 def spec_fields(entry: Description) -> dict[str, Any]:
     """What the evaluator's spec takes from its description."""
     low, high = entry.score_range[0], entry.score_range[1] if len(entry.score_range) == 2 else None
-    same = ("name", "title", "summary", "family", "memory_mb", "source", "licence", "higher_is_better")
+    same = ("name", "title", "summary", "family", "source", "licence", "higher_is_better")
     return {
         **{field: getattr(entry, field) for field in same},
         "score_range": (low, high),
+        "memory_mb": math.ceil(entry.memory_mb("cpu")),
         "offline": False,
         "takes_references": entry.needs_references,
     }

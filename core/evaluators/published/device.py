@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import NotAvailable
+from core.evaluators.memory import give_back, out_of_memory
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,6 +24,9 @@ class Runner:
         name: for messages.
         network: anything with ``.to(device)``.
         batch: most inputs in one call; None: what suits the device.
+
+    Attributes:
+        note: what was done last about memory that ran out, one sentence; empty where it sufficed.
     """
 
     def __init__(self, name: str, network: Any, device: str, *, batch: int | None = None) -> None:
@@ -30,6 +34,7 @@ class Runner:
         self.network = network
         self.device = device
         self.batch = batch or (CPU_BATCH if device.startswith("cpu") else DEVICE_BATCH)
+        self.note = ""
 
     def rows(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":
         """Return ``call`` over all inputs, one row of unit length an input; see :meth:`each`."""
@@ -56,28 +61,35 @@ class Runner:
         with torch.inference_mode():
             while done < len(inputs):
                 part = inputs[done : done + self.batch]
-                try:
-                    found.append(call(part, self.device).float().cpu())
-                except torch.OutOfMemoryError as error:
-                    self._retreat(error)
+                rows = self._rows(part, call)
+                if rows is None:
+                    self._retreat(len(part))
                     continue
+                found.append(rows)
                 done += len(part)
             return torch.cat(found)
 
-    def _retreat(self, error: Exception) -> None:
-        if self.batch > 1:
-            self.batch //= 2
-            _log.warning("%s: %s has no memory left; going on with batches of %d", self.name, self.device, self.batch)
+    def _rows(self, part: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor | None":
+        """One call; None where memory ran out. Its error ends here: it would keep what the call had made."""
+        try:
+            return call(part, self.device).float().cpu()
+        except Exception as error:
+            if not out_of_memory(error):
+                raise
+            return None
+
+    def _retreat(self, tried: int) -> None:
+        if tried > 1:
+            self.batch = min(self.batch, tried) // 2
+            self._say(f"{self.name}: {self.device} has no memory left; going on with batches of {self.batch}")
         elif self.device != "cpu":
-            _log.warning("%s: %s has no memory for a single input; going on on the CPU", self.name, self.device)
+            self._say(f"{self.name}: {self.device} has no memory for a single input; going on on the CPU")
             self.network.to("cpu")
             self.device, self.batch = "cpu", CPU_BATCH
         else:
-            raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU") from error
-        self._forget()
+            raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU")
+        give_back()
 
-    def _forget(self) -> None:
-        import torch
-
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+    def _say(self, sentence: str) -> None:
+        self.note = f"{sentence}."
+        _log.warning("%s", sentence)

@@ -98,6 +98,10 @@ class PublishedEncoder(Published, DualEncoder):
         """
         return cls(cls.open(cls.places(), device))
 
+    def runners(self) -> Sequence[Runner]:
+        """Image tower and text tower; often one network."""
+        return self._towers.image, self._towers.text
+
     @property
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on."""

@@ -13,6 +13,7 @@ from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
 from core.evaluators.published.chat import Answer, ChatModel
+from core.evaluators.published.device import Runner
 from core.settings import assets_dir
 
 
@@ -52,6 +53,10 @@ class Generative(Published):
     def prompt(self, caption: str) -> str:
         """The whole text that enters the model."""
         return self._model.prompt(self.question(caption), opening=str(self.entry.settings.get("opening", "")))
+
+    def runners(self) -> Sequence[Runner]:
+        """The chat model."""
+        return (self._model.runner,)
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -1,0 +1,56 @@
+"""Memory of loaded models: what weights take, giving it back, recognising that there is none left."""
+
+import ctypes
+import gc
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MB = 2**20
+CARD_SHARE = 0.9
+"""Part of a card's memory that weights may take; the rest is for what a batch needs, and batches shrink."""
+
+_SIGNS = ("can't allocate memory", "not enough memory", "out of memory", "alloc_failed")
+# On the CPU torch raises a bare RuntimeError, and so do the libraries of a card that allocate on their own.
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that a device, or the machine, has no memory left."""
+    torch = sys.modules.get("torch")
+    if isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+
+
+def weights_mb(networks: Iterable[Any]) -> float:
+    """Memory of the parameters and buffers of modules, in MB; what several of them share counts once."""
+    found: dict[int, Tensor] = {}
+    for network in networks:
+        for tensor in (*network.parameters(), *network.buffers()):
+            found[id(tensor)] = tensor
+    return sum(tensor.numel() * tensor.element_size() for tensor in found.values()) / MB
+
+
+def give_back() -> None:
+    """Return freed memory to the card's driver and to the system.
+
+    Freed tensors stay with torch's allocator on a card, and with the C library on the CPU, until they are asked for.
+    """
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc alone
+        if trim is not None:
+            trim(0)
+
+
+def card_budget_mb(device: str) -> float:
+    """Memory of a card that weights may take, in MB."""
+    import torch
+
+    return CARD_SHARE * float(torch.cuda.get_device_properties(device).total_memory) / MB

@@ -46,18 +46,18 @@ class Multilingual(PublishedEncoder):
         text, image = found
         digest = f"{text.digest()}+{image.digest()}"
         (path,) = image.files()
-        clip, _ = load_clip(path, quick_gelu=bool(cls.entry.settings.get("quick_gelu", True)))
+        visual, side = _image_tower(path, quick_gelu=bool(cls.entry.settings.get("quick_gelu", True)))
         encoder = load_sentence_transformer(text.path)
         width = encoder.get_embedding_dimension()
-        if width != clip.visual.output_dim:
+        if width != visual.output_dim:
             raise NotAvailable(
-                f"{text.path} gives embeddings of {width} numbers and {path} of {clip.visual.output_dim}: "
+                f"{text.path} gives embeddings of {width} numbers and {path} of {visual.output_dim}: "
                 "text and image tower do not belong together"
             )
         return _MultilingualTowers(
-            image=Runner(path.name, clip.visual.to(device), device),
+            image=Runner(path.name, visual.to(device), device),
             text=Runner(text.path.name, encoder.to(device), device),
-            preprocessing=Preprocessing(side_of(clip)),
+            preprocessing=Preprocessing(side),
             prompts=HubPrompts(encoder.tokenizer, encoder.max_seq_length),
             precision="float32",
             digest=digest,
@@ -73,6 +73,12 @@ class Mcs(Multilingual):
 @described("pr-mcs")
 class PrMcs(Multilingual):
     """PR-MCS: the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score."""
+
+
+def _image_tower(path: Path, *, quick_gelu: bool) -> tuple[Any, int]:
+    """CLIP's image tower and the side of its pictures; the text tower is let go before another one is loaded."""
+    clip, _ = load_clip(path, quick_gelu=quick_gelu)
+    return clip.visual, side_of(clip)
 
 
 def load_sentence_transformer(folder: Path) -> Any:

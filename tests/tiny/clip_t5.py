@@ -32,6 +32,7 @@ def write_clip_t5(folder: Path, *, seed: int = 0) -> tuple[Any, torch.nn.Sequent
             tie_word_embeddings=False,
         )
     )  # fmt: skip
+    text.lm_head.weight = torch.nn.Parameter(torch.empty_like(text.shared.weight))  # Flan-T5's is its own
     projector = torch.nn.Sequential(torch.nn.Linear(WIDTH, TEXT), torch.nn.GELU(), torch.nn.Linear(TEXT, TEXT))
     rng = torch.Generator().manual_seed(seed)
     for network in (text, projector, vision):
@@ -48,6 +49,8 @@ def write_clip_t5(folder: Path, *, seed: int = 0) -> tuple[Any, torch.nn.Sequent
 def _write_parts(folder: Path, text: Any, projector: torch.nn.Sequential) -> None:
     folder.mkdir()
     facts = {**text.config.to_dict(), "model_type": "clip_t5", "mm_vision_select_layer": -2, "mm_hidden_size": WIDTH}
+    facts["tie_word_embeddings"] = False
+    del facts["scale_decoder_outputs"]
     (folder / "config.json").write_text(json.dumps(facts))
     state = {**text.state_dict(), "embed_tokens.weight": text.state_dict()["shared.weight"]}
     state |= {f"mm_projector.{name}": value for name, value in projector.state_dict().items()}

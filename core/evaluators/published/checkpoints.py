@@ -18,6 +18,8 @@ _LOOK = 512
 def read_state(path: Path) -> State:
     """Return the tensors of a checkpoint by name.
 
+    The tensors may be the file's own pages: copy them into a network, and keep none.
+
     Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel
     model), TorchScript archives such as OpenAI publishes, and safetensors.
 
@@ -73,7 +75,8 @@ def _torch(path: Path) -> object:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is wrong is said below, once
-            return torch.load(path, map_location="cpu", weights_only=True)
+            # Mapped, a file's pages are read as the network is filled and need no memory of their own.
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise NotAvailable(f"{path} {_why(path, error)}") from error
 

@@ -57,7 +57,8 @@ class ClipT5:
         state = read_folder(folder)
         try:
             facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            text, projector = _network(facts, state)
+            text, projector = _network(facts, state, getattr(torch, precision))
+            del state
             vision: Any = CLIPVisionModel.from_pretrained(tower, local_files_only=True)
             tokenizer: Any = AutoTokenizer.from_pretrained(words, local_files_only=True, trust_remote_code=False)
             pictures: Any = CLIPImageProcessor.from_pretrained(tower, local_files_only=True)
@@ -67,9 +68,8 @@ class ClipT5:
             raise NotAvailable(
                 f"{folder} holds no CLIP-FlanT5 that can be loaded ({error!s:.160}); fetch it again"
             ) from error
-        kind = getattr(torch, precision)
         return cls(
-            text.to(kind), projector.to(kind), vision.to(kind), words=tokenizer, pictures=pictures,
+            text, projector, vision.to(getattr(torch, precision)), words=tokenizer, pictures=pictures,
             layer=int(facts.get("mm_vision_select_layer", -2)), device=device,
         )  # fmt: skip
 
@@ -136,8 +136,9 @@ def read_folder(folder: Path) -> State:
     return {name: value for part in parts for name, value in read_state(folder / part).items()}
 
 
-def _network(facts: dict[str, Any], state: State) -> tuple[Any, Any]:
-    """T5 and the projector, with the checkpoint's tensors."""
+def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, Any]:
+    """T5 and the projector, with the checkpoint's tensors; made in that precision, so that there is one copy."""
+    import torch
     from torch import nn
     from transformers import T5Config, T5ForConditionalGeneration
 
@@ -150,17 +151,18 @@ def _network(facts: dict[str, Any], state: State) -> tuple[Any, Any]:
         shape = kept[layers[place]].shape if place in layers else None
         projector.append(nn.Linear(shape[1], shape[0]) if shape else nn.GELU())
     own = {key: value for key, value in facts.items() if not key.startswith("mm_") and key != "model_type"}
-    text = T5ForConditionalGeneration(T5Config(**own))
-    tensors = {name: value.float() for name, value in kept.items() if not name.startswith("mm_projector.")}
+    with torch.device("meta"):  # no memory, no random numbers
+        text = T5ForConditionalGeneration(T5Config(**own))
+    text.to(precision).to_empty(device="cpu")
+    text.set_input_embeddings(text.shared)
+    if "lm_head.weight" not in kept:  # Flan-T5 has one of its own, and transformers would tie it all the same
+        text.lm_head.weight = text.shared.weight
+    tensors = {name: value for name, value in kept.items() if not name.startswith("mm_projector.")}
     report = text.load_state_dict(tensors, strict=False)
     lost = [name for name in report.missing_keys if not name.endswith("embed_tokens.weight")]
     if lost:
         raise NotAvailable(f"the checkpoint is not a whole CLIP-FlanT5: it lacks {lost[0]!r}; fetch it again")
     projector.load_state_dict(
-        {
-            name.removeprefix("mm_projector."): value.float()
-            for name, value in kept.items()
-            if name.startswith("mm_proj")
-        }
+        {name.removeprefix("mm_projector."): value for name, value in kept.items() if name.startswith("mm_proj")}
     )
-    return text, projector
+    return text, projector.to(precision)

@@ -28,7 +28,7 @@ def load_uniter(path: Path) -> Any:
     Raises:
         NotAvailable: if the file cannot be read or holds another network.
     """
-    state = {_new_name(name): value.float() for name, value in read_state(path).items()}
+    state = {_new_name(name): value for name, value in read_state(path).items()}
     missing = [name for name in _NEEDED if name not in state]
     if missing:
         raise NotAvailable(f"{path} holds no UMIC: it lacks the tensor {missing[0]!r}; give the publisher's umic.pt")

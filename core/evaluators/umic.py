@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from core import settings
-from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvalidInput
 from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
+from core.evaluators.memory import MB
 from core.evaluators.offline.weights import library_versions
 from core.evaluators.published.base import Published
+from core.evaluators.published.bottom_up import BottomUp, Selection, checkpoint
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.device import Runner
+from core.evaluators.published.region_source import RegionSource
 from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
 from core.evaluators.published.uniter import load_uniter
+from core.evaluators.published.weights import Place
 from core.registry import load_object
 
 if TYPE_CHECKING:
@@ -27,9 +30,13 @@ REGIONS = "INVARISCOPE_UMIC_REGIONS"
 """Environment: folder of precomputed regions."""
 
 DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
-"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``."""
+"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
-_EXPORT = "python -m core regions export --corpus demo --out PICTURES"
+_GET = "python -m core evaluators get umic"
+_UNKNOWN = (
+    "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
+    f"detector with: {_GET}"
+)
 _Pair = tuple[Regions, list[int]]
 
 
@@ -42,17 +49,15 @@ def regions_folder() -> Path:
 class Umic(Published):
     """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
 
-    The published regions are those of unedited pictures, and so UMIC is *precomputed only* until somebody brings
-    regions of the edited ones, or a detector: a picture without regions has no score, and the reason beside it.
+    Regions come from a folder of precomputed ones; for any other picture, and so for every edited one, from a
+    detector: one of the user's own, or bottom-up attention where its weights are here. Without either UMIC is
+    *precomputed only*: a picture without regions has no score, and the reason beside it.
 
     Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
     """
 
-    def __init__(
-        self, runner: Runner, words: Any, digest: str, folder: RegionFolder | None, detector: RegionDetector | None
-    ) -> None:
-        self._runner, self._words, self._digest = runner, words, digest
-        self._folder, self._detector = folder, detector
+    def __init__(self, runner: Runner, words: Any, digest: str, source: RegionSource) -> None:
+        self._runner, self._words, self._digest, self._source = runner, words, digest, source
         self._limits = {name: self.entry.number(name, 0.0) for name in ("confidence", "least_regions", "most_regions")}
         self._most_words = int(self.entry.number("words", 60))
 
@@ -60,11 +65,25 @@ class Umic(Published):
     def availability(cls) -> Availability:
         """Whether the weights are there, and a detector or a folder of regions."""
         found = super().availability()
-        if not found.ready or os.environ.get(DETECTOR) or regions_folder().is_dir():
+        if not found.ready or os.environ.get(DETECTOR) or regions_folder().is_dir() or cls._place():
             return found
         return Availability(
-            False, f"UMIC is precomputed only: no regions at {regions_folder()}, and no {DETECTOR}", _EXPORT
+            False,
+            f"UMIC is precomputed only: no regions at {regions_folder()}, no bottom-up-attention detector, "
+            f"and no {DETECTOR}",
+            _GET,
         )
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Memory of UNITER, and of bottom-up attention where its weights are here."""
+        place = cls._place()
+        return super().needs_mb(device) + (checkpoint(place).stat().st_size / MB if place else 0.0)
+
+    @classmethod
+    def try_optional(cls, place: Place) -> None:
+        """Load the detector by itself."""
+        BottomUp.load(place, selection=Selection.of(cls.entry))
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
@@ -78,27 +97,24 @@ class Umic(Published):
         (path,), (words,) = weights.files(), vocabulary.files()
         network = load_uniter(path).to(device)
         folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
-        detector = _detector(os.environ.get(DETECTOR), device)
-        return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), folder, detector)
+        detector = _own_detector(os.environ.get(DETECTOR), device) or cls._bottom_up(device)
+        source = RegionSource(folder, detector)
+        return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
 
     def runners(self) -> Sequence[Runner]:
-        """UNITER; a detector of the user's own is not counted."""
-        return (self._runner,)
+        """UNITER and bottom-up attention; a detector of the user's own is not counted."""
+        return (self._runner, *self._source.runners)
 
     @property
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on, the regions included."""
-        sources = {
-            "regions": self._folder.digest() if self._folder else None,
-            "detector": self._detector.digest if self._detector else None,
-        }
         return Fingerprint(
             name=self.spec.name,
             weights=self._digest,
             preprocessing="bottom-up-attention regions",
             precision="float32",
-            versions=library_versions("torch", "transformers", "tokenizers"),
-            settings={**self.entry.settings, **sources},
+            versions=library_versions("torch", "transformers", "tokenizers", *self._source.libraries),
+            settings={**self.entry.settings, **self._source.digests},
         )
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
@@ -108,14 +124,10 @@ class Umic(Published):
             PartlyScored: where a picture has no regions, or a caption no words.
         """
         check_lengths(images, captions)
-        known: dict[int, Regions | str] = {}
-        for image in images:
-            if id(image) not in known:
-                known[id(image)] = self._regions(image)
         errors: list[str | None] = []
         pairs: list[_Pair] = []
-        for image, caption in zip(images, captions, strict=True):
-            regions, pieces = known[id(image)], self._pieces(caption)[: self._most_words]
+        for regions, caption in zip(self._regions(images), captions, strict=True):
+            pieces = self._pieces(caption)[: self._most_words]
             error = regions if isinstance(regions, str) else None if pieces else "the caption has no word"
             errors.append(error)
             if not isinstance(regions, str) and pieces:
@@ -138,7 +150,7 @@ class Umic(Published):
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
         """Show the regions on the picture."""
-        found = self._regions(image)
+        (found,) = self._regions([image])
         note = found if isinstance(found, str) else f"{len(found.features)} regions enter the network."
         view = image if isinstance(found, str) else drawn(image, found)
         return Sight(
@@ -154,17 +166,24 @@ class Umic(Published):
     def _pieces(self, caption: str) -> list[int]:
         return list(self._words.encode(caption, add_special_tokens=False).ids)
 
-    def _regions(self, image: np.ndarray) -> Regions | str:
-        """Regions of a picture that enter the network, or why there are none."""
-        found = self._folder.find(pixel_hash(image)) if self._folder else None
-        if found is None and self._detector is not None:
-            found = self._detector.regions(image)
-        if found is None:
-            return "UMIC is precomputed only, and there are no regions of this image; extract them and add them"
-        limits = self._limits
-        return found.kept(
-            confidence=limits["confidence"], least=int(limits["least_regions"]), most=int(limits["most_regions"])
-        )
+    def _regions(self, images: Sequence[np.ndarray]) -> list[Regions | str]:
+        """Regions of each picture that enter the network, or why there are none."""
+        sure, least, most = (self._limits[name] for name in ("confidence", "least_regions", "most_regions"))
+        return [
+            _UNKNOWN if found is None else found.kept(confidence=sure, least=int(least), most=int(most))
+            for found in self._source.find(images)
+        ]
+
+    @classmethod
+    def _place(cls) -> Place | None:
+        """Where bottom-up attention's weights lie; None where they are not here, or the user has a detector."""
+        place = next(iter(cls.optional_places()), None)
+        return None if os.environ.get(DETECTOR) or place is None or place.missing else place
+
+    @classmethod
+    def _bottom_up(cls, device: str) -> BottomUp | None:
+        place = cls._place()
+        return BottomUp.load(place, device=device, selection=Selection.of(cls.entry)) if place else None
 
     def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
         import torch
@@ -207,7 +226,7 @@ def _word_pieces(path: Path) -> Any:
         raise InvalidInput(f"{path} is no vocabulary of word pieces ({error}); fetch it again") from error
 
 
-def _detector(reference: str | None, device: str) -> RegionDetector | None:
+def _own_detector(reference: str | None, device: str) -> RegionDetector | None:
     if not reference:
         return None
     kind = load_object(reference)

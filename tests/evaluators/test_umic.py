@@ -171,7 +171,7 @@ def test_without_regions_or_a_detector_it_is_precomputed_only(
     found = find(f"umic@{tiny[0]}").availability()
     assert not found.ready
     assert "precomputed only" in found.reason
-    assert "regions export" in found.command
+    assert found.command == "python -m core evaluators get umic"
 
 
 @pytest.mark.parametrize("compressed", [False, True])

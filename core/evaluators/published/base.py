@@ -9,7 +9,7 @@ from core.evaluators.base import Availability, Evaluator, Footprint
 from core.evaluators.memory import weights_mb
 from core.evaluators.published.catalogue import Description
 from core.evaluators.published.device import Runner
-from core.evaluators.published.weights import Place, availability, places
+from core.evaluators.published.weights import Place, availability, optional_places, places
 
 
 class Published(Evaluator):
@@ -46,3 +46,17 @@ class Published(Evaluator):
     def places(cls) -> tuple[Place, ...]:
         """Where each set of weights lies, in the order of the description."""
         return places(cls.entry, cls.at)
+
+    @classmethod
+    def optional_places(cls) -> tuple[Place, ...]:
+        """Where each set of weights lies that it can do without; the files may be missing."""
+        return optional_places(cls.entry, cls.at)
+
+    @classmethod
+    def try_optional(cls, place: Place) -> None:
+        """Load a set of weights that it can do without, by itself, to see that it can be used.
+
+        Raises:
+            NotAvailable: if a file is missing, damaged, or of another network.
+        """
+        place.digest()

@@ -97,6 +97,7 @@ class Description(_Entry):
     """A published evaluator as its file in ``assets/evaluators`` describes it.
 
     Args:
+        optional_weights: sets of weights that it can do without, and does more with.
         parameters: of all its networks together; with the precision they say what it takes in memory.
     """
 
@@ -106,6 +107,7 @@ class Description(_Entry):
     family: _Text
     backbone: _Text
     weights: Annotated[tuple[str, ...], Field(min_length=1)]
+    optional_weights: tuple[str, ...] = ()
     score_range: Annotated[tuple[float, ...], Field(min_length=1, max_length=2)]
     parameters: Annotated[int, Field(gt=0)]
     higher_is_better: bool = True

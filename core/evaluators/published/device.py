@@ -34,6 +34,7 @@ class Runner:
         self.network = network
         self.device = device
         self.batch = batch or (CPU_BATCH if device.startswith("cpu") else DEVICE_BATCH)
+        self._cpu_batch = min(CPU_BATCH, self.batch)
         self.note = ""
 
     def rows(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":
@@ -85,7 +86,7 @@ class Runner:
         elif self.device != "cpu":
             self._say(f"{self.name}: {self.device} has no memory for a single input; going on on the CPU")
             self.network.to("cpu")
-            self.device, self.batch = "cpu", CPU_BATCH
+            self.device, self.batch = "cpu", self._cpu_batch
         else:
             raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU")
         give_back()

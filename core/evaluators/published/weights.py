@@ -107,9 +107,27 @@ def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
     return tuple(found)
 
 
+def optional_places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
+    """Where each set of weights lies that an evaluator can do without; its files may be missing.
+
+    Args:
+        at: a folder of the user's own that may hold them; what it lacks is looked for in the usual place.
+    """
+    found = []
+    for known in optional_sets(entry):
+        own = within(known, at) if at is not None and at.is_dir() else None
+        found.append(own or Place(known, kept().get(known.id, usual(known))))
+    return tuple(found)
+
+
 def sets(entry: Description) -> tuple[Weights, ...]:
     """The sets of weights of an evaluator."""
     return tuple(_MADE.get(identifier) or weights(identifier) for identifier in entry.weights)
+
+
+def optional_sets(entry: Description) -> tuple[Weights, ...]:
+    """The sets of weights that an evaluator can do without."""
+    return tuple(weights(identifier) for identifier in entry.optional_weights)
 
 
 def within(known: Weights, path: Path) -> Place | None:

@@ -1,0 +1,74 @@
+"""Where the regions of a picture come from: a folder of precomputed ones first, then a detector."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.corpora.images import pixel_hash
+from core.evaluators.published.bottom_up import BottomUp
+from core.evaluators.published.device import Runner
+from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
+
+REMEMBERED = 64
+"""Pictures whose regions stay in memory after a detector found them; a hundred regions take 0.8 MB."""
+
+
+class RegionSource:
+    """Regions of any picture, by the hash of its pixels.
+
+    Args:
+        folder: precomputed regions.
+        detector: finds those of the pictures that the folder does not have.
+    """
+
+    def __init__(self, folder: RegionFolder | None, detector: RegionDetector | None) -> None:
+        self._folder, self._detector = folder, detector
+        self._remembered: dict[str, Regions] = {}
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """What the regions depend on, for the fingerprint."""
+        return {
+            "regions": self._folder.digest() if self._folder else None,
+            "detector": self._detector.digest if self._detector else None,
+        }
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Packages that compute regions."""
+        return ("torchvision",) if isinstance(self._detector, BottomUp) else ()
+
+    @property
+    def runners(self) -> tuple[Runner, ...]:
+        """Networks of bottom-up attention; what a detector of the user's own loads is not known."""
+        return (self._detector.runner,) if isinstance(self._detector, BottomUp) else ()
+
+    def find(self, images: Sequence[np.ndarray]) -> list[Regions | None]:
+        """Regions of n pictures, each picture looked at once; None where nothing knows them."""
+        same: dict[int, str] = {}
+        for image in images:
+            if id(image) not in same:
+                same[id(image)] = pixel_hash(image)
+        pictures = {same[id(image)]: image for image in images}
+        found: dict[str, Regions | None] = {key: self._known(key) for key in pictures}
+        new = [key for key, regions in found.items() if regions is None]
+        if new and self._detector is not None:
+            detected = _detect(self._detector, [pictures[key] for key in new])
+            found.update(zip(new, detected, strict=True))
+            self._remember(dict(zip(new, detected, strict=True)))
+        return [found[same[id(image)]] for image in images]
+
+    def _known(self, key: str) -> Regions | None:
+        found = self._folder.find(key) if self._folder else None
+        return self._remembered.get(key) if found is None else found
+
+    def _remember(self, new: dict[str, Regions]) -> None:
+        kept = list({**self._remembered, **new}.items())[-REMEMBERED:]
+        self._remembered = dict(kept)
+
+
+def _detect(detector: Any, images: list[np.ndarray]) -> list[Regions]:
+    """All pictures at once, where the detector can."""
+    together = getattr(detector, "regions_of", None)
+    return list(together(images)) if together else [detector.regions(image) for image in images]

@@ -1,11 +1,12 @@
 """Figures of a comparison: both sides' medians joined by a line, and the difference with its interval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.charts.style import BAND, NEUTRAL, PALETTE, faded, plain, quiet
+from core.charts.style import BAND, LEGEND_ABOVE, NEUTRAL, PALETTE, Row, faded, plain, quiet_figure, shade
 
 A, B, DIFFERENCE = PALETTE[0], PALETTE[1], PALETTE[2]
 ROW = 40
@@ -21,13 +22,12 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
         digits: decimals in the hover.
         names: label -> the words for it.
     """
-    figure = go.Figure()
-    for place, (_, row) in enumerate(table.iterrows()):
-        figure.add_trace(
-            go.Scatter(x=[row["a_value"], row["b_value"]], y=[place - 0.14, place + 0.14], mode="lines",
-                       hoverinfo="skip",
-                       line={"color": faded(NEUTRAL, 0.6), "width": 4}, showlegend=False)
-        )  # fmt: skip
+    rows = table.to_dict("records")
+    traces: list[dict[str, Any]] = [
+        {"type": "scatter", "x": [row["a_value"], row["b_value"]], "y": [place - 0.14, place + 0.14], "mode": "lines",
+         "hoverinfo": "skip", "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False}
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
     for side, colour, symbol, offset in (("a", A, "circle", -0.14), ("b", B, "square", 0.14)):
         value, low, high = (table[f"{side}_{name}"] for name in ("value", "low", "high"))
         texts = [
@@ -35,23 +35,15 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
             f"median {_signed(row[f'{side}_value'], digits)}{unit} "
             f"(95 % CI {_signed(row[f'{side}_low'], digits)} to {_signed(row[f'{side}_high'], digits)}{unit})<br>"
             f"n = {int(row[f'{side}_n'])} items"
-            for _, row in table.iterrows()
+            for row in rows
         ]
-        figure.add_trace(
-            go.Scatter(
-                x=value, y=[place + offset for place in range(len(table))], mode="markers", name=side.upper(),
-                marker={"color": colour, "symbol": symbol, "size": 10},
-                error_x={"array": (high - value).fillna(0), "arrayminus": (value - low).fillna(0), "color": colour,
-                         "thickness": 1.5, "width": 3},
-                hoverinfo="text", hovertext=texts,
-            )
-        )  # fmt: skip
-    ticks = [
-        f"{plain((names or {}).get(row['label'], row['label']))}<br>"
-        f"<span style='font-size:10px'>n {int(row['a_n'])} and {int(row['b_n'])}</span>"
-        for _, row in table.iterrows()
-    ]
-    return _rows(figure, ticks, unit, legend=True)
+        traces.append({
+            "type": "scatter", "x": value, "y": [place + offset for place in range(len(rows))], "mode": "markers",
+            "name": side.upper(), "marker": {"color": colour, "symbol": symbol, "size": 10},
+            "error_x": _bars(value, low, high, colour), "hoverinfo": "text", "hovertext": texts,
+        })  # fmt: skip
+    ticks = [_tick(row, f"{int(row['a_n'])} and {int(row['b_n'])}", names) for row in rows]
+    return _rows(traces, ticks, unit, legend=True)
 
 
 def differences(
@@ -66,44 +58,44 @@ def differences(
         margin: drawn grey around zero; None draws none.
         names: label -> the words for it.
     """
-    paired = [each.startswith("paired") for each in table["how"]]
+    rows = table.to_dict("records")
+    filled = [DIFFERENCE if row["how"].startswith("paired") else faded(DIFFERENCE, 0.1) for row in rows]
     texts = [
         f"<b>{plain(str(row['label']))}</b>, A − B, {row['how']}<br>{_signed(row['difference'], digits)}{unit} "
         f"(95 % CI {_signed(row['low'], digits)} to {_signed(row['high'], digits)}{unit})<br>n = {int(row['n_items'])} "
         f"items; {plain(str(row['verdict']))}"
-        for _, row in table.iterrows()
+        for row in rows
     ]
-    figure = go.Figure(
-        go.Scatter(
-            x=table["difference"], y=list(range(len(table))), mode="markers",
-            marker={"color": [DIFFERENCE if each else faded(DIFFERENCE, 0.1) for each in paired], "size": 10,
-                    "symbol": "diamond", "line": {"color": DIFFERENCE, "width": 1.5}},
-            error_x={"array": (table["high"] - table["difference"]).fillna(0),
-                     "arrayminus": (table["difference"] - table["low"]).fillna(0), "color": DIFFERENCE,
-                     "thickness": 1.5, "width": 3},
-            hoverinfo="text", hovertext=texts,
-        )
-    )  # fmt: skip
-    if margin is not None:
-        figure.add_vrect(x0=-margin, x1=margin, fillcolor=BAND, line_width=0, layer="below")
-    ticks = [
-        f"{plain((names or {}).get(row['label'], row['label']))}<br>"
-        f"<span style='font-size:10px'>n {int(row['n_items'])}</span>"
-        for _, row in table.iterrows()
-    ]
-    return _rows(figure, ticks, unit, legend=False)
+    marks = {
+        "type": "scatter", "x": table["difference"], "y": list(range(len(rows))), "mode": "markers",
+        "marker": {"color": filled, "size": 10, "symbol": "diamond", "line": {"color": DIFFERENCE, "width": 1.5}},
+        "error_x": _bars(table["difference"], table["low"], table["high"], DIFFERENCE),
+        "hoverinfo": "text", "hovertext": texts,
+    }  # fmt: skip
+    ticks = [_tick(row, f"{int(row['n_items'])}", names) for row in rows]
+    shapes = [] if margin is None else [shade(-margin, margin, BAND)]
+    return _rows([marks], ticks, unit, legend=False, shapes=shapes)
 
 
-def _rows(figure: go.Figure, ticks: list[str], unit: str, *, legend: bool) -> go.Figure:
-    made = quiet(figure, height=ROW * max(len(ticks), 1) + 76)
-    made.update_layout(
-        showlegend=legend, margin={"l": 8, "r": 12, "t": 36, "b": 36},
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top",
-                "title": None, "itemclick": False, "itemdoubleclick": False},
+def _bars(value: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
+    return {"array": (high - value).fillna(0), "arrayminus": (value - low).fillna(0), "color": colour,
+            "thickness": 1.5, "width": 3}  # fmt: skip
+
+
+def _tick(row: Row, n: str, names: Mapping[str, str] | None) -> str:
+    said = plain((names or {}).get(row["label"], row["label"]))
+    return f"{said}<br><span style='font-size:10px'>n {n}</span>"
+
+
+def _rows(
+    traces: Sequence[Mapping[str, Any]], ticks: list[str], unit: str, *, legend: bool,
+    shapes: Sequence[Mapping[str, Any]] = (),
+) -> go.Figure:  # fmt: skip
+    return quiet_figure(
+        traces, height=ROW * max(len(ticks), 1) + 76, margin={"r": 12, "t": 36}, showlegend=legend,
+        legend=LEGEND_ABOVE, shapes=list(shapes), across={"ticksuffix": unit, "nticks": 6},
+        upward={"tickvals": list(range(len(ticks))), "ticktext": ticks, "range": [len(ticks) - 0.5, -0.5]},
     )  # fmt: skip
-    made.update_xaxes(ticksuffix=unit, nticks=6)
-    made.update_yaxes(tickvals=list(range(len(ticks))), ticktext=ticks, range=[len(ticks) - 0.5, -0.5])
-    return made
 
 
 def _signed(value: float, digits: int) -> str:

@@ -1,7 +1,7 @@
 """What every figure shares: colours that hold on a light and on a dark page, and a quiet layout."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -19,6 +19,9 @@ GRID = "rgba(122,127,135,0.25)"
 
 _SALT = 5302
 """Chosen so that the evaluators seen together most often lie far apart in the palette."""
+
+Row = Mapping[Hashable, Any]
+"""One row of a table, by its columns."""
 
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 """Plotly's own options, the same on every page."""
@@ -66,6 +69,46 @@ def quiet_layout(height: int) -> dict[str, Any]:
                   "fixedrange": True},
         "yaxis": {"showgrid": False, "zeroline": False, "automargin": True, "fixedrange": True, "ticksuffix": "  "},
     }  # fmt: skip
+
+
+LEGEND_ABOVE = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top",
+                "itemclick": False, "itemdoubleclick": False}  # fmt: skip
+"""Legend on top of a figure, from the left; a click on it does nothing."""
+
+
+def quiet_figure(
+    traces: Sequence[Mapping[str, Any]], *, height: int, across: Mapping[str, Any] | None = None,
+    upward: Mapping[str, Any] | None = None, **layout: Any,
+) -> go.Figure:  # fmt: skip
+    """A figure of one pair of axes in the layout of :func:`quiet`, made whole.
+
+    Args:
+        traces: each as plotly's dictionary, with its type.
+        height: in px.
+        across: of the x axis, beside the shared layout.
+        upward: of the y axis.
+        layout: the rest of the layout; a margin may name some of its sides alone.
+    """
+    shared = quiet_layout(height)
+    layout["margin"] = shared["margin"] | layout.get("margin", {})
+    layout["xaxis"], layout["yaxis"] = shared["xaxis"] | dict(across or {}), shared["yaxis"] | dict(upward or {})
+    return go.Figure(list(traces), shared | layout)
+
+
+def shade(low: float, high: float, colour: str, *, axis: str = "") -> dict[str, Any]:
+    """A stretch of the x axis as a shape below the marks; ``axis`` is the number of the panel's axes, from 2."""
+    return {
+        "type": "rect", "x0": low, "x1": high, "xref": f"x{axis}", "y0": 0, "y1": 1, "yref": f"y{axis} domain",
+        "fillcolor": colour, "line": {"width": 0}, "layer": "below",
+    }  # fmt: skip
+
+
+def grouped(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
+    """Rows by the text of a column, in the order of the texts."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(str(row[column]), []).append(row)
+    return dict(sorted(found.items()))
 
 
 def signed(value: float | None, *, digits: int = 1, unit: str = " %") -> str:

@@ -2,11 +2,12 @@ import math
 import tomllib
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.style import PALETTE, colours, faded, plain, signed
+from core.charts.style import PALETTE, colours, faded, plain, quiet, quiet_figure, signed
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
 
@@ -68,3 +69,12 @@ def test_a_faded_colour_keeps_its_channels() -> None:
 
 def test_markup_in_a_label_is_shown_and_not_obeyed() -> None:
     assert plain("<b>&") == "&lt;b&gt;&amp;"
+
+
+def test_a_figure_made_whole_looks_as_one_that_is_quietened() -> None:
+    trace = {"type": "scatter", "x": [1, 2], "y": [3, 4]}
+    grown = quiet(go.Figure([trace]), height=300)
+    grown.update_layout(margin_t=40, showlegend=True)
+    grown.update_xaxes(nticks=4)
+    whole = quiet_figure([trace], height=300, margin={"t": 40}, showlegend=True, across={"nticks": 4})
+    assert whole.to_dict() == grown.to_dict()

@@ -9,7 +9,7 @@ import numpy as np
 
 from core import settings
 from core.corpora.schema import Mask
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
 from core.evaluators.memory import MB
 from core.evaluators.offline.weights import library_versions
@@ -19,7 +19,7 @@ from core.evaluators.published.catalogue import described
 from core.evaluators.published.device import Runner
 from core.evaluators.published.region_source import RegionSource
 from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
-from core.evaluators.published.uniter import load_uniter
+from core.evaluators.published.uniter import load_uniter, region_width
 from core.evaluators.published.weights import Place
 from core.registry import load_object
 
@@ -97,7 +97,7 @@ class Umic(Published):
         (path,), (words,) = weights.files(), vocabulary.files()
         network = load_uniter(path).to(device)
         folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
-        detector = _own_detector(os.environ.get(DETECTOR), device) or cls._bottom_up(device)
+        detector = _own_detector(os.environ.get(DETECTOR), device) or cls._bottom_up(device, region_width(network))
         source = RegionSource(folder, detector)
         return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
 
@@ -181,9 +181,17 @@ class Umic(Published):
         return None if os.environ.get(DETECTOR) or place is None or place.missing else place
 
     @classmethod
-    def _bottom_up(cls, device: str) -> BottomUp | None:
+    def _bottom_up(cls, device: str, width: int) -> BottomUp | None:
         place = cls._place()
-        return BottomUp.load(place, device=device, selection=Selection.of(cls.entry)) if place else None
+        if place is None:
+            return None
+        found = BottomUp.load(place, device=device, selection=Selection.of(cls.entry))
+        if found.width != width:
+            raise NotAvailable(
+                f"{place.path} gives features of {found.width} numbers and UMIC's network takes {width}: they do not "
+                f"belong together; give the published ones, or name a detector of your own with {DETECTOR}"
+            )
+        return found
 
     def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
         import torch

@@ -76,7 +76,7 @@ def frcnn_state(
         if rank == 2:
             _proposal_network(state, linear, made, hidden)
     head = "roi_heads.box_predictor"
-    linear(f"{head}.cls_score", given, classes + 1, spread=2.0)
+    linear(f"{head}.cls_score", given, classes + 1, spread=8.0)
     linear(f"{head}.bbox_pred", given, 4 * classes)
     state[f"{head}.cls_embedding.weight"] = normal(classes + 1, given // 8, spread=1.0)
     linear(f"{head}.fc_attr", given + given // 8, given // 4)

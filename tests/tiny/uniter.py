@@ -13,8 +13,8 @@ WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "dog", "##s",
 WIDTH, INNER, LAYERS, REGION = 128, 96, 2, 16
 
 
-def write_umic(path: Path, *, seed: int = 0, old_names: bool = False) -> dict[str, torch.Tensor]:
-    """Write ``umic.pt``; return its tensors in float32, by their newer names."""
+def write_umic(path: Path, *, seed: int = 0, old_names: bool = False, region: int = REGION) -> dict[str, torch.Tensor]:
+    """Write ``umic.pt`` for regions of that width; return its tensors in float32, by their newer names."""
     rng = torch.Generator().manual_seed(seed)
     state: dict[str, torch.Tensor] = {}
 
@@ -32,9 +32,9 @@ def write_umic(path: Path, *, seed: int = 0, old_names: bool = False) -> dict[st
     for name, rows in (("word_embeddings", len(WORDS)), ("position_embeddings", 70), ("token_type_embeddings", 2)):
         put(f"uniter.embeddings.{name}.weight", rows, WIDTH)
     norm("uniter.embeddings.LayerNorm")
-    linear("uniter.img_embeddings.img_linear", REGION, WIDTH)
+    linear("uniter.img_embeddings.img_linear", region, WIDTH)
     linear("uniter.img_embeddings.pos_linear", 7, WIDTH)
-    put("uniter.img_embeddings.mask_embedding.weight", 2, REGION)
+    put("uniter.img_embeddings.mask_embedding.weight", 2, region)
     for name in ("img_layer_norm", "pos_layer_norm", "LayerNorm"):
         norm(f"uniter.img_embeddings.{name}")
     for layer in range(LAYERS):

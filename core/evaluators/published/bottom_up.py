@@ -70,10 +70,13 @@ class BottomUp:
     """Faster R-CNN, trained on Visual Genome, that finds the regions of a picture.
 
     A region is a proposal of the network, not yet refined, with the mean of res5 over it as its feature; its
-    confidence is its highest class probability after non-maximum suppression within each class. So UMIC's regions
-    were made. Two differences remain: the publisher's files hold one conversion of the Caffe models to PyTorch and do
-    not say which of the two (36 regions, or 10 to 100); and boxes are continuous, where Caffe counts whole pixels.
-    The publisher's own code refines boxes, keeps 36 and enlarges pictures further; none of this is done here.
+    confidence is its highest class probability after non-maximum suppression within each class. So the regions were
+    made that UMIC was trained and published with. Two differences remain: those came from Caffe's model for 10 to 100
+    regions, and the publisher of these PyTorch weights does not say from which of Caffe's two models they were
+    converted; and boxes are continuous here, where Caffe counts whole pixels.
+
+    The publisher's own code, written for another network than UNITER, refines boxes, suppresses across classes, keeps
+    a fixed number of regions, and swaps red and blue against the means; none of this is done here.
 
     Source: Anderson et al. 2018, section 3.1; https://huggingface.co/unc-nlp/frcnn-vg-finetuned.
     """
@@ -81,6 +84,12 @@ class BottomUp:
     def __init__(self, runner: Runner, digest: str, selection: Selection) -> None:
         self.runner, self._selection = runner, selection
         self.digest = digest
+
+    @property
+    def width(self) -> int:
+        """Length of a region's feature."""
+        found: int = self.runner.network.width
+        return found
 
     @classmethod
     def load(cls, place: Place, *, device: str = "cpu", selection: Selection | None = None) -> Self:
@@ -95,7 +104,8 @@ class BottomUp:
         path = checkpoint(place)
         network = load_faster_rcnn(path, read_recipe(path.with_name(CONFIG))).to(device)
         pictures = CPU_PICTURES if device.startswith("cpu") else DEVICE_PICTURES
-        return cls(Runner(path.name, network, device, batch=pictures), digest, selection or Selection())
+        runner = Runner(path.name, network, device, batch=pictures, cpu_batch=CPU_PICTURES)
+        return cls(runner, digest, selection or Selection())
 
     def regions(self, image: np.ndarray) -> Regions:
         """Find the regions of one picture; see :meth:`regions_of`."""

@@ -85,9 +85,12 @@ def _why(path: Path, error: Exception) -> str:
     if "maximum supported version" in str(error):
         return "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
     with path.open("rb") as stream:
-        pickled = zipfile.is_zipfile(path) or stream.read(1) == b"\x80"
-    if isinstance(error, pickle.UnpicklingError) and pickled:
+        start = stream.read(2)
+    whole = zipfile.is_zipfile(path)
+    if isinstance(error, pickle.UnpicklingError) and (whole or start[:1] == b"\x80"):
         return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
+    if start == b"PK" and not whole:
+        return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
     if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
         return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
     return f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"

@@ -24,17 +24,20 @@ class Runner:
         name: for messages.
         network: anything with ``.to(device)``.
         batch: most inputs in one call; None: what suits the device.
+        cpu_batch: most inputs in one call once it has left its device for the CPU.
 
     Attributes:
         note: what was done last about memory that ran out, one sentence; empty where it sufficed.
     """
 
-    def __init__(self, name: str, network: Any, device: str, *, batch: int | None = None) -> None:
+    def __init__(
+        self, name: str, network: Any, device: str, *, batch: int | None = None, cpu_batch: int = CPU_BATCH
+    ) -> None:
         self.name = name
         self.network = network
         self.device = device
         self.batch = batch or (CPU_BATCH if device.startswith("cpu") else DEVICE_BATCH)
-        self._cpu_batch = min(CPU_BATCH, self.batch)
+        self._cpu_batch = cpu_batch
         self.note = ""
 
     def rows(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":

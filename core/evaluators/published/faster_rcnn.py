@@ -28,10 +28,12 @@ def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
         NotAvailable: if the file cannot be read or holds another network; one sentence.
     """
     tensors = _Tensors(path, read_state(path))
-    network = FasterRcnn(tensors, recipe).eval()
     try:
+        network = FasterRcnn(tensors, recipe).eval()
         with torch.inference_mode():
             network(torch.zeros(1, 3, 2 * STRIDE, 2 * STRIDE), most=1)
+    except NotAvailable:
+        raise
     except RuntimeError as error:
         why = " ".join(str(error).split())[:160]
         raise NotAvailable(f"{path}: its tensors do not fit together ({why}); give the publisher's file") from error
@@ -90,6 +92,7 @@ class FasterRcnn(nn.Module):
         size = (pictures.shape[2], pictures.shape[3])
         boxes = self.proposals(maps, size, most=most, least_side=least_side)
         features = self.pooled(maps, boxes)
+        _check_finite(features)
         scores = self.classes(features).softmax(dim=-1)[:, :-1]  # the last class is the background
         counts = [len(each) for each in boxes]
         return list(zip(boxes, features.split(counts), scores.split(counts), strict=True))
@@ -111,8 +114,7 @@ class FasterRcnn(nn.Module):
         deltas = self.deltas(hidden).unflatten(1, (-1, 4)).permute(0, 3, 4, 1, 2).reshape(count, -1, 4)
         offset = self.recipe.anchor_generator.offset
         cells = anchors(self.get_buffer("cells"), *maps.shape[2:], stride=STRIDE, offset=offset)
-        if not (torch.isfinite(deltas).all() and torch.isfinite(logits).all()):
-            raise InvalidInput("the detector gives no finite number; its weights are damaged: fetch them again")
+        _check_finite(logits, deltas)
         return [
             proposed(
                 decoded(deltas[each], cells, rpn.bbox_reg_weights),
@@ -136,6 +138,11 @@ class FasterRcnn(nn.Module):
         side = self.recipe.roi_box_head.pooler_resolution
         parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(ROIS))
         return torch.cat([self.res5(part).mean(dim=(2, 3)) for part in parts])
+
+
+def _check_finite(*tensors: Tensor) -> None:
+    if not all(bool(torch.isfinite(each).all()) for each in tensors):
+        raise InvalidInput("the detector gives no finite number; its weights are damaged: fetch them again")
 
 
 class _Block(nn.Module):

@@ -40,6 +40,12 @@ def load_uniter(path: Path) -> Any:
     return network.eval()
 
 
+def region_width(network: Any) -> int:
+    """Length of the features of regions that a ranking network takes."""
+    found: int = network.uniter.img_embeddings.img_linear.in_features
+    return found
+
+
 def _new_name(name: str) -> str:
     stem, _, last = name.rpartition(".")
     return f"{stem}.{_OLD_NAMES.get(last, last)}" if stem else name

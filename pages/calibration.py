@@ -6,6 +6,7 @@ from core.errors import InvariscopeError
 from pages.parts.calib_setup import choose, tell
 from pages.parts.calib_state import calib_state, fingerprint_of, fitted, references, rows_of, votes_present
 from pages.parts.calib_sweep import draw_sweep
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
 from pages.parts.frame import header
 from pages.parts.runs import known_values, present, store
@@ -24,8 +25,7 @@ def draw() -> None:
         "Calibration", "Take the shifts out of a score afterwards, as far as its agreement with others allows.", state
     )
     if not store(files).runs():
-        st.info("No run is here yet. This audits two evaluators on the demo corpus:", icon=":material/tune:")
-        st.code("python -m core audit --corpus demo --evaluators conse-lite0,grounding-judge", language="shell")
+        draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
         state.publish()
         return
     chosen = choose_slice(state, files, fields=FILTERS, more=False)

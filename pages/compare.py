@@ -7,6 +7,7 @@ from core.audit.store import Store
 from core.errors import InvariscopeError
 from pages.parts.compare_parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
 from pages.parts.compare_state import compare_state, side_slice, swap
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
 from pages.parts.frame import header
 from pages.parts.runs import Signature, present, store
@@ -22,8 +23,7 @@ def draw() -> None:
     header("Compare", "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.", state)
     opened = store(files)
     if not opened.runs():
-        st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
-        st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
+        draw_no_run()
         state.publish()
         return
     choose_sides(state, files)

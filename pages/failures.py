@@ -3,8 +3,9 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
-from pages.parts.failure_gallery import draw_controls, draw_gallery, draw_no_run, draw_nothing_left
+from pages.parts.failure_gallery import draw_controls, draw_gallery, draw_nothing_left
 from pages.parts.failure_record import show_record
 from pages.parts.failure_state import begin_at_first_page, failure_state, page_of_pairs
 from pages.parts.frame import header

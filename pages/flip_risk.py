@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
 from pages.parts.flip_gap import draw_gap
 from pages.parts.flip_state import VIEWS, flip_state
@@ -29,18 +30,12 @@ def draw() -> None:
         if state.get("view") == "systems":
             draw_systems(state)
         elif not store(files).runs():
-            _empty()
+            draw_no_run(more="Two systems of your own need none, either: choose them above.")
         else:
             draw_gap(state, files, choose_slice(state, files, fields=FILTERS))
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
-
-
-def _empty() -> None:
-    st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
-    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
-    st.caption("Two systems of your own need no run: choose them above.")
 
 
 enter()

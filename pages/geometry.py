@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
 from pages.parts.frame import header
 from pages.parts.geometry_draw import choose_encoder, draw_geometry, edit_words
@@ -24,7 +25,7 @@ def draw() -> None:
     state.restore()
     header("Geometry", "Does the text encoder's sense of good and bad say which way a modifier moves the score?", state)
     if not store(files).runs():
-        _empty()
+        draw_no_run()
     else:
         chosen = choose_slice(state, files, fields=FILTERS, more=False)
         evaluator = choose_encoder(state, encoders(files))
@@ -41,11 +42,6 @@ def draw() -> None:
             except InvariscopeError as error:
                 st.error(safe(str(error), limit=600))
     state.publish()
-
-
-def _empty() -> None:
-    st.info("No run is here yet. This audits one evaluator with the societal probes:", icon=":material/hub:")
-    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
 
 
 enter()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
-from pages.parts.links import LAB
 from pages.parts.overview_card import draw_card
 from pages.parts.overview_files import draw_report, draw_upload
 from pages.parts.overview_parts import draw_findings, draw_run_table, draw_runs
@@ -20,7 +20,7 @@ def draw() -> None:
     opened = store(files)
     _problems(opened.problems)
     if not opened.runs():
-        _empty()
+        draw_no_run()
         draw_upload(())
         return
     draw_runs(opened.runs())
@@ -49,16 +49,6 @@ def _problems(problems: tuple[str, ...]) -> None:
     with st.expander(f"{len(problems)} left out of what is loaded", icon=":material/warning:", expanded=True):
         for sentence in problems:
             st.markdown(f"- {safe(sentence, limit=600)}")
-
-
-def _empty() -> None:
-    st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
-    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
-    st.caption("Its results appear on this page when it ends. The same can be started in the browser; the Probe lab "
-               "needs no run:")  # fmt: skip
-    with st.container(horizontal=True):
-        st.page_link("pages/run_audit.py", label="Run an audit", icon=":material/play_circle:")
-        st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
 
 
 enter()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
 from pages.parts.frame import header
 from pages.parts.results_corpora import draw_corpora
@@ -25,8 +26,7 @@ def draw() -> None:
     state.restore()
     header("Results", "The tables and figures of the audit, a section for each research question.", state)
     if not store(files).runs():
-        st.info("No run is here yet. This audits one evaluator on the demo corpus:", icon=":material/insights:")
-        st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
+        draw_no_run()
         state.publish()
         return
     chosen = choose_slice(state, files)

@@ -22,7 +22,7 @@ from pages.parts.failure_card import (
 from pages.parts.failure_downloads import draw_downloads
 from pages.parts.failure_pictures import finished, pictures
 from pages.parts.failure_state import A_PAGE, FLOORS, MARKS, by_pair, clear, page_of_pairs, shifts_of
-from pages.parts.links import LAB, record_text
+from pages.parts.links import record_text
 from pages.parts.runs import Signature, store
 from pages.parts.slice_filters import describe
 from pages.parts.text import counted, safe
@@ -48,15 +48,6 @@ that noise. **†** marks a baseline below the smallest one that counts.
 
 Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
 :blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
-
-
-def draw_no_run() -> None:
-    """Say how a first run is made."""
-    st.info("No run is here yet, so there is nothing to rank. This audits one evaluator on the demo corpus:",
-            icon=":material/insights:")  # fmt: skip
-    st.code("python -m core audit --corpus demo --evaluators conse-lite0", language="shell")
-    st.caption("Its pairs appear here when it ends. Meanwhile, the Probe lab needs no run:")
-    st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")
 
 
 def draw_nothing_left(state: PageState, files: Signature, chosen: Slice) -> None:

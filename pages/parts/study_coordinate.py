@@ -51,8 +51,8 @@ def draw_coordinator() -> None:
     for problem in desk().problems():
         st.warning(safe(problem, limit=500))
     if state.get("study") is None:
-        st.info("No study is here yet. Create one below: it draws pairs from a run, and you send each annotator a "
-                "personal link.", icon=":material/how_to_vote:")  # fmt: skip
+        st.info("No study is here yet. One draws pairs from a run, and you send each annotator a personal link.",
+                icon=":material/how_to_vote:")  # fmt: skip
         draw_create(state, first=True)
         state.publish()
         return

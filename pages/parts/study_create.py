@@ -23,6 +23,7 @@ from core.human.sampling import (
 )
 from core.human.studies import studies_dir
 from core.seeds import RUN_SEED
+from pages.parts.empty import draw_no_run
 from pages.parts.runs import Signature, present, store
 from pages.parts.study_desk import desk
 from pages.parts.text import counted, safe
@@ -38,7 +39,7 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
     files = present()
     runs = [run.id for run in store(files).runs() if run.status == "complete"]
     if not runs:
-        st.info("A study needs a finished run to draw from. Run an audit first: python -m core audit")
+        draw_no_run(none="No finished run is here yet for a study to draw its pairs from")
         return
     with st.container(width=720 if first else "stretch"):
         title = st.text_input("Title", "Do the edits keep the meaning?", max_chars=120, key="study.new.title",

@@ -48,7 +48,10 @@ def test_only_pages_that_exist_are_in_the_navigation() -> None:
     assert not app.exception
 
 
-def test_an_overview_without_runs_says_what_to_do(open_page: Open) -> None:
-    said = texts(open_page(OVERVIEW))
-    assert "No run is here yet" in said
-    assert "python -m core audit" in said
+@pytest.mark.parametrize("page", [OVERVIEW, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, HUMAN])
+def test_a_page_that_needs_a_run_says_how_to_make_one_and_links_there(open_page: Open, page: str) -> None:
+    app = open_page(page)
+    said = texts(app)
+    assert "run is here yet" in said
+    assert "python -m core audit --corpus demo --evaluators conse-lite0" in said
+    assert [each.proto.label for each in app.get("page_link")][:2] == ["Run an audit", "Open the Probe lab"]

@@ -55,7 +55,7 @@ for name, group, summary in (
     ("study", study, "Studies of human validation: create, invite, export, agreement."),
     ("probes", probes, "List the probes and what each expects of a score."),
     ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
-    ("regions", regions, "Regions for UMIC: pictures out to a detector, its files back."),
+    ("regions", regions, "Regions for UMIC: find them in pictures, or bring another detector's."),
     ("train", train, "Train an evaluator whose weights are not public (pr-mcs)."),
     ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):

@@ -1,5 +1,6 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,6 +79,9 @@ def get(
         str | None,
         typer.Option("--as", help="With --weights: list it beside the published one, as NAME@LABEL."),
     ] = None,
+    optional: Annotated[
+        bool, typer.Option(help="Also fetch what it can do without, such as the detector of UMIC's regions.")
+    ] = True,
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.
 
@@ -85,7 +89,7 @@ def get(
     """
     from core.errors import InvalidInput
     from core.evaluators.published.base import Published
-    from core.evaluators.published.weights import keep, sets, usual
+    from core.evaluators.published.weights import keep, optional_sets, sets, usual
     from core.evaluators.registry import find
 
     kind = find(name)
@@ -98,9 +102,28 @@ def get(
         return
     for known in sets(kind.entry):
         _fetch(known)
+    for known in optional_sets(kind.entry) if optional else ():
+        _fetch_optional(known, kind.spec.name)
     if ":" in kind.spec.name:  # made on demand: the list knows it from now on
         keep(kind.spec.name, usual(sets(kind.entry)[0]))
-    typer.echo(f"{kind.spec.name} is ready")
+    _say_ready(kind)
+
+
+def _fetch_optional(known: "Weights", name: str) -> None:
+    from core.errors import NotAvailable
+
+    try:
+        _fetch(known)
+    except NotAvailable as error:
+        note(f"{name} can do without {known.title}, which is not here: {error}")
+
+
+def _say_ready(kind: "type[Published]") -> None:
+    available = kind.availability()
+    if available.ready:
+        typer.echo(f"{kind.spec.name} is ready")
+    else:
+        typer.echo(f"{kind.spec.name} has its weights, but cannot score yet: {available.reason}")
 
 
 def _fetch(known: "Weights") -> None:
@@ -125,14 +148,17 @@ def _say(digest: str, known: "Weights", path: Path) -> None:
 def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
     """Check what lies at a path and remember it: for the published evaluators, or under a label of its own."""
     from core.errors import InvalidInput
-    from core.evaluators.published.weights import Place, checked_label, keep, sets, within
+    from core.evaluators.published.weights import checked_label, keep, optional_sets, optional_within, sets, within
     from core.evaluators.registry import CHECKPOINT, find
 
     if not path.exists():
         raise InvalidInput(f"no file or folder {path}; give the path of the weights")
-    found = [place for known in sets(kind.entry) if (place := within(known, path))]
-    if not found:
-        wanted = "; ".join(f"{each.title} ({each.files[0].name} …)" for each in sets(kind.entry))
+    optional = [place for known in optional_sets(kind.entry) if (place := optional_within(known, path))]
+    named = path.is_file() and bool(optional)  # a file's name says what it can do without
+    found = [] if named else [place for known in sets(kind.entry) if (place := within(known, path))]
+    if not found and (label is not None or not optional):
+        every = (*sets(kind.entry), *optional_sets(kind.entry))
+        wanted = "; ".join(f"{each.title} ({each.files[0].name} …)" for each in every)
         raise InvalidInput(f"{path} holds none of what {kind.spec.name} needs: {wanted}")
     if label is not None:
         name = f"{kind.spec.name}{CHECKPOINT}{checked_label(label)}"
@@ -147,12 +173,15 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
                 f"{path} is not the published file ({wrong}); score with it as {kind.spec.name}{CHECKPOINT}{path}, or "
                 "list it under a name of its own with --as LABEL"
             )
-    find(f"{kind.spec.name}{CHECKPOINT}{path}").load()
-    if ":" in kind.spec.name:
+    for place in optional:
+        kind.try_optional(place)
+    if found:
+        find(f"{kind.spec.name}{CHECKPOINT}{path}").load()
+    if found and ":" in kind.spec.name:
         keep(kind.spec.name, path)
-    for place in found:
+    for place in (*found, *optional):
         keep(place.weights.id, place.path)
-        _say(Place(place.weights, place.path).digest(), place.weights, place.path)
+        _say(replace(place, own=False).digest(), place.weights, place.path)
 
 
 def _other_than_published(place: Any) -> str:

@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
-from core.commands._shared import exit_codes, key_values, listed, note
+from core.commands._shared import Code, exit_codes, key_values, listed, note
 
-app = typer.Typer(help="Regions for UMIC: pictures out to a detector, its files back.", no_args_is_help=True)
+app = typer.Typer(
+    help="Regions for UMIC: find them in pictures, or pictures out to another detector and its files back.",
+    no_args_is_help=True,
+)
 
 Corpus = Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")]
 Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
@@ -27,8 +30,8 @@ def export(
 ) -> None:
     """Write every picture that an audit would score, for a bottom-up-attention detector to find regions in.
 
-    Let the detector write NAME.npz (features, norm_bb, conf) for each NAME.png, put the files into one folder and name
-    it with INVARISCOPE_UMIC_REGIONS.
+    'regions extract' is one, on another machine if need be. Let any other write NAME.npz (features, norm_bb, conf) for
+    each NAME.png, put the files into one folder and name it with INVARISCOPE_UMIC_REGIONS.
     """
     from core.audit.plan import make_plan
     from core.audit.region_files import export_pictures
@@ -46,6 +49,41 @@ def export(
     with progress("export", unit="images") as update:
         count = export_pictures(plan, out, progress=lambda done: update(done, total, None))
     typer.echo(f"{count:,} pictures in {out}")
+
+
+@app.command(epilog=exit_codes(ok="written", failures="some pictures cannot be read; the others are written"))
+def extract(
+    pictures: Annotated[Path, typer.Argument(help="A picture, or a folder of pictures, folders inside it included.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the regions into.")],
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps; empty: the best that is here.")] = "",
+) -> None:
+    """Find regions in pictures with bottom-up attention, and write them in the layout of UNITER's authors.
+
+    UMIC needs none of this where it runs beside the detector: it finds regions as it scores. A folder of them serves
+    machines without a GPU, where the detector takes half a minute a picture. Get it with: evaluators get umic.
+    """
+    from core.audit.region_files import extract_regions
+    from core.commands._progress import progress
+    from core.corpora.image_header import SUFFIXES
+    from core.errors import InvalidInput, NotAvailable
+    from core.evaluators.pool import best_device
+    from core.evaluators.umic import GET, REGIONS, Umic
+
+    every = [pictures] if pictures.is_file() else sorted(each for each in pictures.rglob("*") if each.is_file())
+    chosen = [each for each in every if each.suffix.lower() in SUFFIXES]
+    if not chosen:
+        raise InvalidInput(f"no picture at {pictures}; give a folder of {', '.join(SUFFIXES)} files")
+    detector = Umic.detector(device or best_device())
+    if detector is None:
+        raise NotAvailable(f"the detector of UMIC's regions is not here; get it with: {GET}")
+    with progress("extract", unit="pictures") as update:
+        found, unread = extract_regions(chosen, out, detector, progress=lambda done: update(done, len(chosen), None))
+    typer.echo(f"{found:,} of {len(chosen):,} pictures have regions in {out}")
+    for sentence in unread:
+        note(sentence)
+    note(f"use them with: {REGIONS}={out}")
+    if unread:
+        raise typer.Exit(Code.FAILURES)
 
 
 @app.command(epilog=exit_codes(ok="written"))

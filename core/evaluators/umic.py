@@ -32,10 +32,10 @@ REGIONS = "INVARISCOPE_UMIC_REGIONS"
 DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
 """Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
-_GET = "python -m core evaluators get umic"
+GET = "python -m core evaluators get umic"
 _UNKNOWN = (
     "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
-    f"detector with: {_GET}"
+    f"detector with: {GET}"
 )
 _Pair = tuple[Regions, list[int]]
 
@@ -71,7 +71,7 @@ class Umic(Published):
             False,
             f"UMIC is precomputed only: no regions at {regions_folder()}, no bottom-up-attention detector, "
             f"and no {DETECTOR}",
-            _GET,
+            GET,
         )
 
     @classmethod
@@ -97,9 +97,30 @@ class Umic(Published):
         (path,), (words,) = weights.files(), vocabulary.files()
         network = load_uniter(path).to(device)
         folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
-        detector = _own_detector(os.environ.get(DETECTOR), device) or cls._bottom_up(device, region_width(network))
-        source = RegionSource(folder, detector)
+        source = RegionSource(folder, cls.detector(device, width=region_width(network)))
         return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
+
+    @classmethod
+    def detector(cls, device: str = "cpu", *, width: int | None = None) -> RegionDetector | None:
+        """Load the user's own detector, or bottom-up attention; None where neither is here.
+
+        Args:
+            width: length that features of regions have for the network that takes them.
+
+        Raises:
+            NotAvailable: if the weights are damaged, or of another network.
+            InvalidInput: if the user's own detector cannot be used.
+        """
+        place = cls._place()
+        if place is None:
+            return _own_detector(os.environ.get(DETECTOR), device)
+        found = BottomUp.load(place, device=device, selection=Selection.of(cls.entry))
+        if width not in (None, found.width):
+            raise NotAvailable(
+                f"{place.path} gives features of {found.width} numbers and UMIC's network takes {width}: they do not "
+                f"belong together; give the published ones, or name a detector of your own with {DETECTOR}"
+            )
+        return found
 
     def runners(self) -> Sequence[Runner]:
         """UNITER and bottom-up attention; a detector of the user's own is not counted."""
@@ -179,19 +200,6 @@ class Umic(Published):
         """Where bottom-up attention's weights lie; None where they are not here, or the user has a detector."""
         place = next(iter(cls.optional_places()), None)
         return None if os.environ.get(DETECTOR) or place is None or place.missing else place
-
-    @classmethod
-    def _bottom_up(cls, device: str, width: int) -> BottomUp | None:
-        place = cls._place()
-        if place is None:
-            return None
-        found = BottomUp.load(place, device=device, selection=Selection.of(cls.entry))
-        if found.width != width:
-            raise NotAvailable(
-                f"{place.path} gives features of {found.width} numbers and UMIC's network takes {width}: they do not "
-                f"belong together; give the published ones, or name a detector of your own with {DETECTOR}"
-            )
-        return found
 
     def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
         import torch

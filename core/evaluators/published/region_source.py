@@ -1,7 +1,6 @@
 """Where the regions of a picture come from: a folder of precomputed ones first, then a detector."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class RegionSource:
         found: dict[str, Regions | None] = {key: self._known(key) for key in pictures}
         new = [key for key, regions in found.items() if regions is None]
         if new and self._detector is not None:
-            detected = _detect(self._detector, [pictures[key] for key in new])
+            detected = detect(self._detector, [pictures[key] for key in new])
             found.update(zip(new, detected, strict=True))
             self._remember(dict(zip(new, detected, strict=True)))
         return [found[same[id(image)]] for image in images]
@@ -68,7 +67,7 @@ class RegionSource:
         self._remembered = dict(kept)
 
 
-def _detect(detector: Any, images: list[np.ndarray]) -> list[Regions]:
-    """All pictures at once, where the detector can."""
+def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regions]:
+    """Regions of n pictures: of all at once, where the detector has ``regions_of``, else one after the other."""
     together = getattr(detector, "regions_of", None)
     return list(together(images)) if together else [detector.regions(image) for image in images]

@@ -115,9 +115,17 @@ def optional_places(entry: Description, at: Path | None = None) -> tuple[Place, 
     """
     found = []
     for known in optional_sets(entry):
-        own = within(known, at) if at is not None and at.is_dir() else None
+        own = None if at is None else optional_within(known, at)
         found.append(own or Place(known, kept().get(known.id, usual(known))))
     return tuple(found)
+
+
+def optional_within(known: Weights, path: Path) -> Place | None:
+    """Find a set that an evaluator can do without at a path of the user's own; a file counts by its name alone."""
+    if path.is_file():
+        named = any(path.name == each.name for each in known.files if not each.optional)
+        return Place(known, path if len(known.files) == 1 else path.parent, own=True) if named else None
+    return within(known, path)
 
 
 def sets(entry: Description) -> tuple[Weights, ...]:

@@ -32,7 +32,7 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float, colou
         traces += _band(test, colour[name])
         traces.append(_line(dev, colour[name], f"{name}, dev", dashed=True))
         traces.append(_line(test, colour[name], f"{name}, held out", dashed=False))
-    return _along(traces, table, strength, chosen, upward={"title": {"text": "Spearman's ρ", "standoff": 2}})
+    return _along(traces, table, strength, chosen, upward={"title": {"text": "Spearman's ρ", "standoff": 12}})
 
 
 def sensitivity_along(table: pd.DataFrame, *, strength: float, chosen: float, colour: Mapping[str, str]) -> go.Figure:
@@ -49,7 +49,7 @@ def sensitivity_along(table: pd.DataFrame, *, strength: float, chosen: float, co
         for split, said in (("dev", "dev"), ("test", "held out")):
             own = [row for row in rows if row["split"] == split]
             traces.append(_line(own, colour[name], f"{name}, {said}", dashed=split == "dev"))
-    upward = {"title": {"text": "median |Δ|", "standoff": 2}, "rangemode": "tozero"}
+    upward = {"title": {"text": "median |Δ|", "standoff": 12}, "rangemode": "tozero"}
     return _along(traces, table, strength, chosen, upward=upward)
 
 

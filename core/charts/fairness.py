@@ -32,6 +32,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -
             x=rows["median_abs_percent"],
             y=[plain(family) for family in rows["family"]],
             mode="markers",
+            cliponaxis=False,
             marker={
                 "color": [faded(colour, 1.0 if each else 0.2) for each in marked],
                 "size": 10,

@@ -111,7 +111,6 @@ def _shared(one: Rectangle, other: Rectangle) -> float:
 
 
 def _labels(points: pd.DataFrame, x_range: list[float], y_range: list[float]) -> Iterator[dict[str, object]]:
-    colour = colours(map(str, points["family"].unique()))
     texts = [str(name) for name in points["modifier"]]
     offsets = placed([_marks(points, x_range, y_range, width) for width in WIDTHS], texts)
     for (x_off, y_off), (_, row) in zip(offsets, points.iterrows(), strict=True):
@@ -119,7 +118,7 @@ def _labels(points: pd.DataFrame, x_range: list[float], y_range: list[float]) ->
         yield {
             "x": row["projection"], "y": row["median_percent"], "text": plain(str(row["modifier"])), "ax": x_off,
             "ay": y_off, "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8 if far else 0.1, "arrowcolor": NEUTRAL,
-            "standoff": 6, "font": {"size": 12, "color": colour[str(row["family"])]},
+            "standoff": 6, "font": {"size": 12},
         }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from core.charts.style import signed
 from pages.parts.failure_pictures import Made
 from pages.parts.lab_state import corpus_names
 from pages.parts.links import LAB, lab_link
-from pages.parts.text import counted, number, safe
+from pages.parts.text import as_percent, counted, number, safe
 
 TINY = "†"
 
@@ -22,7 +22,7 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
     st.subheader(f"{place}. {_headline(pair, rows, order)}", anchor=False)
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
-    what += [f"object covers {first['coverage']:.0%}"] if pd.notna(first["coverage"]) else []
+    what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
     st.caption(f"**{safe(pair['probe'])}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
 
 
@@ -80,7 +80,7 @@ def draw_pictures(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str
 def _edit_said(made: Made) -> str:
     if isinstance(made, str) or made.changed is None:
         return "edited"
-    share = f"{made.changed:.0%} of the pixels changed" if made.changed >= 0.005 else "hardly a pixel changed"
+    share = f"{as_percent(made.changed)} of the pixels changed" if made.changed >= 0.005 else "hardly a pixel changed"
     return f"{share}, the object moved" if made.moved else share
 
 
@@ -163,8 +163,8 @@ def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
     """
     for _, row in judged.iterrows():
         if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
-            st.caption(f":material/how_to_reg: {row['accepted']:.0%} of {counted(int(row['votes']), 'vote')} found "
-                       "both versions acceptable")  # fmt: skip
+            st.caption(f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
+                       "found both versions acceptable")  # fmt: skip
 
 
 def _tiny(row: pd.Series, floor: float) -> bool:

@@ -61,11 +61,11 @@ def charts(result: LabResult) -> None:
     """Draw one chart an evaluator, each on its own scale, over its null band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
-    colour = colours(evaluators.catalogue().names())
+    colour = colours(result.evaluators)
     cells = st.grid(min(len(result.evaluators), 3) or 1, min_column_width=300, gap="medium")
     for name in result.evaluators:
         with cells.container(border=True):
-            _chart(result, name, colour.get(name) or colours([name])[name])
+            _chart(result, name, colour[name])
 
 
 def _chart(result: LabResult, name: str, colour: str) -> None:
@@ -98,8 +98,11 @@ def _below(rows: pd.DataFrame, band: NullBand) -> str:
     ]
     zero = int(rows["zero_baseline"].sum())
     rejected = int(rows["rejected"].sum())
+    unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
     if zero:
         said.append(f"{counted(zero, 'probe')} without %Δ: the baseline scores 0.")
+    if unscored:
+        said.append(f"{counted(unscored, 'probe')} without a score, see the table.")
     if rejected:
         said.append(f"{counted(rejected, 'probe')} left out, see the table.")
     return " ".join(said)

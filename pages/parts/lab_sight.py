@@ -13,7 +13,7 @@ from core.errors import InvariscopeError
 from core.evaluators.base import Sight
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Probe, Variant
-from pages.parts.text import number, safe
+from pages.parts.text import as_percent, number, safe
 from pages.parts.url_state import PageState
 
 
@@ -50,7 +50,8 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         views.image(thumbnail(view, side=224), caption=safe(title), width=160,
                     alt=f"What enters the network: {title}")  # fmt: skip
     st.caption("Prompt" + (f", {sight.tokens} tokens" if sight.tokens is not None else ""))
-    st.text(sight.prompt)
+    with st.container(key=f"prompt_{'variant' if variant else 'original'}"):
+        st.text(sight.prompt)
     if sight.truncated:
         st.warning(f"Cut off, never read: {safe(sight.truncated)}", icon=":material/content_cut:")
     if sight.evidence:
@@ -63,9 +64,9 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
 
 def _inside(sight: Sight, width: int, height: int) -> None:
     kept = sight.crop.coverage(width, height) if sight.crop else 1.0
-    said = [f"The crop keeps {kept:.0%} of the picture"]
+    said = [f"The crop keeps {as_percent(kept)} of the picture"]
     if sight.object_inside is not None:
-        said.append(f"{sight.object_inside:.0%} of the object")
+        said.append(f"{as_percent(sight.object_inside)} of the object")
     st.markdown(" and ".join(said) + ".")
     if sight.object_inside is not None and sight.object_inside < 0.9:
         st.warning("The preprocessing cuts into the object: this shift is partly its doing.", icon=":material/crop:")

@@ -21,7 +21,7 @@ from pages.parts.lab_state import (
     shared,
     usual_category,
 )
-from pages.parts.text import counted, safe
+from pages.parts.text import as_percent, counted, safe
 from pages.parts.url_state import PageState
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
@@ -203,13 +203,13 @@ def _facts(item: Item) -> list[str]:
     facts = [safe(item.label)] if item.label else []
     facts += [item.category] if item.category else []
     facts.append(f"{item.width} × {item.height} px")
-    facts += [f"object covers {item.coverage:.0%}"] if item.coverage else []
+    facts += [f"object covers {as_percent(item.coverage)}"] if item.coverage else []
     facts += [safe(item.licence)] if item.licence != "unknown" else []
     return facts
 
 
 def _title(item: Item) -> str:
-    cover = f" · {item.coverage:.0%}" if item.coverage else ""
+    cover = f" · {as_percent(item.coverage)}" if item.coverage else ""
     return f"{item.label or 'no label'} · {item.category or 'no category'}{cover} · {item.id}"
 
 

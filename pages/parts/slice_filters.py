@@ -7,7 +7,7 @@ import streamlit as st
 from core.analysis.slices import CHOICES, SIGNS, Slice
 from core.errors import InvalidInput
 from pages.parts.runs import Signature, facet_counts, known_values
-from pages.parts.text import listed, thousands
+from pages.parts.text import as_percent, listed, thousands
 from pages.parts.url_state import Field, PageState, Read, joined, one_of, some_of
 
 _LABELS = {
@@ -72,10 +72,10 @@ def describe(chosen: Slice) -> str:
     said = [f"{_LABELS[name][0].lower()} {listed(getattr(chosen, name))}" for name in ALL if getattr(chosen, name)]
     said += [_SIGNS[chosen.sign].lower()] if chosen.sign else []
     if chosen.inside is not None:
-        said.append(f"{chosen.inside[0]:.0%} to {chosen.inside[1]:.0%} of the object inside the crop")
+        said.append(f"{as_percent(chosen.inside[0])} to {as_percent(chosen.inside[1])} of the object inside the crop")
     said += ["with controls"] if chosen.controls else []
     if chosen.accepted is not None:
-        said.append(f"accepted by at least {chosen.accepted:.0%} of people")
+        said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
     return "; ".join(said)
 
 

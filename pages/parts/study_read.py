@@ -14,7 +14,7 @@ from core.human.votes import vote_table
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.runs import Signature, present, store
 from pages.parts.study_desk import desk
-from pages.parts.text import counted, number, safe
+from pages.parts.text import as_percent, counted, number, safe
 from pages.parts.url_state import PageState
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
@@ -51,8 +51,8 @@ def draw_outcomes(study: Study, state: PageState) -> None:
     st.dataframe(shown, hide_index=True, width="stretch", column_config=_shares(*names))
     balance = found.variant_preferred
     if balance.n:
-        st.markdown(f"Of {counted(balance.n, 'vote')} that are no tie, **{balance.estimate:.0%}** prefer the variant "
-                    f"(binomial test against one half: {_p(found.balance_p)}).")  # fmt: skip
+        st.markdown(f"Of {counted(balance.n, 'vote')} that are no tie, **{as_percent(balance.estimate)}** prefer "
+                    f"the variant (binomial test against one half: {_p(found.balance_p)}).")  # fmt: skip
 
 
 def draw_agreement(study: Study, state: PageState) -> None:

@@ -30,6 +30,11 @@ def thousands(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+def as_percent(value: float) -> str:
+    """Write a share as a percentage that does not break: ``as_percent(0.666) == "67\\u00a0%"``."""
+    return f"{100 * value:.0f}\u00a0%"
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun: ``counted(1, "probe") == "1 probe"``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}".replace(",", " ")

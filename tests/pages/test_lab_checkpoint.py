@@ -27,6 +27,21 @@ def test_a_checkpoint_by_path_scores_in_the_lab(
     assert "Null band" in said
 
 
+def test_a_checkpoint_that_gives_no_number_says_so_beside_its_empty_chart(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    state = clip.clip_state()
+    state["visual.proj"][0, 0] = float("nan")
+    torch.save(state, tmp_path / "broken.pt")
+    keep("clipscore@broken", tmp_path / "broken.pt")
+    app = open_page(LAB, evaluators="clipscore@broken", probes="vflip,hflip")
+    assert not app.exception
+    assert "2 probes without a score, see the table." in texts(app)
+    (table,) = (each.value for each in app.dataframe if "mind" in each.value)
+    assert table["mind"].str.contains("could not score").any()
+
+
 def test_evaluators_without_weights_are_listed_with_their_command(
     open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,8 @@
-"""Slices: the part of the stored shifts that a reader looks at, and how many shifts each further choice would leave."""
+"""Slices: the part of the stored shifts that a reader looks at."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pandas as pd
 import pyarrow as pa
@@ -28,7 +27,6 @@ CHOICES: Mapping[str, str] = {
 SIGNS: Mapping[str, str] = {"up": "delta > 0", "down": "delta < 0", "none": "delta = 0"}
 """Where the score went -> condition."""
 
-_SIGN = "case when s.delta > 0 then 'up' when s.delta < 0 then 'down' when s.delta = 0 then 'none' end"
 _VERDICT = "verdicts v on v.corpus = s.corpus and v.item = s.item and v.probe = s.probe and v.subject = s.subject"
 
 
@@ -123,57 +121,3 @@ def shifts(store: Store, chosen: Slice, *, columns: Sequence[str]) -> pd.DataFra
 def judged(store: Store) -> bool:
     """Whether people judged any pair of these runs."""
     return not store.query("select 1 from verdicts limit 1").empty
-
-
-def facets(store: Store, chosen: Slice) -> dict[str, dict[str, int]]:
-    """Count the shifts that each value of each choice would leave, the other choices kept as they are.
-
-    Returns:
-        Field of :class:`Slice` -> value -> count, every value that occurs in the store (count 0 where the other
-        choices leave none of it); beside :data:`CHOICES` also ``sign``.
-    """
-    together: dict[Slice, list[str]] = {}  # fields without a choice of their own see the same rows: one scan for all
-    for field in _EXPRESSIONS:
-        together.setdefault(chosen.without(field), []).append(field)
-    found = {
-        field: counts for seen, fields in together.items() for field, counts in _counts(store, seen, fields).items()
-    }
-    known = _known(store)
-    return {field: dict.fromkeys(known[field], 0) | found[field] for field in _EXPRESSIONS}
-
-
-_WHENS = " ".join(f"when s.{condition} then '{name}'" for name, condition in SIGNS.items())
-_EXPRESSIONS = {field: f"s.{column}" for field, column in CHOICES.items()} | {"sign": f"case {_WHENS} end"}
-"""Field of a slice that has counts -> what is counted."""
-
-_values: WeakKeyDictionary[Store, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
-
-
-def _known(store: Store) -> dict[str, tuple[str, ...]]:
-    """Every value of every choice in a store; what a store holds never changes."""
-    if store not in _values:
-        found = _grouped(store, list(_EXPRESSIONS), "", {})
-        _values[store] = {field: tuple(sorted(counts)) for field, counts in found.items()}
-    return _values[store]
-
-
-def _counts(store: Store, seen: Slice, fields: Sequence[str]) -> dict[str, dict[str, int]]:
-    return _grouped(store, fields, *where(seen))
-
-
-def _grouped(store: Store, fields: Sequence[str], clause: str, params: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Count the rows by each field's value, in one scan."""
-    values = ", ".join(f"{_EXPRESSIONS[field]} as {field}" for field in fields)
-    sets = ", ".join(f"({field})" for field in fields)
-    told = store.table(
-        f"select {', '.join(fields)}, grouping({', '.join(fields)}) as kind, count(*) as n "
-        f"from (select {values} from shifts s {clause}) group by grouping sets ({sets})", params,
-    )  # fmt: skip
-    counts: dict[str, dict[str, int]] = {field: {} for field in fields}
-    # grouping() has a bit for each field, the first the highest; it is 0 for the field that a row counts
-    kinds = {2 ** len(fields) - 1 - 2 ** (len(fields) - 1 - rank): field for rank, field in enumerate(fields)}
-    for row in told.to_pylist():
-        field = kinds[row["kind"]]
-        if row[field] is not None:
-            counts[field][str(row[field])] = row["n"]
-    return counts

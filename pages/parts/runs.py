@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
-from core.analysis.slices import CHOICES, Slice, facets, judged
+from core.analysis.slices import CHOICES, Slice, judged
 from core.audit.manifest import Run
 from core.audit.store import Store, default_store, run_paths, signature
 from core.human.ratings import verdicts
@@ -64,7 +65,7 @@ def findings(files: Signature) -> pd.DataFrame:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def facet_counts(files: Signature, chosen: Slice) -> dict[str, dict[str, int]]:
-    """Counts beside every value of every filter; see ``core.analysis.slices.facets``."""
+    """Counts beside every value of every filter; see ``core.analysis.facets.facets``."""
     return facets(store(files), chosen)
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.analysis.contrasts import contrasts, slice_contrasts
-from core.analysis.slices import CHOICES, SIGNS, Slice, facets, shifts
+from core.analysis.facets import facets
+from core.analysis.slices import CHOICES, SIGNS, Slice, shifts
 from core.audit.schema import VERDICTS
 from core.audit.store import Store
 from core.errors import InvalidInput
@@ -66,8 +67,9 @@ def test_the_count_beside_a_value_is_what_choosing_it_would_leave(
     store: Store, everything: pd.DataFrame, chosen: Slice
 ) -> None:
     counts = facets(store, chosen)
-    for value, count in counts["families"].items():
-        assert len(kept(everything, replace(chosen, families=(value,)))) == count
+    for field in ("families", "categories", "coverage_bins", "evaluators", "axes"):
+        for value, count in counts[field].items():
+            assert len(kept(everything, replace(chosen, **{field: (value,)}))) == count
     for sign, count in counts["sign"].items():
         assert len(kept(everything, replace(chosen, sign=sign))) == count
 

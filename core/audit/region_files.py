@@ -15,7 +15,7 @@ from core.corpora.images import encode_png, read_image, read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.evaluators.published.region_source import detect
-from core.evaluators.published.regions import INDEX, RegionDetector, RegionFolder, Regions, read_index
+from core.evaluators.published.regions import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
 from core.probes.base import IDENTITY
 
 LIST = "pictures.csv"
@@ -62,15 +62,25 @@ def extract_regions(
     """Write the regions of pictures as ``<hash of the pixels>.npz``, in the layout of UNITER's authors.
 
     Each file holds ``features`` [n, d], ``norm_bb`` [n, 6] and ``conf`` [n, 1] in half precision, the surest region
-    first. Files that are there already are left alone, so that a second call goes on where the first one stopped.
+    first, and ``detector.json`` the detector's digest. Files that are there already are left alone, so that a second
+    call goes on where the first one stopped.
 
     Args:
         progress: called with the number of pictures dealt with so far.
 
     Returns:
         Number of pictures that have regions now; a sentence for each one that cannot be read.
+
+    Raises:
+        InvalidInput: if the folder holds regions of another detector.
     """
     out.mkdir(parents=True, exist_ok=True)
+    held = RegionFolder(out)
+    if held.detector != detector.digest and (held.detector or held.names()):
+        raise InvalidInput(
+            f"{out} holds regions of another detector, and the two may not be mixed; choose another folder"
+        )
+    _write(out / DETECTOR_FILE, json.dumps({"detector": detector.digest}).encode())
     found, unread = 0, []
     for start in range(0, len(pictures), TOGETHER):
         read: dict[str, np.ndarray] = {}

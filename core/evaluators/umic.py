@@ -33,10 +33,6 @@ DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
 """Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
 GET = "python -m core evaluators get umic"
-_UNKNOWN = (
-    "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
-    f"detector with: {GET}"
-)
 _Pair = tuple[Regions, list[int]]
 
 
@@ -49,9 +45,9 @@ def regions_folder() -> Path:
 class Umic(Published):
     """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
 
-    Regions come from a folder of precomputed ones; for any other picture, and so for every edited one, from a
-    detector: one of the user's own, or bottom-up attention where its weights are here. Without either UMIC is
-    *precomputed only*: a picture without regions has no score, and the reason beside it.
+    Regions come from a detector, one of the user's own or bottom-up attention where its weights are here, or from a
+    folder of precomputed ones (:class:`core.evaluators.published.region_source.RegionSource` says which). Without a
+    detector UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
 
     Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
     """
@@ -191,7 +187,7 @@ class Umic(Published):
         """Regions of each picture that enter the network, or why there are none."""
         sure, least, most = (self._limits[name] for name in ("confidence", "least_regions", "most_regions"))
         return [
-            _UNKNOWN if found is None else found.kept(confidence=sure, least=int(least), most=int(most))
+            self._source.unknown if found is None else found.kept(confidence=sure, least=int(least), most=int(most))
             for found in self._source.find(images)
         ]
 

@@ -67,6 +67,13 @@ def test_regions_of_pictures_are_written_once_where_umic_finds_them(
     assert "broken.png" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in out.glob("*.npz")} == files
 
+    assert json.loads((out / "detector.json").read_text()) == {"detector": Umic.detector().digest}
+    write_frcnn(own_weights / "bottom-up-attention", seed=1)
+    other = invoke("regions", "extract", pictures, "--out", out, "--device", "cpu")
+    assert other.exit_code == 2
+    assert "regions of another detector" in other.stderr
+    write_frcnn(own_weights / "bottom-up-attention")
+
     pixels = np.asarray(Image.open(pictures / "inner" / "1.png"))
     detector = Umic.detector()
     assert detector is not None

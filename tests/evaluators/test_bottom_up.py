@@ -1,7 +1,9 @@
 """UMIC from pixels: the detector on a tiny checkpoint in the publisher's format, against plain references."""
 
+import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
 from torch.nn import functional
 
+from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators.base import PartlyScored
 from core.evaluators.published.bottom_up import BottomUp, Selection
 from core.evaluators.published.catalogue import weights
 from core.evaluators.published.proposals import anchors, confidence, decoded, proposed
@@ -344,8 +348,6 @@ def test_umic_scores_edited_pictures_from_their_pixels(umic_folder: Path, monkey
 def test_regions_from_pixels_score_as_the_same_regions_precomputed(
     umic_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.corpora.images import pixel_hash
-
     image = picture(2)
     from_pixels = find(f"umic@{umic_folder}").load().score([image], ["A cat."])
     own = BottomUp.load(Place(weights("bottom-up-attention"), umic_folder / "bottom-up-attention")).regions(image)
@@ -360,6 +362,33 @@ def test_regions_from_pixels_score_as_the_same_regions_precomputed(
     assert precomputed.score([image], ["A cat."]) == pytest.approx(from_pixels, abs=1e-6)
     write_npz(folder / f"{pixel_hash(image)}.npz", {**made_regions(0, 20, 20), "features": np.ones((20, WIDTH))})
     assert precomputed.score([image], ["A cat."]) != pytest.approx(from_pixels, abs=1e-4)
+
+
+def test_regions_of_two_detectors_are_not_mixed(
+    umic_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, edited = picture(0), picture(0)[::-1].copy()
+    folder = tmp_path / "regions"
+    folder.mkdir()
+    arrays = {**made_regions(0, 20, 20), "features": np.ones((20, WIDTH))}
+    write_npz(folder / f"{pixel_hash(known)}.npz", arrays)
+    monkeypatch.setenv(REGIONS, str(folder))
+    alone = find(f"umic@{umic_folder}").load()
+    with pytest.raises(PartlyScored) as partly:
+        alone.score([known, edited], ["A cat.", "A cat."])
+    assert np.isfinite(partly.value.scores).tolist() == [True, False]
+    assert "another detector than the one here" in partly.value.errors[1]
+    assert alone.fingerprint.settings["detector"] is None
+    assert len(alone.runners()) == 1
+
+    own = BottomUp.load(Place(weights("bottom-up-attention"), umic_folder / "bottom-up-attention"))
+    (folder / "detector.json").write_text(json.dumps({"detector": own.digest}), encoding="utf-8")
+    both = find(f"umic@{umic_folder}").load()
+    assert np.isfinite(both.score([known, edited], ["A cat.", "A cat."])).all()
+    assert both.fingerprint.settings["detector"] == own.digest
+    (folder / "detector.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"detector\.json cannot be read"):
+        find(f"umic@{umic_folder}").load()
 
 
 def test_where_nothing_is_sure_the_ten_best_regions_enter(umic_folder: Path) -> None:
@@ -378,6 +407,11 @@ def test_other_weights_of_the_detector_are_another_fingerprint(umic_folder: Path
     assert before.fingerprint.key != after.fingerprint.key
     image = picture(0)
     assert before.score([image], ["A cat."]) != pytest.approx(after.score([image], ["A cat."]), abs=1e-6)
+
+
+def test_regions_chosen_otherwise_are_of_another_detector(tiny, loaded: BottomUp) -> None:
+    assert detector(tiny[0]).digest == loaded.digest
+    assert detector(tiny[0], replace(SMALL, overlap=0.5)).digest != loaded.digest
 
 
 def test_a_detector_of_the_users_own_comes_first(

@@ -1,5 +1,6 @@
 """Regions from pixels: bottom-up attention's detector as UNITER's authors used it."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +61,11 @@ class Selection:
             most=int(entry.number("most_regions", own.most)),
         )
 
+    @property
+    def digest(self) -> str:
+        """Short hash: regions that were chosen otherwise are other regions."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+
     def scaled(self, height: int, width: int) -> tuple[int, int]:
         """Height and width in which a picture enters the network."""
         scale = min(self.short_side / min(height, width), self.long_side / max(height, width))
@@ -74,6 +80,8 @@ class BottomUp:
     made that UMIC was trained and published with. Two differences remain: those came from Caffe's model for 10 to 100
     regions, and the publisher of these PyTorch weights does not say from which of Caffe's two models they were
     converted; and boxes are continuous here, where Caffe counts whole pixels.
+
+    ``digest`` names the weights and how regions are chosen.
 
     The publisher's own code, written for another network than UNITER, refines boxes, suppresses across classes, keeps
     a fixed number of regions, and swaps red and blue against the means; none of this is done here.
@@ -105,7 +113,8 @@ class BottomUp:
         network = load_faster_rcnn(path, read_recipe(path.with_name(CONFIG))).to(device)
         pictures = CPU_PICTURES if device.startswith("cpu") else DEVICE_PICTURES
         runner = Runner(path.name, network, device, batch=pictures, cpu_batch=CPU_PICTURES)
-        return cls(runner, digest, selection or Selection())
+        chosen = selection or Selection()
+        return cls(runner, f"{digest}+{chosen.digest}", chosen)
 
     def regions(self, image: np.ndarray) -> Regions:
         """Find the regions of one picture; see :meth:`regions_of`."""

@@ -9,6 +9,14 @@ from core.evaluators.published.bottom_up import BottomUp
 from core.evaluators.published.device import Runner
 from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
 
+_UNKNOWN = (
+    "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
+    "detector with: python -m core evaluators get umic"
+)
+_OTHER = (
+    "no regions of this image in {folder}, whose regions come from another detector than the one here, and the two "
+    "may not be mixed; add this image's regions, or take the folder away to find all regions in pixels"
+)
 REMEMBERED = 64
 """Pictures whose regions stay in memory after a detector found them; a hundred regions take 0.8 MB."""
 
@@ -16,12 +24,23 @@ REMEMBERED = 64
 class RegionSource:
     """Regions of any picture, by the hash of its pixels.
 
+    The regions of an audit must all come from one detector: else the score of an edited picture would also move
+    because another network looked at it. So bottom-up attention adds to a folder only where it made the folder
+    itself; beside any other folder it is left aside. A detector of the user's own adds to any folder that they name.
+
     Args:
         folder: precomputed regions.
         detector: finds those of the pictures that the folder does not have.
+
+    Attributes:
+        unknown: why a picture has no regions, where it has none.
     """
 
     def __init__(self, folder: RegionFolder | None, detector: RegionDetector | None) -> None:
+        self.unknown = _UNKNOWN
+        if folder and isinstance(detector, BottomUp) and folder.detector != detector.digest:
+            self.unknown = _OTHER.format(folder=folder.folder)
+            detector = None
         self._folder, self._detector = folder, detector
         self._remembered: dict[str, Regions] = {}
 

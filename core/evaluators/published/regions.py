@@ -18,6 +18,8 @@ import numpy as np
 from core.errors import InvalidInput
 
 INDEX = "index.json"
+DETECTOR_FILE = "detector.json"
+"""In a folder of regions that ``python -m core regions extract`` wrote: the detector that found them all."""
 MOST_BYTES = 64 << 20
 """Bytes that the entry of one picture may have; a hundred regions take less than 1 MB."""
 
@@ -92,6 +94,17 @@ class RegionFolder:
             if content is not None:
                 return _regions(content, self.folder / name)
         return None
+
+    @property
+    def detector(self) -> str | None:
+        """Digest of the detector that found all of these regions; None where the folder does not say."""
+        path = self.folder / DETECTOR_FILE
+        try:
+            found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{path} cannot be read ({error}); extract the regions into another folder") from error
+        digest = found.get("detector") if isinstance(found, dict) else None
+        return digest if isinstance(digest, str) else None
 
     def names(self) -> tuple[str, ...]:
         """Names of all entries."""

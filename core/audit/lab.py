@@ -92,10 +92,7 @@ def run_lab(
     for name in dict.fromkeys(evaluators):
         try:
             say(f"Loading {name}")
-            with pool.lease(name) as evaluator:
-                say(f"Scoring with {name}")
-                own = _score(bench, caption, shown, evaluator, name=name, cache=cache)
-                fingerprints[name] = evaluator.fingerprint.as_dict()
+            own, fingerprints[name] = _take_turn(bench, caption, shown, name, pool=pool, cache=cache, say=say)
         except InvariscopeError as error:
             failures[name] = str(error)
             continue
@@ -115,6 +112,22 @@ def see(bench: Workbench, variant: Variant | None, caption: str, evaluator: str,
     """
     with pool.lease(evaluator) as loaded:
         return loaded.see(bench.image(variant)[1], caption, object_mask=bench.object_mask(variant))
+
+
+def _take_turn(
+    bench: Workbench,
+    caption: str,
+    probes: Sequence[Probe],
+    name: str,
+    *,
+    pool: Pool,
+    cache: EmbeddingCache | None,
+    say: Callable[[str], None],
+) -> tuple[list[LabRow], Mapping[str, Any]]:
+    """Rows and fingerprint of one evaluator; nothing refers to it afterwards, so that the pool can unload it."""
+    with pool.lease(name) as evaluator:
+        say(f"Scoring with {name}")
+        return _score(bench, caption, probes, evaluator, name=name, cache=cache), evaluator.fingerprint.as_dict()
 
 
 def _score(

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
 
+_log = logging.getLogger("invariscope.audit")
 Existing = Literal["resume", "refuse", "replace"]
 
 
@@ -101,11 +103,8 @@ def run_audit(
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
-        evaluators = []
-        for reference in plan.evaluators:
-            stack.enter_context(pool.hold(reference))
-            with pool.lease(reference) as evaluator:
-                evaluators.append(describe_evaluator(reference, evaluator))
+        evaluators = [_described(pool, reference) for reference in plan.evaluators]
+        _hold(pool, plan.evaluators, stack)
         keys = [each["fingerprint"]["key"] for each in evaluators]
         folder = RunFolder(path, hashlib.sha256(json.dumps([fingerprint, *keys]).encode()).hexdigest()[:16])
         manifest = first_manifest(
@@ -117,6 +116,24 @@ def run_audit(
         job = _Job(plan, folder, manifest, pool, RunCache(cache), progress, stop, begun)
         job.open()
         return job.run()
+
+
+def _described(pool: Pool, reference: str) -> dict[str, Any]:
+    with pool.lease(reference) as evaluator:
+        return describe_evaluator(reference, evaluator)
+
+
+def _hold(pool: Pool, references: Sequence[str], stack: ExitStack) -> None:
+    """Keep evaluators loaded for the whole run if all have room at once; otherwise they take turns, said aloud."""
+    if not {*references} <= {each.reference for each in pool.loaded()}:
+        _log.warning(
+            "the evaluators of this run have no room in %.0f MB together and are loaded in turns, which takes longer; "
+            "set INVARISCOPE_POOL_MB higher if the machine has more",
+            pool.budget_mb,
+        )
+        return
+    for reference in references:
+        stack.enter_context(pool.hold(reference))
 
 
 class _Job:
@@ -139,6 +156,10 @@ class _Job:
         self.run_id: str = manifest["run"]
         self.makers = {
             reference: rows.RowMaker(self.run_id, plan, manifest["evaluators"][index]["name"])
+            for index, reference in enumerate(plan.evaluators)
+        }
+        self.keys = {
+            reference: manifest["evaluators"][index]["fingerprint"]["key"]
             for index, reference in enumerate(plan.evaluators)
         }
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
@@ -245,6 +266,8 @@ class _Job:
             return counts
         for rank, (reference, maker) in enumerate(self.makers.items(), 1):
             with self.pool.lease(reference) as evaluator:
+                if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
+                    raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
                 started = time.perf_counter()
                 scores = score_pairs_with_errors(
                     evaluator,
@@ -256,10 +279,12 @@ class _Job:
                 )
                 spent = time.perf_counter() - started
                 new, without_baseline = maker.rows(evaluator, group.drafts, scores)
+                name = evaluator.spec.name
+                del evaluator  # while the next one loads, the pool may want its memory
             found += new
             left_out += without_baseline
             counts = counts.plus(ShardCounts(0, 0, scores.images_encoded, scores.captions_encoded, scores.calls))
-            speed = self.speed.setdefault(evaluator.spec.name, {"images": 0, "seconds": 0.0})
+            speed = self.speed.setdefault(name, {"images": 0, "seconds": 0.0})
             speed["images"] += len(group.images)
             speed["seconds"] = round(speed["seconds"] + spent, 3)
             self._tell(group.variants * rank // len(self.makers))

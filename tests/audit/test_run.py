@@ -331,6 +331,19 @@ def test_an_evaluator_that_cannot_be_loaded_ends_the_run_before_it_begins(square
     assert not (tmp_path / "runs" / "r").exists()
 
 
+def test_evaluators_without_room_for_all_take_turns_and_score_the_same(
+    squares: Corpus, tmp_path: Path, pool: Pool, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan = plan_of(squares, evaluators=[HISTOGRAM, PAIRED])
+    together = run_audit(plan, tmp_path / "together", run_id="r", pool=pool)
+    assert not caplog.text
+    narrow = Pool(15, "cpu", patience_s=0.0)
+    in_turns = run_audit(plan, tmp_path / "turns", run_id="r", pool=narrow)
+    assert "no room in 15 MB together and are loaded in turns" in caplog.text
+    assert len(narrow.loaded()) == 1
+    pd.testing.assert_frame_equal(frame(together), frame(in_turns))
+
+
 def test_told_to_stop_the_run_keeps_what_it_has_and_goes_on_later(squares: Corpus, tmp_path: Path, pool: Pool) -> None:
     finished: list[int] = []
     with pytest.raises(RunStopped, match=r"run r stopped after 1 of 3 shards; start the same run again"):

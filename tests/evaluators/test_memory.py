@@ -1,0 +1,67 @@
+"""What weights take, what errors say that memory ran out, and that freed memory goes back."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from core.evaluators.memory import out_of_memory, weights_mb
+
+GIVEN_BACK = """
+from pathlib import Path
+import torch
+from core.evaluators.memory import give_back
+
+def held():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024
+
+torch.ones(1)
+before = held()
+blocks = [torch.ones(2**18) for _ in range(400)]  # 1 MB each: from the heap, not from the system
+kept = blocks[::40]
+full = held()
+del blocks
+give_back()
+print(full - before, held() - before)
+"""
+
+
+def test_shared_tensors_count_once_and_buffers_count() -> None:
+    one = torch.nn.Linear(1024, 1024, bias=False)
+    two = torch.nn.Linear(1024, 1024, bias=False)
+    two.weight = one.weight
+    assert weights_mb([one, two, one]) == 4
+    assert weights_mb([one.half()]) == 2
+    one.register_buffer("table", torch.zeros(2**18))
+    assert weights_mb([one]) == 3
+
+
+def test_a_real_failure_to_allocate_is_recognised() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(10**14)
+    assert not isinstance(caught.value, torch.OutOfMemoryError)  # the CPU's is a bare one
+    assert out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), True),
+        (MemoryError(), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_only_what_says_that_memory_ran_out_is_taken_for_it(error: Exception, is_one: bool) -> None:
+    assert out_of_memory(error) is is_one
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process holds in this way")
+def test_freed_weights_go_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", GIVEN_BACK], capture_output=True, text=True, check=True)
+    full, left = map(float, done.stdout.split())
+    assert full > 390
+    assert left < 40

@@ -169,4 +169,5 @@ def _take_home(state: PageState, found: Fit, table: pd.DataFrame, strength: floa
         if why_not
         else "The file is an evaluator of its own wherever one is named, and corrects the scores of a run:"
     )
-    st.code(f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv", language="shell")
+    st.code(f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv", language="shell",
+            wrap_lines=True)  # fmt: skip

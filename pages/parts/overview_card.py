@@ -6,15 +6,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flip_risk import SCALE
+from core.analysis.flip_risk import IQR
 from core.charts.fairness import family_shifts
 from core.charts.style import CONFIG, colours
 from pages.parts.downloads import data_buttons
 from pages.parts.text import number, safe
 
 _RISK = (
-    "How often this family would turn round the order of two captions whose scores lie this far apart on the "
-    "evaluator's own scale: Pr[δ′ − δ > gap] over pairs of its shifts. It cannot exceed 50 %, the risk of a coin."
+    "How often this family would turn round the order of two captions whose scores lie this far apart: "
+    "Pr[δ′ − δ > gap] over pairs of its shifts. The gap is a share of the evaluator's interquartile range, the spread "
+    "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
+    "It cannot exceed 50 %, the risk of a coin."
 )
 
 
@@ -59,12 +61,12 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
     cell = (
         (risks["evaluator"] == row["evaluator"]) & (risks["family"] == row["family"]) & (risks["axis"] == row["axis"])
     )
-    found = risks[cell & (risks["unit"] == SCALE)]
+    found = risks[cell & (risks["unit"] == IQR)]
     if found.empty or math.isnan(found["risk"].iloc[0]):
         return "Flip risk unknown"
     each = found.iloc[0]
     return (f"Flip risk {100 * each['risk']:.1f} % ({100 * each['low']:.1f} to {100 * each['high']:.1f}) "
-            f"at a gap of {each['gap']:g}")  # fmt: skip
+            f"at a gap of {100 * each['gap']:g} % of its spread")  # fmt: skip
 
 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:

@@ -138,7 +138,8 @@ def _distance(state: PageState, files: Signature, chosen: Slice) -> None:
     found = distance_curve(files, chosen, evaluator)
     if found.empty:
         st.info("These runs hold no distance grid. An audit with it:", icon=":material/grid_on:")
-        st.code("python -m core audit --corpus demo --evaluators conse-lite0 --probes distance", language="shell")
+        st.code("python -m core audit --corpus demo --evaluators conse-lite0 --probes distance", language="shell",
+                wrap_lines=True)  # fmt: skip
         return
     figure = curve(found, x="distance of the object from the centre, 1 = the edge", y="%Δ",
                    colour=colours([evaluator])[evaluator])  # fmt: skip

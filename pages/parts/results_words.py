@@ -60,7 +60,8 @@ def _absent(files: Signature, family: str) -> None:
         nothing(f"{family} word")
         return
     st.info(f"These runs hold no {family} words. An audit with them:", icon=":material/sell:")
-    st.code(f"python -m core audit --corpus demo --evaluators conse-lite0 --probes {family}", language="shell")
+    st.code(f"python -m core audit --corpus demo --evaluators conse-lite0 --probes {family}", language="shell",
+            wrap_lines=True)  # fmt: skip
 
 
 def _crossed(state: PageState, files: Signature, chosen: Slice) -> None:

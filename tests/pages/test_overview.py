@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 from core.audit.plan import make_plan
 from core.audit.publish import publish
 from core.audit.run import run_audit
+from core.audit.store import default_store
 from core.evaluators.pool import Pool
+from core.report.card import card_report
 from core.settings import runs_dir
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.pages.opening import OVERVIEW, Open, texts
@@ -97,3 +100,11 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
     assert not app.exception
     assert "1 run opened: squares-1" in " ".join(each.value for each in app.success).replace("\\", "")
     assert "squares-1" in str(app.dataframe[-1].value)
+
+
+def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Open, one_run: Path) -> None:
+    said = texts(open_page(OVERVIEW))
+    risks = re.findall(r"Flip risk ([\d.]+) % \(([\d.]+) to ([\d.]+)\) at a gap of 0\.7 % of its spread", said)
+    printed = card_report(default_store())
+    assert risks
+    assert all(f"{risk} [{low}, {high}]" in printed for risk, low, high in risks)

@@ -41,7 +41,9 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
         InvalidInput: if the answer is no score from 0.0 to 1.0.
 
     Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). There, an answer
-    without a score silently takes the score of the one before it; here it has none.
+    without a score silently takes the score of the one before it, the digits of several numbers are read as one, and a
+    bare 0 as the first decimal; here all of these have none. Of three decimals the second counts here; there, it may
+    be the third.
     """
     text = answer.text.strip()
     found = _SCORE.match(text)
@@ -77,9 +79,12 @@ class _Fleur(Generative):
         self._colour = [int(255 * share) for share in mean]
 
     def prompt(self, caption: str) -> str:
-        """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included."""
+        """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included.
+
+        Runs of white space in the caption become one space, as in the authors' code.
+        """
         told = str(self.entry.settings["conversation"])
-        return told.replace("{question}", self.question(caption))
+        return told.replace("{question}", self.question(self._model.plain(" ".join(caption.split()))))
 
     def view(self, image: np.ndarray) -> np.ndarray:
         """The picture padded to a square."""
@@ -137,7 +142,7 @@ class RefFleur(_Fleur, Referenced):
         scores = np.full(len(captions), np.nan)
         failed = [None if texts else NO_REFERENCE.format(name=self.spec.name) for texts in told]
         if rows:
-            prompts = [self.prompt(captions[row]).replace("{references}", "\n".join(told[row])) for row in rows]
+            prompts = [self._with(self.prompt(captions[row]), told[row]) for row in rows]
             try:
                 scores[rows] = self.judged([images[row] for row in rows], prompts)
             except PartlyScored as partly:
@@ -147,3 +152,7 @@ class RefFleur(_Fleur, Referenced):
         if any(failed):
             raise PartlyScored(scores, failed)
         return scores
+
+    def _with(self, prompt: str, references: Sequence[str]) -> str:
+        told = "\n".join(self._model.plain(each) for each in references)
+        return prompt.replace("{references}", told, 1)  # the template's own, which stands before the caption

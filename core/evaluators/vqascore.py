@@ -75,7 +75,7 @@ class _T5Score(Published):
         return Fingerprint(
             name=self.spec.name,
             weights=self._digest,
-            preprocessing="padded to a square, CLIP's own processor",
+            preprocessing="padded to a square, CLIP's own processor, by Pillow",
             precision=self._precision,
             versions=library_versions("torch", "transformers", "tokenizers", "pillow"),
             settings=dict(self.entry.settings),

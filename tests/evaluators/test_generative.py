@@ -32,8 +32,9 @@ def picture(seed: int) -> np.ndarray:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("vlm")
     write_llava(root / "llava")
+    write_llava(root / "marks", marks=True)
     write_qwen(root / "qwen")
-    return {"llava": root / "llava", "qwen": root / "qwen"}
+    return {name: root / name for name in ("llava", "marks", "qwen")}
 
 
 def load(name: str, folder: Path) -> Any:
@@ -185,10 +186,10 @@ def test_an_answer_without_a_score_is_null_with_its_text_and_never_the_previous_
     assert all("no score from 0.0 to 1.0" in (error or "") for error in raised.value.errors)
 
 
-@pytest.fixture(scope="module")
-def trained(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["llava", "marks"])
+def trained(request: pytest.FixtureRequest, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny LLaVA, taught to answer three pairs with a score."""
-    evaluator = load("fleur", folders["llava"])
+    evaluator = load("fleur", folders[request.param])
     model, network = evaluator._model, evaluator._model.runner.network
     wanted = [(picture(0), "A cat.", "0.85"), (picture(1), "A dog.", "0.3"), (picture(2), "A bed.", "1.0")]
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
@@ -281,6 +282,45 @@ def test_a_picture_is_encoded_once_for_all_its_captions(folders: dict[str, Path]
     assert len(seen) == 2
     evaluator.score([picture(seed) for seed in range(REMEMBERED + 3)], ["A cat."] * (REMEMBERED + 3))
     assert len(model._encoded) == REMEMBERED
+
+
+def test_the_digits_are_found_behind_the_mark_that_opens_a_text(folders: dict[str, Path]) -> None:
+    words = load("fleur", folders["marks"])._model.processor.tokenizer
+    assert len(words.encode("7", add_special_tokens=False)) == 2
+    assert words.convert_ids_to_tokens(load("fleur", folders["marks"])._digits) == list("0123456789")
+    with pytest.raises(InvalidInput, match="tokens"):
+        load("fleur", folders["marks"])._model.token("10")
+
+
+@pytest.mark.parametrize(("name", "family"), [("vqascore-qwen", "qwen"), ("protoscore-base", "qwen")])
+def test_a_caption_that_holds_the_models_own_marks_is_only_read(
+    folders: dict[str, Path], name: str, family: str
+) -> None:
+    evaluator = load(name, folders[family])
+    captions = ["A <|image_pad|> cat.<|im_end|>", "A <image> on a </s> mat."]
+    assert np.isfinite(evaluator.score([picture(0)] * 2, captions)).all()
+    assert "A < |image_pad|> cat.< |im_end|>" in evaluator.prompt(captions[0])
+
+
+def test_fleur_reads_a_caption_as_its_authors_do(folders: dict[str, Path]) -> None:
+    evaluator = load("fleur", folders["llava"])
+    assert "Caption: A cat < image> sits.\n\nScore" in evaluator.prompt(" A  cat\t<image>\n sits.\n")
+    reference = load("reffleur", folders["llava"])
+    prompt = reference._with(reference.prompt("{references} {caption}"), ["one", "two {caption}"])
+    assert "Reference Captions: one\ntwo {caption}\n\nCandidate Caption: {references} {caption}\n" in prompt
+
+
+@pytest.mark.parametrize("family", ["llava", "qwen"])
+def test_pictures_are_resized_by_pillow_as_the_authors_did(folders: dict[str, Path], family: str) -> None:
+    pictures = load("vqascore-qwen", folders[family])._model.processor.image_processor
+    square = np.random.default_rng(4).integers(0, 256, (112, 112, 3), dtype=np.uint8)
+    side = 28 if family == "llava" else 112
+    seen = Image.fromarray(square).resize((side, side), Image.Resampling.BICUBIC)
+    expected = (np.asarray(seen) / 255 - pictures.image_mean) / pictures.image_std
+    found = pictures(Image.fromarray(square), return_tensors="np")["pixel_values"]
+    assert sorted(found.ravel())[:: side * 2] == pytest.approx(
+        sorted(np.tile(expected, (1 if family == "llava" else 2, 1, 1, 1)).ravel())[:: side * 2], abs=1e-5
+    )
 
 
 def test_padding_keeps_the_whole_picture_in_the_middle() -> None:

@@ -32,7 +32,10 @@ def by_hand(evaluator: Any, parts: Any, image: np.ndarray, caption: str) -> floa
     side = max(image.shape[:2])
     square = Image.new("RGB", (side, side), tuple(int(255 * mean) for mean in evaluator._model.pictures.image_mean))
     square.paste(Image.fromarray(image), ((side - image.shape[1]) // 2, (side - image.shape[0]) // 2))
-    pixels = evaluator._model.pictures(square, return_tensors="pt").pixel_values
+    facts = evaluator._model.pictures
+    shares = np.asarray(square.resize((SIDE, SIDE), Image.Resampling.BICUBIC)) / 255  # as Pillow resizes
+    pixels = torch.from_numpy((shares - facts.image_mean) / facts.image_std).permute(2, 0, 1)[None].float()
+    torch.testing.assert_close(facts(square, return_tensors="pt").pixel_values, pixels, atol=1e-5, rtol=0)
     words = evaluator._model.words
     with torch.no_grad():
         patches = projector(tower(pixels, output_hidden_states=True).hidden_states[-2][0, 1:])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 SIDE, PATCH, WIDTH = 28, 14, 32
 WORDS = (
@@ -41,8 +41,29 @@ def tokenizer(specials: tuple[str, ...]) -> Any:
     )  # fmt: skip
 
 
-def write_llava(folder: Path, *, seed: int = 0) -> Any:
-    """Write a LLaVA-1.5 folder; return its network."""
+def marking_tokenizer(specials: tuple[str, ...]) -> Any:
+    """A tokenizer that opens a text with a mark of a word's start, as Llama's does: a digit alone takes two tokens."""
+    from transformers import PreTrainedTokenizerFast
+
+    letters = [chr(each) for each in range(33, 127)]
+    pieces = [*specials, *(f"<0x{each:02X}>" for each in range(256)), "\u2581", *letters]
+    made = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, [], byte_fallback=True))
+    made.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    made.decoder = decoders.Sequence(
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token=specials[1], eos_token=specials[2], pad_token=specials[0],
+        additional_special_tokens=list(specials[3:]),
+    )  # fmt: skip
+
+
+def write_llava(folder: Path, *, seed: int = 0, marks: bool = False) -> Any:
+    """Write a LLaVA-1.5 folder; return its network.
+
+    Args:
+        marks: use the tokenizer that opens texts with a mark.
+    """
     from transformers import (
         CLIPImageProcessor,
         CLIPVisionConfig,
@@ -52,7 +73,7 @@ def write_llava(folder: Path, *, seed: int = 0) -> Any:
         LlavaProcessor,
     )
 
-    words = tokenizer(("<pad>", "<s>", "</s>", "<image>"))
+    words = (marking_tokenizer if marks else tokenizer)(("<pad>", "<s>", "</s>", "<image>"))
     words.chat_template = "USER: <image>\n{{ messages[0]['content'][1]['text'] }} ASSISTANT:"
     vision = CLIPVisionConfig(
         hidden_size=WIDTH, intermediate_size=48, num_hidden_layers=3, num_attention_heads=2, image_size=SIDE,

@@ -62,6 +62,9 @@ class ChatModel:
     def open(cls, folder: Path, *, device: str, precision: str, adapter: Path | None = None) -> "ChatModel":
         """Load a folder in transformers' format, weights from safetensors only.
 
+        Pictures are resized by Pillow, as the authors of these evaluators did it; transformers would otherwise take
+        torchvision's kernel, whose pixels differ by up to 2 of 255.
+
         Args:
             adapter: folder of a PEFT adapter, merged into the weights.
 
@@ -70,10 +73,13 @@ class ChatModel:
                 another model.
         """
         import torch
-        from transformers import AutoModelForImageTextToText, AutoProcessor
+        from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
 
         try:
             processor: Any = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            processor.image_processor = AutoImageProcessor.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, backend="pil"
+            )
             network: Any = AutoModelForImageTextToText.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False, use_safetensors=True,
                 dtype=getattr(torch, precision),
@@ -89,13 +95,26 @@ class ChatModel:
     def token(self, text: str) -> int:
         """The one token that a text is.
 
+        Llama's tokenizer opens every text with a mark for the start of a word, which is a token of its own before a
+        digit; it is left out.
+
         Raises:
             InvalidInput: if it takes several; the model cannot score with it then.
         """
-        ids = self.processor.tokenizer.encode(text, add_special_tokens=False)
+        tokenizer = self.processor.tokenizer
+        ids = tokenizer.encode(text, add_special_tokens=False)
+        while len(ids) > 1 and not tokenizer.decode(ids[:1]).strip():
+            ids = ids[1:]
         if len(ids) != 1:
             raise InvalidInput(f"{self.runner.name} writes {text!r} as {len(ids)} tokens; its probability is not one")
         return int(ids[0])
+
+    def plain(self, text: str) -> str:
+        """Text in which the model's own marks, such as ``<image>``, are broken by a space: a caption is only read."""
+        marks = [each.content for each in self.processor.tokenizer.added_tokens_decoder.values() if each.special]
+        for mark in sorted(marks, key=len, reverse=True):
+            text = text.replace(mark, f"{mark[:1]} {mark[1:]}")
+        return text
 
     def prompt(self, question: str, *, opening: str = "") -> str:
         """Question about one picture in the model's own chat format, with the first words of the answer."""

@@ -52,7 +52,7 @@ class ClipT5:
             NotAvailable: if one is incomplete, damaged, or of another architecture.
         """
         import torch
-        from transformers import AutoTokenizer, CLIPImageProcessor, CLIPVisionModel
+        from transformers import AutoTokenizer, CLIPImageProcessorPil, CLIPVisionModel
 
         state = read_folder(folder)
         try:
@@ -61,7 +61,7 @@ class ClipT5:
             del state
             vision: Any = CLIPVisionModel.from_pretrained(tower, local_files_only=True)
             tokenizer: Any = AutoTokenizer.from_pretrained(words, local_files_only=True, trust_remote_code=False)
-            pictures: Any = CLIPImageProcessor.from_pretrained(tower, local_files_only=True)
+            pictures: Any = CLIPImageProcessorPil.from_pretrained(tower, local_files_only=True)
         except NotAvailable:
             raise
         except Exception as error:  # a damaged folder fails in as many ways as it has files

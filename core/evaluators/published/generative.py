@@ -51,8 +51,9 @@ class Generative(Published):
         return str(self.entry.settings["question"]).replace("{caption}", caption)
 
     def prompt(self, caption: str) -> str:
-        """The whole text that enters the model."""
-        return self._model.prompt(self.question(caption), opening=str(self.entry.settings.get("opening", "")))
+        """The whole text that enters the model; marks of the model's own inside a caption are broken."""
+        question = self.question(self._model.plain(caption))
+        return self._model.prompt(question, opening=str(self.entry.settings.get("opening", "")))
 
     def runners(self) -> Sequence[Runner]:
         """The chat model."""
@@ -64,7 +65,7 @@ class Generative(Published):
         return Fingerprint(
             name=self.spec.name,
             weights=self._digest,
-            preprocessing="the model's own processor",
+            preprocessing="the model's own processor, by Pillow",
             precision=self._precision,
             versions=library_versions("torch", "transformers", "tokenizers", "pillow"),
             settings={**self.entry.settings, **self.facts()},

@@ -89,18 +89,20 @@ def run_lab(
     bands: dict[str, NullBand] = {}
     failures: dict[str, str] = {}
     fingerprints: dict[str, Mapping[str, Any]] = {}
+    notes: dict[str, str] = {}
     for name in dict.fromkeys(evaluators):
         try:
             say(f"Loading {name}")
-            own, fingerprints[name] = _take_turn(bench, caption, shown, name, pool=pool, cache=cache, say=say)
+            own, fingerprints[name], note = _take_turn(bench, caption, shown, name, pool=pool, cache=cache, say=say)
         except InvariscopeError as error:
             failures[name] = str(error)
             continue
+        notes |= {name: note} if note else {}
         bands[name] = null_band(name, own)
         rows += [_against(row, bands[name]) for row in own]
     return LabResult(
         bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, tuple(rows), bands, failures,
-        fingerprints,
+        fingerprints, notes,
     )  # fmt: skip
 
 
@@ -123,11 +125,12 @@ def _take_turn(
     pool: Pool,
     cache: EmbeddingCache | None,
     say: Callable[[str], None],
-) -> tuple[list[LabRow], Mapping[str, Any]]:
-    """Rows and fingerprint of one evaluator; nothing refers to it afterwards, so that the pool can unload it."""
+) -> tuple[list[LabRow], Mapping[str, Any], str]:
+    """Rows, fingerprint and note of one evaluator; nothing refers to it afterwards: the pool can unload it."""
     with pool.lease(name) as evaluator:
         say(f"Scoring with {name}")
-        return _score(bench, caption, probes, evaluator, name=name, cache=cache), evaluator.fingerprint.as_dict()
+        own = _score(bench, caption, probes, evaluator, name=name, cache=cache)
+        return own, evaluator.fingerprint.as_dict(), pool.note(name)
 
 
 def _score(

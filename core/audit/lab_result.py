@@ -102,6 +102,7 @@ class LabResult:
         bands: null band by evaluator.
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on, by evaluator.
+        notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
     """
 
     item: str
@@ -113,6 +114,7 @@ class LabResult:
     bands: Mapping[str, NullBand]
     failures: Mapping[str, str]
     fingerprints: Mapping[str, Mapping[str, Any]]
+    notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, evaluator: str) -> tuple[LabRow, ...]:
         """Rows of one evaluator."""

@@ -139,6 +139,10 @@ class Pool:
                 for slot in slots
             )
 
+    def note(self, reference: str) -> str:
+        """Where memory ran out for a loaded evaluator and what was done about it; empty where it did not."""
+        return next((each.note for each in self.loaded() if each.reference == reference), "")
+
     def release(self) -> None:
         """Unload everything that nobody holds."""
         self._make_room()

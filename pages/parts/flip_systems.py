@@ -147,6 +147,9 @@ def _score(state: PageState, matched: Matched) -> Systems:
     with shared_pool().lease(state.get("judge")) as evaluator:
         found = score_systems(evaluator, kept, probes, progress=told_progress)
         told = f"{evaluator.spec.name}, fingerprint {evaluator.fingerprint.key}"
+        note = shared_pool().note(state.get("judge"))
+    if note:
+        told += f". Memory ran short, the scores are whole: {note.removesuffix('.')}"
     bar.empty()
     return Systems(found.pairs, found.left_out, told)
 
@@ -176,7 +179,7 @@ def _result(state: PageState, found: Systems) -> None:
                     alt="Share of pairs whose order changes, by family, with 95 % intervals")  # fmt: skip
     st.caption(
         "Dot: pointwise flips with the 95 % BCa interval over images; a tie that is broken counts as a flip. "
-        f"Ring: only where the lead changes sides. Scored by {safe(found.told)}."
+        f"Ring: only where the lead changes sides. Scored by {safe(found.told, limit=400)}."
     )
     figure_buttons(figure, table, "two-systems", title="Flips of two systems", key="flip.s")
     _numbers(table, flips)

@@ -61,6 +61,8 @@ def charts(result: LabResult) -> None:
     """Draw one chart an evaluator, each on its own scale, over its null band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
+    for note in result.notes.values():
+        st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
     colour = colours(result.evaluators)
     cells = st.grid(min(len(result.evaluators), 3) or 1, min_column_width=300, gap="medium")
     for name in result.evaluators:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from core.probes.registry import select
 from core.probes.scene import Scene
 from tests.audit.squares import build_corpus
 from tests.plugins.histogram import caption_vector, image_vector
+from tests.tiny.clip import write_openai
 
 PLUGIN = f"{Path(__file__).parents[1] / 'plugins' / 'histogram.py'}:"
 DUAL, PAIRED = PLUGIN + "Histogram", PLUGIN + "PairedHistogram"
@@ -277,3 +279,20 @@ def test_the_lab_finds_the_scores_that_an_audit_stored(tmp_path: Path, pool: Poo
             assert found.score == pytest.approx(each["score"], abs=1e-9), each["probe"]
             assert found.baseline == each["baseline"]
             assert found.delta == pytest.approx(each["delta"], abs=1e-9)
+
+
+def test_where_memory_ran_short_the_result_says_so(bench: Workbench, tmp_path: Path) -> None:
+    reference = f"clipscore@{write_openai(tmp_path / 'openai.pt')}"
+    pool = Pool(700, "cpu:0")
+
+    def full(*_: object) -> None:
+        if runner.device == "cpu:0":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    with pool.hold(reference):
+        with pool.lease(reference) as evaluator:
+            runner = evaluator._towers.image  # type: ignore[attr-defined]
+            runner.network.visual.register_forward_pre_hook(full)
+        result = run_lab(bench, CAPTION, [], [reference], pool=pool)
+    assert not result.failures
+    assert result.notes == {reference: "openai.pt: cpu:0 has no memory for a single input; going on on the CPU."}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -73,3 +74,10 @@ def test_a_ribbon_of_a_million_pixels_stays_small() -> None:
 def test_what_is_no_rgb_picture_is_refused(image: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match="uint8 RGB"):
         Preprocessing(SIDE).view(image)
+
+
+def test_several_threads_prepare_the_same_pixels_in_the_same_order() -> None:
+    images = [noise(20 + 7 * index, 90 - index) for index in range(9)]
+    torch.testing.assert_close(
+        Preprocessing(SIDE).tensor(images, threads=4), Preprocessing(SIDE).tensor(images), rtol=0, atol=0
+    )

@@ -1,5 +1,6 @@
 """A published CLIP-like evaluator: a description, its weights, two towers and a cosine."""
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +18,9 @@ from core.evaluators.published.weights import Place
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+CARD_THREADS = 16
+"""Most threads that prepare pictures for a card."""
 
 
 class Towers:
@@ -53,7 +57,8 @@ class Towers:
         """Embed n uint8 RGB images; float32 [n, d] on the CPU, unit length."""
 
         def call(part: Sequence[np.ndarray], device: str) -> "Tensor":
-            return self.embed_pixels(self.preprocessing.tensor(part), device)
+            threads = 1 if device.startswith("cpu") else min(CARD_THREADS, os.cpu_count() or 1)
+            return self.embed_pixels(self.preprocessing.tensor(part, threads=threads), device)
 
         return self.image.rows(images, call)
 

@@ -1,6 +1,7 @@
 """From a picture of any size to what enters an image tower, as the publishers' code does it."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -83,11 +84,20 @@ class Preprocessing:
         left, top = self._margin(scaled[0]), self._margin(scaled[1])
         return np.asarray(picture.resize(scaled, kernel))[top : top + self.side, left : left + self.side]
 
-    def tensor(self, images: Sequence[np.ndarray]) -> "Tensor":
-        """Return float32 [n, 3, side, side]: views in [0, 1], minus the mean, over the standard deviation."""
+    def tensor(self, images: Sequence[np.ndarray], *, threads: int = 1) -> "Tensor":
+        """Return float32 [n, 3, side, side]: views in [0, 1], minus the mean, over the standard deviation.
+
+        Args:
+            threads: how many make views at once; a card waits for them, a CPU has better to do.
+        """
         import torch
 
-        stack = torch.from_numpy(np.stack([self.view(image) for image in images]))
+        if threads > 1:
+            with ThreadPoolExecutor(threads) as pool:  # Pillow resizes without holding the interpreter
+                views = list(pool.map(self.view, images))
+        else:
+            views = [self.view(image) for image in images]
+        stack = torch.from_numpy(np.stack(views))
         mean = torch.tensor(self.mean).view(1, 3, 1, 1)
         std = torch.tensor(self.std).view(1, 3, 1, 1)
         return stack.permute(0, 3, 1, 2).float().div_(255).sub_(mean).div_(std)

@@ -1,8 +1,16 @@
 """The command line, ``python -m core``: assembles the commands and does nothing else."""
 
+import sys
 from typing import Annotated
 
-import typer
+try:
+    import typer
+except ModuleNotFoundError as missing:
+    sys.stderr.write(
+        f"error: {sys.executable} lacks the package {missing.name}; run `make setup` in the checkout, then call "
+        ".venv/bin/python -m core\n"
+    )
+    raise SystemExit(3) from None
 
 from core.commands import app as dashboard
 from core.commands import (

@@ -119,6 +119,8 @@ def _range(bench: _Bench) -> str:
     low, high = bench.evaluator.spec.score_range
     scores = bench.score(bench.images, bench.captions)
     finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        raise _Broken("no pair of the test scores a number, so the range cannot be looked at")
     outside = finite[(finite < low) | (finite > (np.inf if high is None else high))]
     if len(outside):
         raise _Broken(f"score {outside[0]:.6g} lies outside the range {low:g} to {_upper(high)} of its spec")

@@ -1,5 +1,6 @@
 """Evaluators by name, entry point, ``path/to/file.py:Name``, ``calibrator.json``, checkpoint, or made on demand."""
 
+import ast
 import inspect
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -55,6 +56,10 @@ def find(reference: str) -> type[Evaluator]:
         return calibrated(Path(reference))
     if ".py:" in reference:
         return _from_file(reference)
+    if reference.endswith(".py"):
+        raise InvalidInput(
+            f"{reference!r} names a file, not a class in it; write {reference}:Name{_classes(reference)}"
+        )
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
@@ -72,6 +77,16 @@ def _from_file(reference: str) -> type[Evaluator]:
     if not _is_evaluator(found):
         raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")
     return found
+
+
+def _classes(path: str) -> str:
+    """The classes of a file, read without running it, as the end of a sentence; empty where there is none."""
+    try:
+        parsed = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    names = [each.name for each in parsed.body if isinstance(each, ast.ClassDef)]
+    return f", where Name is {' or '.join(names)}" if names else ""
 
 
 def _made(reference: str) -> type[Evaluator]:

@@ -81,6 +81,7 @@ def demanding(self: Any, images: Any, captions: Any) -> np.ndarray:
         (lambda self, images, captions: good(captions)[:, None], "shape", r"shape \(4, 1\)"),
         (lambda self, images, captions: good(captions).astype(int), "shape", "type int64"),
         (lambda self, images, captions: good(captions) * np.nan, "shape", "every score is NaN"),
+        (lambda self, images, captions: good(captions) * np.nan, "range", "no pair of the test scores a number"),
         (lambda self, images, captions: good(captions) + np.arange(len(captions)), "order", "differ by up to"),
         (lambda self, images, captions: good(captions) / max(len(captions), 1), "batches", "each pair alone: .*differ"),
         (lambda self, images, captions: -good(captions), "range", "lies outside the range 0 to infinity"),

@@ -1,6 +1,8 @@
 """The commands that list: evaluators, corpora, probes, runs."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from core.commands._shared import Code
 from core.corpora.registry import catalogue as corpora
 from core.evaluators.registry import catalogue as evaluators
 from core.probes.registry import catalogue as probes
+from core.settings import ROOT
 from tests.commands.calling import Invoke
 
 
@@ -27,6 +30,22 @@ def test_an_evaluator_on_disk_shows_its_fingerprint(invoke: Invoke, colour_words
     plain = invoke("evaluators", "show", colour_words).stdout
     assert record["fingerprint"]["key"] in plain
     assert "fingerprint.weights" in plain
+
+
+def test_a_file_without_its_class_is_told_what_to_write(invoke: Invoke, colour_words: str) -> None:
+    path, _, name = colour_words.partition(":")
+    result = invoke("evaluators", "show", path)
+    assert result.exit_code == Code.BAD_INPUT
+    assert f"write {path}:Name, where Name is {name}" in result.stderr
+
+
+def test_a_python_without_the_packages_says_how_to_get_them() -> None:
+    bare = subprocess.run(
+        [sys.executable, "-S", "-m", "core"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert bare.returncode == Code.NOT_AVAILABLE
+    assert "lacks the package typer; run `make setup`" in bare.stderr
+    assert "Traceback" not in bare.stderr
 
 
 def test_an_evaluator_without_its_weights_is_not_available(invoke: Invoke, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.parts.calib_setup import choose, tell
-from pages.parts.calib_state import calib_state, fingerprint_of, fitted, references, rows_of, votes_present
+from pages.parts.calib_state import calib_state, fingerprint_of, fitted, narrowed, references, votes_present
 from pages.parts.calib_sweep import draw_sweep
 from pages.parts.empty import draw_no_run
 from pages.parts.entry import enter
@@ -41,7 +41,7 @@ def draw() -> None:
         state.publish()
         return
     tell(state, found)
-    for sentence in rows_of(files, chosen)[1]:
+    for sentence in narrowed(files, chosen)[1]:
         st.caption(safe(sentence, limit=300))
     state.publish()
     draw_sweep(state, key, found, bands, fingerprint_of(files, state.get("evaluator")))

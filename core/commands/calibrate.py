@@ -53,7 +53,7 @@ def learn(
 ) -> None:
     """Learn a calibration on half of the images, choose λ* there, and report on the other half."""
     from core.analysis.calibration_effect import before_after
-    from core.analysis.calibration_fit import calibration_rows, fit, image_hashes, narrowed, sweep_table
+    from core.analysis.calibration_fit import calibration_rows, fit, image_hashes, narrow, sweep_table
     from core.analysis.calibrator import calibrator
     from core.analysis.slices import Slice
     from core.audit.store import Store
@@ -62,7 +62,8 @@ def learn(
     from core.human.studies import list_studies
 
     with Store.open(place(run)) as store:
-        rows, told = narrowed(calibration_rows(store, Slice(families=listed(families))))
+        kept, told = narrow(store, Slice(families=listed(families)))
+        rows = calibration_rows(store, kept)
         images, keys = image_hashes(store), _keys(store.runs())
     for sentence in told:
         note(sentence)
@@ -90,7 +91,7 @@ def apply_(
 ) -> None:
     """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
     from core.analysis.calibrated_rows import calibrated_shifts
-    from core.analysis.calibration_fit import calibration_rows, narrowed
+    from core.analysis.calibration_fit import calibration_rows, narrow
     from core.analysis.calibrator import read_calibrator
     from core.analysis.slices import Slice
     from core.audit.store import Store
@@ -98,7 +99,8 @@ def apply_(
 
     known = read_calibrator(model)
     with Store.open(place(run)) as store:
-        rows, told = narrowed(calibration_rows(store, Slice(families=tuple(known.shifts))))
+        kept, told = narrow(store, Slice(families=tuple(known.shifts)))
+        rows = calibration_rows(store, kept)
     for sentence in told:
         note(sentence)
     found = calibrated_shifts(rows, known, name=name)

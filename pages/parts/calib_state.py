@@ -1,12 +1,23 @@
 """What the page Calibration remembers in its link, and the fits that all sessions share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.analysis.calibration import READINGS, UNIFORM
 from core.analysis.calibration_effect import before_after
-from core.analysis.calibration_fit import HUMAN, WEIGHTS, Fit, calibration_rows, fit, image_hashes, narrowed
+from core.analysis.calibration_fit import (
+    HUMAN,
+    WEIGHTS,
+    Fit,
+    calibration_rows,
+    clean_scores,
+    fit,
+    image_hashes,
+    narrow,
+)
 from core.analysis.calibration_sweep import EPSILONS, LAMBDAS
 from core.analysis.flip_risk import GAPS
 from core.analysis.slices import Slice
@@ -51,11 +62,22 @@ def calib_state(files: Signature) -> PageState:
     )
 
 
-# Shared and never changed: a copy for every look would take longer than the fit.
+@st.cache_data(max_entries=64, show_spinner=False)
+def narrowed(files: Signature, chosen: Slice) -> tuple[Slice, tuple[str, ...]]:
+    """One subject and one run of each corpus; see ``core.analysis.calibration_fit.narrow``."""
+    return narrow(store(files), chosen)
+
+
+# These are shared and never changed: a copy for every look would take longer than the fit.
 @st.cache_resource(max_entries=3, show_spinner="Arranging the shifts …")
-def rows_of(files: Signature, chosen: Slice) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Shifts of the slice, one subject and one run of each corpus, and sentences about what was left out."""
-    return narrowed(calibration_rows(store(files), chosen))
+def _rows_of(files: Signature, kept: Slice, evaluator: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Shifts of one evaluator, and the clean scores of all."""
+    return calibration_rows(store(files), replace(kept, evaluators=(evaluator,))), clean_scores(store(files), kept)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _images(files: Signature) -> dict[tuple[str, str], str]:
+    return image_hashes(store(files))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
@@ -70,10 +92,10 @@ def fitted(
     votes: Votes,
 ) -> tuple[Fit, Bands]:
     """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
-    rows, _ = rows_of(files, chosen)
+    rows, clean = _rows_of(files, narrowed(files, chosen)[0], evaluator)
     found = fit(
-        rows, image_hashes(store(files)), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
-        against=against or None, ratings=people(votes),
+        rows, _images(files), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
+        against=against or None, ratings=people(votes), clean=clean,
     )  # fmt: skip
     return found, found.bands()
 

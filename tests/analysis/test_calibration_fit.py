@@ -1,6 +1,9 @@
 """From stored shifts to a calibration, on the results that ship and on rows made up."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +12,16 @@ import pytest
 from core.analysis.calibrated_rows import calibrated_shifts
 from core.analysis.calibration import corrections
 from core.analysis.calibration_effect import before_after
-from core.analysis.calibration_fit import HUMAN, ORACLE, calibration_rows, fit, image_hashes
+from core.analysis.calibration_fit import (
+    HUMAN,
+    ORACLE,
+    calibration_rows,
+    clean_scores,
+    fit,
+    image_hashes,
+    narrow,
+    sweep_table,
+)
 from core.analysis.calibration_sweep import calibrated
 from core.analysis.calibrator import calibrator
 from core.analysis.orbits import orbits
@@ -17,6 +29,7 @@ from core.analysis.slices import Slice
 from core.audit.store import Store
 from core.errors import InvalidInput
 from core.settings import ROOT
+from tests.audit.test_store import write_run
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +133,55 @@ def test_rows_of_other_evaluators_and_families_are_refused(demo: tuple) -> None:
         calibrated_shifts(rows[rows["evaluator"] == "conse-lite2"], model)
     with pytest.raises(InvalidInput, match="vertical-flip"):
         calibrated_shifts(rows.assign(family="other"), model)
+
+
+def test_the_clean_scores_of_the_others_are_all_that_a_fit_needs_of_them() -> None:
+    chosen = Slice(axes=("spatial", "societal"))
+    with Store.open(ROOT / "data" / "results" / "demo") as store:
+        rows, images = calibration_rows(store, chosen), image_hashes(store)
+        own = calibration_rows(store, replace(chosen, evaluators=("conse-lite0",)))
+        clean = clean_scores(store, chosen)
+    whole = fit(rows, images, evaluator="conse-lite0")
+    lean = fit(own, images, evaluator="conse-lite0", clean=clean)
+    pd.testing.assert_frame_equal(sweep_table(lean, lean.bands()), sweep_table(whole, whole.bands()))
+    for name, values in whole.others.items():
+        np.testing.assert_array_equal(lean.others[name], values)
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> Iterator[Store]:
+    """Two runs of corpus a, the second of more probes, and one of corpus b in two subjects."""
+    usual = {"evaluator": "e", "axis": "spatial", "family": "f", "score": 0.5, "expectation": "invariant",
+             "control": False, "baseline": "identity", "item": "i"}  # fmt: skip
+    null = {"axis": "null", "family": "null"}
+    for run, corpus, rows in (
+        ("first", "a", [{"probe": "p", "subject": "human"}]),
+        ("second", "a", [{"probe": "p", "subject": "human"}, {"probe": "q", "subject": "human"}]),
+        ("third", "b", [{"probe": "p", "subject": "human"}, {"probe": "p", "subject": "template"}]),
+        ("many null edits", "a", [null | {"probe": f"n{place}", "subject": "human"} for place in range(9)]),
+    ):
+        write_run(tmp_path / run, [usual | {"run": run, "corpus": corpus} | row for row in rows])
+    with Store.open(tmp_path) as store:
+        yield store
+
+
+def test_a_calibration_takes_the_template_where_there_are_several_subjects(two_runs: Store) -> None:
+    kept, told = narrow(two_runs, Slice())
+    assert kept.subjects == ("template",)
+    assert told == ("Subject template of human, template: an item has one clean score.",)
+    assert len(calibration_rows(two_runs, kept)) == 1
+
+
+def test_a_calibration_takes_the_largest_run_of_a_corpus_and_says_so(two_runs: Store) -> None:
+    kept, told = narrow(two_runs, Slice(subjects=("human",)))
+    assert set(kept.runs) == {"second", "third"}
+    assert told == ("Run second of corpus a, the largest of 2: an item counts once.",)
+    assert set(calibration_rows(two_runs, kept)["run"]) == {"second", "third"}
+
+
+def test_a_slice_of_one_run_and_subject_is_taken_as_it_is(two_runs: Store) -> None:
+    chosen = Slice(runs=("first",), subjects=("human",))
+    assert narrow(two_runs, chosen) == (replace(chosen, axes=("spatial",)), ())
+    nothing = Slice(axes=("null",))
+    assert narrow(two_runs, nothing) == (nothing, ())
+    assert calibration_rows(two_runs, nothing).empty

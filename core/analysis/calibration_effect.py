@@ -11,13 +11,14 @@ References:
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.bootstrap import Interval, median_bca
-from core.analysis.calibration import Terms
-from core.analysis.calibration_sweep import calibrated
+from core.analysis.calibration import Terms, corrections
+from core.analysis.calibration_sweep import moved
 from core.analysis.flip_risk import GAPS, flip_risk_intervals
 from core.analysis.orbits import Family, Orbits, row_medians
 from core.analysis.rank_agreement import rank_agreement
@@ -58,7 +59,8 @@ def before_after(
         gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean over the axis' families), ``flip risk`` (by
         family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H). Intervals are NaN where undefined.
     """
-    after = calibrated(scores, terms, strength)
+    changes = corrections(scores, terms)
+    after = moved(scores, changes, strength)
     records: list[dict[str, object]] = []
     for name, family in scores.families.items():
         pair = (family, after.families[name])
@@ -73,11 +75,9 @@ def before_after(
     for axis in dict.fromkeys(family.axis for family in scores.families.values()):
         both = _both(*(_axis(each, axis) for each in (scores, after)))
         records.append({"measure": "axis sensitivity", "axis": axis, "name": axis, **both})
-    bands = [
-        spearman_bands(each.clean, np.zeros_like(each.clean), others, [0.0], level=LEVEL) for each in (scores, after)
-    ]
+    bands = spearman_bands(scores.clean, changes.clean, others, [0.0, strength], level=LEVEL)
     for name, ratings in others.items():
-        records += _agreements(name, scores.clean, after.clean, ratings, [found[name] for found in bands])
+        records += _agreements(name, scores.clean, after.clean, ratings, bands[name])
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
@@ -113,11 +113,17 @@ def _axis(scores: Orbits, axis: str) -> Interval:
     if n == 1:
         return Interval(float(estimate), math.nan, math.nan, 1, LEVEL, "one item has no interval")
     resamples = int(np.clip(_AXIS_WORK // sizes.size, 50, _AXIS_RESAMPLES))
-    picks = np.random.default_rng(RUN_SEED).integers(n, size=(resamples, n))
-    counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
-    medians = [sample_medians(family, counts.reshape(resamples, n).astype(np.int32)) for family in sizes]
+    medians = [sample_medians(family, _drawn(n, resamples)) for family in sizes]
     low, high = np.nanquantile(_means(np.array(medians)), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(estimate), float(low), float(high), n, LEVEL)
+
+
+@lru_cache(maxsize=2)  # before and after, and every axis, have the same items as a rule
+def _drawn(n: int, resamples: int) -> np.ndarray:
+    """How often each of n items is in each sample, int32 [resamples, n]."""
+    picks = np.random.default_rng(RUN_SEED).integers(n, size=(resamples, n))
+    counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
+    return counts.reshape(resamples, n).astype(np.int32)
 
 
 def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -150,12 +156,12 @@ def _agreements(
     before: np.ndarray,
     after: np.ndarray,
     ratings: np.ndarray,
-    bands: Sequence[tuple[np.ndarray, np.ndarray]],
+    band: tuple[np.ndarray, np.ndarray],
 ) -> Iterator[dict[str, object]]:
     sides = rank_agreement(before, ratings), rank_agreement(after, ratings)
     rho = [
-        Interval(agreement.spearman, float(low[0]), float(high[0]), agreement.n, LEVEL)
-        for agreement, (low, high) in zip(sides, bands, strict=True)
+        Interval(agreement.spearman, float(low), float(high), agreement.n, LEVEL)
+        for agreement, low, high in zip(sides, *band, strict=True)
     ]
     yield {"measure": "spearman", "name": name, **_both(*rho)}
     for measure in ("kendall_b", "kendall_c"):

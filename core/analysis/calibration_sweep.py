@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.calibration import SENSITIVITY, UNIFORM, Terms, corrections, learn, sensitivity
+from core.analysis.calibration import SENSITIVITY, UNIFORM, Corrections, Terms, corrections, learn, sensitivity
 from core.analysis.orbits import Family, Orbits, row_medians
 from core.errors import InvalidInput
 
@@ -117,7 +117,11 @@ def choose(swept: Sweep, *, epsilon: float = 0.01) -> Choice:
 
 def calibrated(scores: Orbits, terms: Terms, strength: float) -> Orbits:
     """All scores of a split after calibration, in the same arrangement."""
-    changes = corrections(scores, terms)
+    return moved(scores, corrections(scores, terms), strength)
+
+
+def moved(scores: Orbits, changes: Corrections, strength: float) -> Orbits:
+    """All scores with a share of their corrections, in the same arrangement."""
     families = {
         name: Family(
             family.axis,

@@ -100,26 +100,20 @@ def _group(
     picks = rng.integers(n, size=(resamples, n)) * resamples + np.arange(resamples)[:, None]
     counts = np.bincount(picks.ravel(), minlength=n * resamples).reshape(n, resamples).astype(np.float64)
     at = _chosen(strengths, n, resamples) if c.any() else np.zeros(1, dtype=int)
-    weighted = [counts * _ranks(target, counts) for target in targets]
-    sizes = [_sizes(each, counts) for each in weighted]
+    ranked = [_ranks(target, counts) for target in targets]
+    sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
     bounds = np.empty((len(targets), len(at), 2))
     for place, step in enumerate(at):
         ranks = _ranks(s + strengths[step] * c, counts)
         own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
-        for row, (each, size) in enumerate(zip(weighted, sizes, strict=True)):
-            both, scale = np.einsum("ij,ij->j", each, ranks), own * size
+        for row, (each, size) in enumerate(zip(ranked, sizes, strict=True)):
+            both, scale = np.einsum("ij,ij,ij->j", counts, each, ranks), own * size
             drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
             bounds[row, place] = _bounds(drawn, level)
     if len(at) == 1:
         return [(np.full(len(strengths), low), np.full(len(strengths), high)) for [[low, high]] in bounds]
     return [(np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
             for low, high in (each.T for each in bounds)]  # fmt: skip
-
-
-def _sizes(weighted: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Σ counts · ranks² of every sample, from counts · ranks; an item that was not drawn adds nothing."""
-    squares = np.divide(weighted**2, counts, out=np.zeros_like(counts), where=counts > 0)
-    return squares.sum(axis=0)
 
 
 def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
@@ -140,10 +134,13 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Centred mean ranks of every sample, float64 [n, resamples], in the order of the items."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    starts = np.searchsorted(ordered, ordered, side="left")
-    ends = np.searchsorted(ordered, ordered, side="right")
     below = np.zeros((len(values) + 1, counts.shape[1]))
     np.cumsum(counts[order], axis=0, out=below[1:])
+    if (ordered[1:] == ordered[:-1]).any():
+        ends = [np.searchsorted(ordered, ordered, side=side) for side in ("left", "right")]
+        twice = below[ends[0]] + below[ends[1]]
+    else:  # every value ends where the next one starts
+        twice = below[:-1] + below[1:]
     ranks = np.empty_like(counts)
-    ranks[order] = (below[starts] + below[ends] - len(values)) / 2
+    ranks[order] = (twice - len(values)) / 2
     return ranks

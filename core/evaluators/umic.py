@@ -33,6 +33,7 @@ DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
 """Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
 GET = "python -m core evaluators get umic"
+_MARKS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _Pair = tuple[Regions, list[int]]
 
 
@@ -48,6 +49,9 @@ class Umic(Published):
     Regions come from a detector, one of the user's own or bottom-up attention where its weights are here, or from a
     folder of precomputed ones (:class:`core.evaluators.published.region_source.RegionSource` says which). Without a
     detector UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
+
+    Captions are cut at 60 word pieces, the longest that it was trained on; the authors' evaluation cuts none. A caption
+    without a word has no score here, where that code ranks the bare marks.
 
     Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
     """
@@ -181,7 +185,12 @@ class Umic(Published):
         )
 
     def _pieces(self, caption: str) -> list[int]:
-        return list(self._words.encode(caption, add_special_tokens=False).ids)
+        """Word pieces of a caption; a mark such as ``[MASK]`` counts as one where it is a whole word."""
+        found: list[int] = []
+        for word in self._words.normalizer.normalize_str(caption).split():
+            mark = self._words.token_to_id(word) if word in _MARKS else None
+            found += [mark] if mark is not None else self._words.encode(word, add_special_tokens=False).ids
+        return found
 
     def _regions(self, images: Sequence[np.ndarray]) -> list[Regions | str]:
         """Regions of each picture that enter the network, or why there are none."""
@@ -230,12 +239,16 @@ def _padded(rows: "list[Tensor]") -> "Tensor":
 
 
 def _word_pieces(path: Path) -> Any:
-    from tokenizers import BertWordPieceTokenizer
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     try:
-        return BertWordPieceTokenizer(str(path), lowercase=False, strip_accents=False)
+        words = Tokenizer(models.WordPiece.from_file(str(path), unk_token="[UNK]"))
     except Exception as error:  # the Rust library raises the bare class
         raise InvalidInput(f"{path} is no vocabulary of word pieces ({error}); fetch it again") from error
+    words.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    words.decoder = decoders.WordPiece()
+    return words
 
 
 def _own_detector(reference: str | None, device: str) -> RegionDetector | None:

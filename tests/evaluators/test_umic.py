@@ -174,6 +174,21 @@ def test_without_regions_or_a_detector_it_is_precomputed_only(
     assert found.command == "python -m core evaluators get umic"
 
 
+def test_a_mark_counts_as_one_where_it_is_a_whole_word_as_in_the_authors_code(tiny, regions: Path) -> None:
+    words = umic(tiny)._words
+    found = {
+        text: [words.id_to_token(each) for each in umic(tiny)._pieces(text)] for text in ("a [MASK] bed", "[MASK].")
+    }
+    assert found["a [MASK] bed"] == ["a", "[MASK]", "bed"]
+    assert found["[MASK]."] == ["[UNK]", "[UNK]", "[UNK]", "."]  # "[", "MASK" and "]" by themselves
+
+
+def test_two_evaluators_read_the_same_lmdb_at_once(tmp_path: Path) -> None:
+    write_lmdb(tmp_path, {"a.npz": made_regions(0, 12, 12)}, compressed=False)
+    first, second = RegionFolder(tmp_path), RegionFolder(tmp_path)
+    assert first.names() == second.names() == ("a.npz",)
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_regions_in_the_authors_lmdb_are_found_through_the_index(tmp_path: Path, compressed: bool) -> None:
     name = "coco_val2014_000000060623.npz"

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -143,7 +145,7 @@ def read_index(folder: Path) -> dict[str, str]:
 
 
 class _Lmdb:
-    """An LMDB folder as UNITER's authors write it, opened read-only."""
+    """An LMDB folder as UNITER's authors write it, opened read-only; a process may open it once."""
 
     def __init__(self, folder: Path) -> None:
         import lmdb
@@ -167,9 +169,18 @@ class _Lmdb:
         return _npz(content, where) if content[:2] == b"PK" else _msgpack(content, where)
 
 
+_OPEN: WeakValueDictionary[tuple[int, int], _Lmdb] = WeakValueDictionary()
+_OPENING = Lock()
+
+
 def _database(folder: Path) -> _Lmdb | None:
     found = next((folder / name for name in _LAYOUTS if (folder / name / "data.mdb").is_file()), None)
-    return None if found is None else _Lmdb(found)
+    if found is None:
+        return None
+    facts = (found / "data.mdb").stat()
+    with _OPENING:
+        opened = _OPEN.get((facts.st_dev, facts.st_ino)) or _Lmdb(found)
+        return _OPEN.setdefault((facts.st_dev, facts.st_ino), opened)
 
 
 def _npz(content: bytes, path: Path) -> Mapping[str, Any]:

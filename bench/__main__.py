@@ -15,6 +15,8 @@ MEASUREMENTS = (
     "whole_report",
     "dashboard",
     "published",
+    "pool_memory",
+    "gpu",
     "human",
 )
 

@@ -1,6 +1,7 @@
 """Two systems of the reader's own: captions in, an evaluator over harmless edits, how often the order changes."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,11 +80,9 @@ def _captions(state: PageState) -> Matched | None:
     ]  # fmt: skip
     if any(file is None for file in files):
         example = corpus.items[0].id if corpus.items else "image"
-        st.info(
-            f'Upload two files of the shape `{{"{safe(example)}": "a caption", …}}`, keys being names of the pictures. '
-            "They stay in this server's memory and are not in the link.",
-            icon=":material/upload_file:",
-        )
+        st.info("Upload two files of this shape, keys being names of the pictures. They stay in this server's memory "
+                "and are not in the link.", icon=":material/upload_file:")  # fmt: skip
+        st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         return None
     parsed = [parse_candidates(file.getvalue(), name=file.name) for file in files if file is not None]
     return match(corpus, *parsed)

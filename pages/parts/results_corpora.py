@@ -66,6 +66,7 @@ def _too_few(known: int) -> None:
         nothing("second corpus")
         return
     st.info("This question needs runs of at least two corpora. An audit of another:", icon=":material/library_add:")
-    st.code("python -m core audit --corpus coco --evaluators conse-lite0", language="shell", wrap_lines=True)
+    st.code("python -m core audit --corpus coco --root path/to/coco --evaluators conse-lite0", language="shell",
+            wrap_lines=True)  # fmt: skip
     st.caption("`python -m core corpora` lists the corpora that are here. A run or a published file dropped into the "
                "data folder appears without a restart.")  # fmt: skip

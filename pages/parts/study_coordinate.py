@@ -71,7 +71,7 @@ def draw_coordinator() -> None:
 
 def _titled(name: str) -> str:
     study = desk().studies().get(name)
-    return name if study is None else f"{study.definition.title} ({name})"
+    return name if study is None or study.definition.title == name else f"{study.definition.title} ({name})"
 
 
 def _draw_study(study: Study, state: PageState) -> None:

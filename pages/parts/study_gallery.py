@@ -38,7 +38,7 @@ def draw_gallery(study: Study, state: PageState) -> None:
 def _draw_card(study: Study, item: StudyItem, row: object) -> None:
     told = pd.Series(row._asdict())  # type: ignore[attr-defined]
     st.markdown(f"**{safe(item.item)}** · {safe(item.probe if item.shows != ORIGINAL else item.baseline)}")
-    st.caption(f"Disagreement {as_percent(told['disagreement'])}, {counted(int(told['votes']), 'vote')}")
+    st.caption(f"Disagreement {as_percent(float(told['disagreement']))}, {counted(int(told['votes']), 'vote')}")
     versions = [ORIGINAL, VARIANT] if item.shows == "pair" else [item.shows]
     shown = versions[:1] if item.edits == "caption" else versions
     try:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.corpora.registry import catalogue
 from tests.pages.opening import Open, said
 
 PAGE = "pages/flip_risk.py"
@@ -84,14 +85,17 @@ def test_a_file_that_is_none_is_one_sentence(open_page: Open, bad: bytes) -> Non
     assert "A.json" in "".join(error.value.replace("\\", "") for error in app.error)
 
 
+def test_the_shape_of_the_files_is_shown_as_it_must_be_written(open_page: Open) -> None:
+    shown = [each.value for each in open_page(PAGE, view="systems").code if "caption" in each.value]
+    assert [list(json.loads(each)) for each in shown] == [[catalogue().get("demo").load().items[0].id]]
+
+
 def test_captions_of_no_picture_are_one_sentence(open_page: Open) -> None:
     app = uploaded(open_page(PAGE, view="systems"), {"nowhere": "a cat"}, {"nowhere": "a dog"})
     assert "no image of corpus 'demo'" in "".join(error.value.replace("\\", "") for error in app.error)
 
 
 def test_two_files_are_scored_and_their_flipped_pairs_shown(open_page: Open, tmp_path: Path) -> None:
-    from core.corpora.registry import catalogue
-
     items = [item for item in catalogue().get("demo").load().items if item.label][:6]
     a = {item.id: f"There is a {item.label}." for item in items} | {"lost": "a cat"}
     b = {item.id: f"A photo of some {item.label} outdoors." for item in items}

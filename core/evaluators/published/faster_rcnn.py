@@ -14,8 +14,8 @@ from core.evaluators.published.proposals import anchors, decoded, proposed
 
 STRIDE = 16
 """Pixels between two cells of the feature map."""
-ROIS = 64
-"""Regions that are computed at once: res5 needs 1.6 MB for each."""
+CPU_ROIS, DEVICE_ROIS = 16, 128
+"""Regions that are computed at once: few stay in a CPU's caches; on a card, res5 needs 5 MB for each."""
 _EPSILON = 1e-5  # of batch norm
 _ANCHORS = "proposal_generator.anchor_generator.cell_anchors.0"
 _STAGES = (("backbone.res2", 1), ("backbone.res3", 2), ("backbone.res4", 2))
@@ -29,7 +29,7 @@ def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
     """
     tensors = _Tensors(path, read_state(path))
     try:
-        network = FasterRcnn(tensors, recipe).eval()
+        network = FasterRcnn(tensors, recipe).eval().to(memory_format=torch.channels_last)
         with torch.inference_mode():
             network(torch.zeros(1, 3, 2 * STRIDE, 2 * STRIDE), most=1)
     except NotAvailable:
@@ -101,7 +101,7 @@ class FasterRcnn(nn.Module):
         """Feature map [n, c, h / 16, w / 16] of pictures [n, 3, h, w]."""
         caffe = self.recipe.model.max_pool
         stem = functional.max_pool2d(
-            self.stem(pictures).relu_(), 3, stride=2, padding=0 if caffe else 1, ceil_mode=caffe
+            self.stem(self._laid_out(pictures)).relu_(), 3, stride=2, padding=0 if caffe else 1, ceil_mode=caffe
         )
         found: Tensor = self.stages(stem)
         return found
@@ -136,8 +136,14 @@ class FasterRcnn(nn.Module):
         )
         regions = torch.cat([picture[:, None].to(maps.dtype), torch.cat(boxes)], dim=1)
         side = self.recipe.roi_box_head.pooler_resolution
-        parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(ROIS))
-        return torch.cat([self.res5(part).mean(dim=(2, 3)) for part in parts])
+        together = CPU_ROIS if maps.device.type == "cpu" else DEVICE_ROIS
+        parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(together))
+        return torch.cat([self.res5(self._laid_out(part)).mean(dim=(2, 3)) for part in parts])
+
+    @staticmethod
+    def _laid_out(values: Tensor) -> Tensor:
+        """Channels last in memory on a CPU, where convolutions then take a tenth less time."""
+        return values.contiguous(memory_format=torch.channels_last) if values.device.type == "cpu" else values
 
 
 def _check_finite(*tensors: Tensor) -> None:

@@ -344,6 +344,39 @@ def test_evaluators_without_room_for_all_take_turns_and_score_the_same(
     pd.testing.assert_frame_equal(frame(together), frame(in_turns))
 
 
+FILED = """
+from pathlib import Path
+from core.evaluators.base import Fingerprint, evaluator
+from tests.plugins.histogram import SPEC, PairedHistogram
+
+@evaluator(name="filed", title="With a file of weights", **SPEC)
+class Filed(PairedHistogram):
+    def __init__(self):
+        super().__init__()
+        self.weights = Path({path!r}).read_text()
+
+    @property
+    def fingerprint(self):
+        return Fingerprint("filed", self.weights, "", "float32")
+"""
+
+
+def test_an_evaluator_that_comes_back_as_another_one_ends_the_run(squares: Corpus, tmp_path: Path) -> None:
+    weights, plugin = tmp_path / "weights.txt", tmp_path / "filed.py"
+    weights.write_text("first")
+    plugin.write_text(FILED.format(path=str(weights)))
+
+    def swap(told: Progress) -> None:
+        if told.phase == "scoring":
+            weights.write_text("second")
+
+    plan = plan_of(squares, evaluators=[HISTOGRAM, f"{plugin}:Filed"])
+    with pytest.raises(RunStopped, match=r"Filed is not the one that this run began with any more; run r stopped"):
+        run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(15, "cpu", patience_s=0.0), progress=swap)
+    weights.write_text("first")
+    assert run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(100, "cpu")).status == "complete"
+
+
 def test_told_to_stop_the_run_keeps_what_it_has_and_goes_on_later(squares: Corpus, tmp_path: Path, pool: Pool) -> None:
     finished: list[int] = []
     with pytest.raises(RunStopped, match=r"run r stopped after 1 of 3 shards; start the same run again"):

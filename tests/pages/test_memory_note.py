@@ -1,0 +1,19 @@
+"""A reader sees where a device had no memory left for an evaluator."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def drawn() -> None:
+    from core.audit.lab_result import LabResult
+    from pages.parts.lab_results import charts
+
+    note = "openai.pt: cuda has no memory for a single input; going on on the CPU."
+    charts(LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))
+
+
+def test_the_probe_lab_says_where_memory_ran_short() -> None:
+    app = AppTest.from_function(drawn, default_timeout=120).run()
+    assert not app.exception
+    (warning,) = app.warning
+    assert "Memory ran short, the scores are whole." in warning.value
+    assert "going on on the CPU" in warning.value

@@ -176,7 +176,9 @@ def _aligned(clean: pd.DataFrame, items: Sequence[tuple[str, str]]) -> dict[str,
     places = {item: place for place, item in enumerate(items)}
     found = {}
     for name, rows in clean.groupby("evaluator", sort=True):
-        at = np.array([places.get(item, -1) for item in zip(rows["corpus"], rows["item"], strict=True)])
+        at = np.array(
+            [places.get(item, -1) for item in zip(rows["corpus"].tolist(), rows["item"].tolist(), strict=True)]
+        )
         found[str(name)] = np.full(len(items), np.nan)
         found[str(name)][at[at >= 0]] = rows["score"].to_numpy(np.float64)[at >= 0]
     return found

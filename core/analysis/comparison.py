@@ -134,24 +134,75 @@ def compare(
     Raises:
         InvalidInput: if a side has several evaluators, or the measure or column is unknown.
     """
-    if measure not in MEASURES:
-        raise InvalidInput(f"two sides are compared in one of {', '.join(MEASURES)}, got {measure!r}")
+    return compare_sides(
+        read_side(store, a, by=by, called="side A"), read_side(store, b, by=by, called="side B"), measure=measure,
+        margin=margin,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What a comparison takes of one side.
+
+    Args:
+        chosen: its slice.
+        by: column whose levels are compared.
+        whole: a row an item, all shifts together: corpus, item (categories in the order of their names), percent,
+            delta, baseline; in the order of corpus and item.
+        levels: the same of each level.
+    """
+
+    chosen: Slice
+    by: str
+    whole: pd.DataFrame
+    levels: Mapping[str, pd.DataFrame]
+
+
+def read_side(store: Store, chosen: Slice, *, by: str = "family", called: str = "a side") -> Side:
+    """Read one side of :func:`compare`.
+
+    Args:
+        store: opened runs.
+        chosen: its shifts.
+        by: column whose levels are compared.
+        called: what a message calls it.
+
+    Raises:
+        InvalidInput: if the side has several evaluators, or the column is unknown.
+    """
     if by not in CHOICES.values():
         raise InvalidInput(f"sides are compared by one of {', '.join(CHOICES.values())}, got {by!r}")
-    rows = [change_rows(store, side, columns=("evaluator", "axis", by)) for side in (a, b)]
-    keys = tuple(dict.fromkeys(("evaluator", by, "corpus", "item")))
-    tables = [per_item(_visible(shifts, side), ("evaluator", "corpus", "item"))
-              for shifts, side in zip(rows, (a, b), strict=True)]  # fmt: skip
-    *tables, one, other = _numbered([*tables, *(per_item(shifts, keys) for shifts in rows)])
-    first, second = (_Side(table, name) for table, name in zip(tables, "AB", strict=True))
-    pairing = can_pair(a, b)
-    if first.items.empty or second.items.empty:
+    rows = change_rows(store, chosen, columns=("evaluator", "axis", by))
+    evaluators = list(rows["evaluator"].unique())
+    if len(evaluators) > 1:
+        raise InvalidInput(f"{called} has {len(evaluators)} evaluators; choose one: {', '.join(evaluators)}")
+    whole = per_item(_visible(rows, chosen), ("corpus", "item"))
+    parts = per_item(rows, tuple(dict.fromkeys((by, "corpus", "item"))))
+    levels = {str(level): part[_KEPT] for level, part in parts.groupby(parts[by].astype(object), sort=True)}
+    return Side(chosen, by, whole[_KEPT], levels)
+
+
+_KEPT = ["corpus", "item", "percent", "delta", "baseline"]
+
+
+def compare_sides(
+    a: Side, b: Side, *, measure: Literal["percent", "standardised"] = "percent", margin: float = MARGIN
+) -> pd.DataFrame:
+    """Hold two sides of the same levels against each other; see :func:`compare`.
+
+    Raises:
+        InvalidInput: if the measure is unknown.
+    """
+    if measure not in MEASURES:
+        raise InvalidInput(f"two sides are compared in one of {', '.join(MEASURES)}, got {measure!r}")
+    if a.whole.empty or b.whole.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    records = [_row(ALL, first, second, pairing, measure, margin)]
-    parts = [_levels(table, by) for table in (one, other)]
-    records += [
-        _row(label, _Side(parts[0][label], "A"), _Side(parts[1][label], "B"), pairing, measure, margin)
-        for label in sorted(set(parts[0]) & set(parts[1]))
+    pairing, (in_a, in_b) = can_pair(a.chosen, b.chosen), _places(a, b)
+    pairs = [(ALL, a.whole, b.whole)]
+    pairs += [(level, a.levels[level], b.levels[level]) for level in sorted(set(a.levels) & set(b.levels))]
+    records = [
+        _row(label, _measured(one, measure, in_a), _measured(other, measure, in_b), pairing, measure, margin)
+        for label, one, other in pairs
     ]
     table = pd.DataFrame(records)
     table["p_holm"] = holm(table["p"].astype(float))
@@ -167,41 +218,41 @@ def _visible(rows: pd.DataFrame, side: Slice) -> pd.DataFrame:
     return rows if side.axes else rows[rows["axis"] != Axis.NULL.value]
 
 
-class _Side:
-    """Items of one side in one level, by their number."""
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What is compared of one side: numbers of the items, ascending, and their values, none of them NaN."""
 
-    def __init__(self, items: pd.DataFrame, name: str) -> None:
-        evaluators = list(items["evaluator"].unique())
-        if len(evaluators) > 1:
-            raise InvalidInput(f"side {name} has {len(evaluators)} evaluators; choose one: {', '.join(evaluators)}")
-        self.items = items.set_index("number")
-
-    def values(self, measure: str) -> pd.Series:
-        if measure == "percent":
-            return self.items["percent"].dropna()
-        spread = clean_spread(self.items["baseline"].to_numpy(), self.items["delta"].to_numpy())
-        return (self.items["delta"] / (spread if spread > 0 else math.nan)).dropna()
+    items: np.ndarray
+    values: np.ndarray
 
 
-def _numbered(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Give each (corpus, item) a number that is the same in every table."""
-    whole = pd.concat([table[["corpus", "item"]].astype(str) for table in tables], ignore_index=True)
-    corpora, items = pd.factorize(whole["corpus"])[0], pd.factorize(whole["item"])[0]
-    numbers = corpora * (items.max(initial=0) + 1) + items
-    ends = np.cumsum([len(table) for table in tables])[:-1]
-    return [table.assign(number=own) for table, own in zip(tables, np.split(numbers, ends), strict=True)]
+def _measured(items: pd.DataFrame, measure: str, places: tuple[np.ndarray, np.ndarray]) -> _Values:
+    values = items["percent"].to_numpy()
+    if measure != "percent":
+        delta = items["delta"].to_numpy()
+        spread = clean_spread(items["baseline"].to_numpy(), delta)
+        values = delta / (spread if spread > 0 else math.nan)
+    corpus, item = (items[column].cat.codes.to_numpy() for column in ("corpus", "item"))
+    known = ~np.isnan(values)
+    return _Values((places[0][corpus] + places[1][item])[known], values[known])
 
 
-def _levels(items: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
-    return {str(level): rows for level, rows in items.groupby(items[by].astype(object), sort=True)}
+def _places(a: Side, b: Side) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each side, what each of its corpora and items adds to an item's number; equal items have equal numbers."""
+    found = []
+    for column in ("corpus", "item"):
+        own = [side.whole[column].cat.categories.to_numpy(dtype=object) for side in (a, b)]
+        names = np.array(sorted({*own[0], *own[1]}), dtype=object)
+        found.append([np.searchsorted(names, each) for each in own])
+    (corpora, items), width = found, 1 + max(int(each.max(initial=0)) for each in found[1])
+    return [(corpus * width, item) for corpus, item in zip(corpora, items, strict=True)]
 
 
-def _row(label: str, a: _Side, b: _Side, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
-    one, other = a.values(measure), b.values(measure)
-    shown = _difference(one, other, pairing)
+def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
+    shown = _difference(a, b, pairing)
     sides: dict[str, float] = {}
-    for name, values in (("a", one), ("b", other)):
-        found = median_bca(values)
+    for name, own in (("a", a), ("b", b)):
+        found = median_bca(own.values)
         sides |= {f"{name}_value": found.estimate, f"{name}_low": found.low, f"{name}_high": found.high,
                   f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
@@ -210,8 +261,8 @@ def _row(label: str, a: _Side, b: _Side, pairing: bool, measure: str, margin: fl
     return {
         "label": label, **sides, "difference": shown.interval.estimate, "low": shown.interval.low,
         "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how, "shared": shown.shared,
-        "verdict": _SAID.get(word, word), "test": shown.test, "p": shown.p, "cliffs_delta": cliffs_delta(one, other),
-        "note": shown.interval.note,
+        "verdict": _SAID.get(word, word), "test": shown.test, "p": shown.p,
+        "cliffs_delta": cliffs_delta(a.values, b.values), "note": shown.interval.note,
     }  # fmt: skip
 
 
@@ -228,16 +279,16 @@ class _Found:
     p: float
 
 
-def _difference(one: pd.Series, other: pd.Series, pairing: bool) -> _Found:
-    both = one.index.intersection(other.index)
-    least = min(len(one), len(other))
+def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
+    both, in_a, in_b = np.intersect1d(a.items, b.items, assume_unique=True, return_indices=True)
+    least = min(len(a.items), len(b.items))
     if pairing and least and 2 * len(both) >= least:
-        a, b = one.reindex(both).to_numpy(), other.reindex(both).to_numpy()
-        wide, narrow = median_bca_levels(a - b, levels=(0.95, 0.90))
-        test = paired_test(b, a)
+        one, other = a.values[in_a], b.values[in_b]
+        wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90))
+        test = paired_test(other, one)
         return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
-    wide, narrow = _median_differences(one, other, (0.95, 0.90), RESAMPLES, RUN_SEED)
-    p = float(stats.mannwhitneyu(one, other).pvalue) if least else math.nan
+    wide, narrow = _median_differences(a.values, b.values, (0.95, 0.90), RESAMPLES, RUN_SEED)
+    p = float(stats.mannwhitneyu(a.values, b.values).pvalue) if least else math.nan
     return _Found(wide, narrow, INDEPENDENT, len(both), least, "Mann-Whitney" if least else "none", p)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.analysis.comparison import ALL, compare, manifest_differences
+from core.analysis.comparison import ALL, Side, compare_sides, manifest_differences, read_side
 from core.analysis.contrasts import LEAST_N
 from core.analysis.slices import Slice
 from core.audit.manifest import Run
@@ -21,7 +21,13 @@ _NAMES = {ALL: "All together"}
 @st.cache_data(max_entries=128, show_spinner="Holding the sides against each other …")
 def compared(files: Signature, a: Slice, b: Slice, by: str, measure: str, margin: float) -> pd.DataFrame:
     """A against B; see ``core.analysis.comparison.compare``."""
-    return compare(store(files), a, b, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
+    return compare_sides(_side_of(files, a, by), _side_of(files, b, by), measure=measure, margin=margin)  # type: ignore[arg-type]
+
+
+# Shared and never changed: who changes one side finds the other one here.
+@st.cache_resource(max_entries=4, show_spinner="Reading a side …")
+def _side_of(files: Signature, chosen: Slice, by: str) -> Side:
+    return read_side(store(files), chosen, by=by)
 
 
 def choose_sides(state: PageState, files: Signature) -> None:

@@ -37,6 +37,7 @@ def intervals(
     band: tuple[float, float] | None = None,
     names: Mapping[str, str] | None = None,
     free: bool = False,
+    axis: str = "",
 ) -> go.Figure:
     """Draw medians with their intervals, a line a label, one mark a series.
 
@@ -50,6 +51,7 @@ def intervals(
         band: a range that is drawn grey, e.g. the equivalence margin.
         names: label -> the words for it.
         free: every panel has a scale of its own.
+        axis: what the numbers are, under the last panel.
 
     Returns:
         The figure, a legend above it where there are several series. A mark's n stands beside its label.
@@ -72,7 +74,8 @@ def intervals(
                        "range": [len(here) - 0.5, -0.5]})  # fmt: skip
     return stacked(
         traces, heights=heights, titles=list(parts), shared=not free, legend=len(kinds) > 1, titled=panel is not None,
-        across={"ticksuffix": unit, "nticks": 6, "showticklabels": True}, upward=upward,
+        across={"ticksuffix": unit, "nticks": 6, "showticklabels": True}, upward=upward, below=60 if axis else 36,
+        axis=axis,
         shapes=[shade(*band, BAND, axis=number(place)) for place in range(len(parts))] if band else (),
     )  # fmt: skip
 

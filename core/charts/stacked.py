@@ -19,7 +19,7 @@ def number(place: int) -> str:
 def stacked(
     traces: Sequence[Mapping[str, Any]], *, heights: Sequence[int], titles: Sequence[str], shared: bool, legend: bool,
     titled: bool, across: Mapping[str, Any], upward: Sequence[Mapping[str, Any]], below: int = 36,
-    shapes: Sequence[Mapping[str, Any]] = (),
+    shapes: Sequence[Mapping[str, Any]] = (), axis: str = "",
 ) -> go.Figure:  # fmt: skip
     """Draw panels one above the other, the first on top.
 
@@ -34,11 +34,12 @@ def stacked(
         upward: of each panel's y axis, likewise.
         below: room under the last panel, in px.
         shapes: as plotly's dictionaries.
+        axis: title of the last panel's x axis.
     """
     heights = heights or [34]
     area = sum(heights) + GAP * (len(heights) - 1)
     top = 34 * legend + 26 * titled + 8
-    layout = quiet_layout(area + top + 36)
+    layout = quiet_layout(area + top + below)
     wide, high = layout.pop("xaxis"), layout.pop("yaxis")
     layout |= {"showlegend": legend, "margin": {"l": 8, "r": 12, "t": top, "b": below}, "legend": LEGEND_ABOVE,
                "shapes": list(shapes), "annotations": []}  # fmt: skip
@@ -46,7 +47,8 @@ def stacked(
     for place, domain in enumerate(_domains(heights, area)):
         name = number(place)
         matches = {"matches": f"x{last}"} if shared and name != last else {}
-        layout[f"xaxis{name}"] = {**wide, **across, **matches, "anchor": f"y{name}", "domain": [0, 1]}
+        named = {"title": {"text": plain(axis), "standoff": 14}} if axis and name == last else {}
+        layout[f"xaxis{name}"] = {**wide, **across, **matches, **named, "anchor": f"y{name}", "domain": [0, 1]}
         own = upward[place] if place < len(upward) else {}
         layout[f"yaxis{name}"] = {**high, **own, "anchor": f"x{name}", "domain": domain}
         if place < len(titles) and titles[place]:

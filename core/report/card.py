@@ -55,7 +55,7 @@ def card_report(store: Store) -> str:
         for _, row in risks.iterrows()
     }
     runs = store.runs()
-    about = "; ".join(f"run {run.id}, corpus {run.manifest['corpus'].get('name')}, {run.status}" for run in runs)
+    about = "; ".join(f"Run {run.id}, corpus {run.manifest['corpus'].get('name')}, {run.status}" for run in runs)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
@@ -102,6 +102,8 @@ def _with(value: float, low: float, high: float, *, digits: int) -> str:
 
 def _bars(families: pd.DataFrame, card: pd.DataFrame) -> str:
     """Every family of one evaluator as a dot with its interval, the null band behind."""
+    from matplotlib.ticker import MaxNLocator
+
     rows = families[families["axis"] != "null"].dropna(subset=["median_abs_percent"])
     rows = rows.sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     null = float(card["null_band"].max())
@@ -120,9 +122,9 @@ def _bars(families: pd.DataFrame, card: pd.DataFrame) -> str:
         marks.append(f'<circle cx="{x:.1f}" cy="{y}" r="3.4" fill="{_BLUE}"/>')
     base = height - 18
     marks.append(f'<line x1="{left}" x2="{left + wide}" y1="{base}" y2="{base}" stroke="{_GREY}" stroke-width="0.7"/>')
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        marks.append(f'<text x="{left + share * top * scale:.1f}" y="{height - 6}" text-anchor="middle" '
-                     f'fill="#444">{share * top:.1f} %</text>')  # fmt: skip
+    for tick in (each for each in MaxNLocator(5).tick_values(0, top) if each <= 1.03 * top):
+        marks.append(f'<text x="{left + tick * scale:.1f}" y="{height - 6}" text-anchor="middle" '
+                     f'fill="#444">{tick:g} %</text>')  # fmt: skip
     return (f'<svg viewBox="0 0 680 {height}" role="img" aria-label="Median absolute percent change of every family" '
             f'font-size="9" font-family="system-ui, sans-serif">{"".join(marks)}</svg>')  # fmt: skip
 

@@ -8,12 +8,16 @@ import streamlit as st
 
 from core.analysis.contrasts import LEAST_N
 from core.analysis.factors import FactorTest, Omnibus
+from core.analysis.results import MEASURES
 from core.charts.style import CONFIG
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.text import counted, safe
 
 UNITS = {"percent": (" %", 2), "standardised": (" SD", 3), "delta": ("", 4)}
 """Measure -> (unit behind a number, decimals)."""
+
+AXES = {measure: f"median {words.partition(',')[0]}, 95 % interval" for measure, words in MEASURES.items()}
+"""Measure -> title of the axis of its figure."""
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
 _P = "A p-value after Holm's correction for all tests of this table."

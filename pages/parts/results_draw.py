@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from core.charts.results import intervals
-from pages.parts.results_blocks import UNITS, effect_rows, figure_block, spoken
+from pages.parts.results_blocks import AXES, UNITS, effect_rows, figure_block, spoken
 from pages.parts.url_state import PageState
 
 
@@ -44,6 +44,7 @@ def draw_effects(
     figure = intervals(
         table, labels=[name for name in labels if (table["label"] == name).any()], series=series, panel=panel,
         unit=unit, digits=digits, band=(-margin, margin) if measure == "percent" else None, names=names, free=raw,
+        axis=AXES[measure],
     )  # fmt: skip
     ordered = table.assign(label=pd.Categorical(table["label"].astype(str), list(dict.fromkeys(labels)), ordered=True))
     ordered = ordered.sort_values(["label", "evaluator", "corpus"], kind="stable").astype({"label": str})

@@ -37,7 +37,7 @@ def _factor(state: PageState, files: Signature, chosen: Slice, factor: str) -> N
         figure = score_levels(table, levels=levels, level=factor)
     else:
         figure = intervals(table.rename(columns={factor: "label"}), labels=levels, series="corpus", panel="evaluator",
-                           unit="", digits=3, free=True)  # fmt: skip
+                           unit="", digits=3, free=True, axis="median score, 95 % interval")  # fmt: skip
     figure_block(figure, table, f"object-{factor}", title=f"Median score by {heading.lower().split(',')[0]}",
                  alt=f"Median score of every evaluator by {many}; the numbers are in the table beneath")  # fmt: skip
     number = st.column_config.NumberColumn

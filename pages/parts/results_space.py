@@ -6,7 +6,7 @@ from core.analysis.questions import BLUR, FLIPS, NULL, PLACES, ROTATION
 from core.analysis.slices import Slice
 from core.charts.results import curve, intervals
 from core.charts.style import colours
-from pages.parts.results_blocks import factor_block, figure_block, nothing
+from pages.parts.results_blocks import AXES, factor_block, figure_block, nothing
 from pages.parts.results_data import distance_curve, effect_table, factor, filtered_moves, mixed
 from pages.parts.results_draw import draw_effects, evaluators_of, how
 from pages.parts.results_state import choose_measure, choose_one
@@ -93,7 +93,9 @@ def _moves(files: Signature, chosen: Slice) -> None:
     )  # fmt: skip
     labels = list(dict.fromkeys(shown["label"]))
     several = shown["corpus"].nunique() > 1
-    figure = intervals(shown, labels=labels, series="evaluator", panel="corpus" if several else None, unit=" %")
+    figure = intervals(
+        shown, labels=labels, series="evaluator", panel="corpus" if several else None, unit=" %", axis=AXES["percent"]
+    )
     figure_block(figure, moves, "space-moves", title="The same object, bottom right against top left",
                  alt="Median percent change from top left to bottom right, without a filter and with the most "
                  "suspicious composites dropped; the numbers are in the table beneath")  # fmt: skip

@@ -52,3 +52,10 @@ def test_every_axis_has_the_shared_style_and_its_own() -> None:
 def test_without_a_panel_there_is_an_empty_one() -> None:
     figure = stacked([], heights=[], titles=[], shared=True, legend=False, titled=False, across={}, upward=[])
     assert figure.layout.yaxis.domain == (0, 1)
+
+
+def test_a_title_stands_under_the_last_panel_alone_and_takes_room_of_its_own() -> None:
+    layout = drawn(axis="median %Δ <b>", below=54).layout
+    assert [layout[name].title.text for name in ("xaxis", "xaxis2", "xaxis3")] == [None, None, "median %Δ &lt;b&gt;"]
+    plot = layout.height - layout.margin.t - layout.margin.b
+    assert plot * np.ptp(layout.yaxis3.domain) == pytest.approx(HEIGHTS[2])

@@ -213,6 +213,12 @@ def test_the_card_is_one_balanced_page_with_every_worst_family(demo: Store) -> N
     assert "size: A4" in text
 
 
+def test_the_scales_of_the_card_have_round_numbers(demo: Store) -> None:
+    ticks = [float(each) for each in re.findall(r'fill="#444">([\d.]+) %</text>', card_report(demo))]
+    assert len(ticks) >= 9
+    assert all(round(2 * tick, 6).is_integer() for tick in ticks)
+
+
 def test_an_empty_store_has_no_card() -> None:
     with Store.open([]) as empty, pytest.raises(InvalidInput, match="no percent change"):
         card_report(empty)

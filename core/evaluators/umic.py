@@ -17,20 +17,16 @@ from core.evaluators.published.base import Published
 from core.evaluators.published.bottom_up import BottomUp, Selection, checkpoint
 from core.evaluators.published.catalogue import described
 from core.evaluators.published.device import Runner
-from core.evaluators.published.region_source import RegionSource
+from core.evaluators.published.region_source import DETECTOR, RegionSource, drawn, own_detector
 from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
 from core.evaluators.published.uniter import load_uniter, region_width
 from core.evaluators.published.weights import Place
-from core.registry import load_object
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 REGIONS = "INVARISCOPE_UMIC_REGIONS"
 """Environment: folder of precomputed regions."""
-
-DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
-"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
 GET = "python -m core evaluators get umic"
 _MARKS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
@@ -113,7 +109,7 @@ class Umic(Published):
         """
         place = cls._place()
         if place is None:
-            return _own_detector(os.environ.get(DETECTOR), device)
+            return own_detector(os.environ.get(DETECTOR), device)
         found = BottomUp.load(place, device=device, selection=Selection.of(cls.entry))
         if width not in (None, found.width):
             raise NotAvailable(
@@ -219,19 +215,6 @@ class Umic(Published):
         return ranked
 
 
-def drawn(image: np.ndarray, regions: Regions) -> np.ndarray:
-    """Return the picture with the boxes of its regions."""
-    import cv2
-
-    picture = image.copy()
-    height, width = image.shape[:2]
-    thickness = max(1, round(max(height, width) / 300))
-    for box in regions.boxes[:, :4] * [width, height, width, height]:
-        left, top, right, bottom = (round(float(side)) for side in box)
-        cv2.rectangle(picture, (left, top), (right, bottom), (0, 121, 189), thickness)
-    return picture
-
-
 def _padded(rows: "list[Tensor]") -> "Tensor":
     from torch.nn.utils.rnn import pad_sequence
 
@@ -249,13 +232,3 @@ def _word_pieces(path: Path) -> Any:
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     words.decoder = decoders.WordPiece()
     return words
-
-
-def _own_detector(reference: str | None, device: str) -> RegionDetector | None:
-    if not reference:
-        return None
-    kind = load_object(reference)
-    if not callable(getattr(kind, "load", None)) or not callable(getattr(kind, "regions", None)):
-        raise InvalidInput(f"{DETECTOR}={reference!r} needs a class with load(device) and regions(image)")
-    made: RegionDetector = kind.load(device)  # type: ignore[attr-defined]
-    return made

@@ -5,9 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.corpora.images import pixel_hash
+from core.errors import InvalidInput
 from core.evaluators.published.bottom_up import BottomUp
 from core.evaluators.published.device import Runner
 from core.evaluators.published.regions import RegionDetector, RegionFolder, Regions
+from core.registry import load_object
+
+DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
+"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
 
 _UNKNOWN = (
     "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
@@ -90,3 +95,31 @@ def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regio
     """Regions of n pictures: of all at once, where the detector has ``regions_of``, else one after the other."""
     together = getattr(detector, "regions_of", None)
     return list(together(images)) if together else [detector.regions(image) for image in images]
+
+
+def own_detector(reference: str | None, device: str) -> RegionDetector | None:
+    """Load the detector that the user names; None where they name none.
+
+    Raises:
+        InvalidInput: if the file, or what it holds, cannot be used.
+    """
+    if not reference:
+        return None
+    kind = load_object(reference)
+    if not callable(getattr(kind, "load", None)) or not callable(getattr(kind, "regions", None)):
+        raise InvalidInput(f"{DETECTOR}={reference!r} needs a class with load(device) and regions(image)")
+    made: RegionDetector = kind.load(device)  # type: ignore[attr-defined]
+    return made
+
+
+def drawn(image: np.ndarray, regions: Regions) -> np.ndarray:
+    """Return the picture with the boxes of its regions."""
+    import cv2
+
+    picture = image.copy()
+    height, width = image.shape[:2]
+    thickness = max(1, round(max(height, width) / 300))
+    for box in regions.boxes[:, :4] * [width, height, width, height]:
+        left, top, right, bottom = (round(float(side)) for side in box)
+        cv2.rectangle(picture, (left, top), (right, bottom), (0, 121, 189), thickness)
+    return picture

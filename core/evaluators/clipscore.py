@@ -19,5 +19,8 @@ class ClipScore(ClipEvaluator):
 class RefClipScore(ReferencedDualEncoder, ClipEvaluator):
     """Harmonic mean of CLIPScore and max(max over references of cos(c, r), 0), both behind the same prefix.
 
+    The authors' code leaves the inner cosine unclipped and has no number where both are 0; the paper clips it, and so
+    does this, with 0 for two zeros.
+
     Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore.
     """

@@ -58,7 +58,7 @@ class Preprocessing:
         """Return what enters the network before its numbers are normalised.
 
         The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that
-        would become enormous in between has only its centre resized, which may differ by a rounding.
+        would become enormous in between has only its centre resized, which may differ where contrast is harsh.
 
         Args:
             image: uint8 RGB [H, W, 3], at least 1 × 1.

@@ -186,10 +186,10 @@ def test_an_answer_without_a_score_is_null_with_its_text_and_never_the_previous_
     assert all("no score from 0.0 to 1.0" in (error or "") for error in raised.value.errors)
 
 
-@pytest.fixture(scope="module", params=["llava", "marks"])
-def trained(request: pytest.FixtureRequest, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def trained(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny LLaVA, taught to answer three pairs with a score."""
-    evaluator = load("fleur", folders[request.param])
+    evaluator = load("fleur", folders["marks"])
     model, network = evaluator._model, evaluator._model.runner.network
     wanted = [(picture(0), "A cat.", "0.85"), (picture(1), "A dog.", "0.3"), (picture(2), "A bed.", "1.0")]
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)

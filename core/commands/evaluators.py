@@ -167,6 +167,7 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
         typer.echo(f"{name} is ready: {path}")
         return
     for place in found:
+        _refuse_no_checkpoint(place)
         wrong = _other_than_published(place)
         if wrong:
             raise InvalidInput(
@@ -182,6 +183,15 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
     for place in (*found, *optional):
         keep(place.weights.id, place.path)
         _say(replace(place, own=False).digest(), place.weights, place.path)
+
+
+def _refuse_no_checkpoint(place: Any) -> None:
+    """Say what a file is that is no checkpoint at all, before its hash is held against the publisher's."""
+    from core.evaluators.published.checkpoints import KINDS, refuse_other
+
+    for file in place.files():
+        if file == place.path or file.suffix in KINDS:
+            refuse_other(file)
 
 
 def _other_than_published(place: Any) -> str:

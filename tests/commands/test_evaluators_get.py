@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.commands.calling import Invoke
 from tests.tiny import clip
@@ -40,6 +41,32 @@ def test_a_file_that_is_not_the_published_one_needs_a_name_of_its_own(invoke: In
     assert "clipscore" not in ready(invoke)
     shown = json.loads(invoke("evaluators", "show", "clipscore@tiny", "--json").stdout)
     assert len(shown["fingerprint"]["weights"]) == 64
+
+
+@pytest.mark.parametrize(("spoil", "match"), [("page", "is a web page"), ("cut", "is cut off or damaged")])
+def test_what_is_no_checkpoint_is_told_before_its_hash(
+    invoke: Invoke, tmp_path: Path, own_weights: Path, spoil: str, match: str
+) -> None:
+    path = clip.write_openai(tmp_path / "page.pt")
+    whole = path.read_bytes()
+    path.write_bytes(b"\n<!DOCTYPE html><html>" if spoil == "page" else whole[: len(whole) // 2])
+    answer = invoke("evaluators", "get", "clipscore", "--weights", path)
+    assert answer.exit_code == 3
+    assert match in answer.stderr
+    assert "score with it as" not in answer.stderr
+    assert not own_weights.exists()
+
+
+def test_weights_that_are_no_numbers_are_not_called_ready(invoke: Invoke, tmp_path: Path, own_weights: Path) -> None:
+    path = clip.write_pac(tmp_path / "clip_ViT-B-32.pth")
+    content = torch.load(path, weights_only=True)
+    content["state_dict"]["token_embedding.weight"][5] = float("nan")
+    torch.save(content, path)
+    for arguments in (("get", "pac-s", "--weights", path, "--as", "mine"), ("show", f"pac-s@{path}")):
+        answer = invoke("evaluators", *arguments)
+        assert answer.exit_code == 3
+        assert "the tensor 'token_embedding.weight' holds values that are NaN" in answer.stderr
+    assert not own_weights.exists()
 
 
 def test_a_file_that_cannot_be_loaded_is_not_remembered(invoke: Invoke, tmp_path: Path, own_weights: Path) -> None:

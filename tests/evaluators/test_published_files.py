@@ -82,6 +82,19 @@ def half_adapter(path: Path) -> None:
     torch.save({"state_dict": state}, path)
 
 
+def no_number(path: Path) -> None:
+    state = clip.clip_state()
+    state["visual.proj"][1, 2] = float("nan")
+    torch.save({"state_dict": state}, path)
+
+
+def infinite(path: Path) -> None:
+    state = clip.clip_state()
+    state["ln_final.weight"] = state["ln_final.weight"].half()
+    state["ln_final.weight"][3] = -float("inf")
+    torch.save({"state_dict": state}, path)
+
+
 BAD: dict[Callable[[Path], object], str] = {
     page: "is a web page, not a checkpoint",
     cut: "is cut off or damaged",
@@ -93,6 +106,8 @@ BAD: dict[Callable[[Path], object], str] = {
     shorter: "is for another architecture: 1 tensors missing, first 'transformer.resblocks.1.mlp.c_fc.bias'",
     wider: "is for another architecture: visual.proj is (64, 99) for (64, 24)",
     other_base: "the adapter is for another base",
+    no_number: "the tensor 'visual.proj' holds values that are NaN or infinite",
+    infinite: "the tensor 'ln_final.weight' holds values that are NaN or infinite",
     half_adapter: "no other half: it is for another base",
     lambda path: path.write_bytes(b""): "is empty; fetch it again",
     lambda path: path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid"): "is a Git LFS pointer",
@@ -117,6 +132,13 @@ def test_a_broken_safetensors_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}      and no tensors")
     with pytest.raises(NotAvailable, match="is no whole safetensors file"):
         read_state(tmp_path / "model.safetensors")
+
+
+def test_a_mask_of_minus_infinity_is_no_fault_of_a_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "given.pth"
+    whole = {"attn_mask": torch.full((3, 3), -float("inf")).triu(1), "weight": torch.ones(2), "step": torch.tensor(4)}
+    torch.save(whole, path)
+    assert read_state(path).keys() == whole.keys()
 
 
 def test_a_state_without_adapters_stays_as_it_is() -> None:

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 State = dict[str, "Tensor"]
 _LOOK = 512
+KINDS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+"""How files of tensors end."""
+_MASK = "attn_mask"
+"""A constant of CLIP that some files keep among their tensors; it is minus infinity where no word may look."""
 
 
-def read_state(path: Path) -> State:
+def read_state(path: Path, *, finite: bool = True) -> State:
     """Return the tensors of a checkpoint by name.
 
     The tensors may be the file's own pages: copy them into a network, and keep none.
@@ -23,16 +27,46 @@ def read_state(path: Path) -> State:
     Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel
     model), TorchScript archives such as OpenAI publishes, and safetensors.
 
+    Args:
+        finite: whether every value is looked at and must be a finite number.
+
     Raises:
-        NotAvailable: if the file is none of these, is cut off, was written by a newer PyTorch, or holds anything but
-            tensors; one sentence.
+        NotAvailable: if the file is none of these, is cut off, was written by a newer PyTorch, holds anything but
+            tensors, or values that are no finite numbers; one sentence.
+    """
+    refuse_other(path)
+    if path.suffix == ".safetensors":
+        state = _safetensors(path)
+    else:
+        state = _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
+    if finite:
+        _refuse_no_numbers(path, state)
+    return state
+
+
+def refuse_other(path: Path) -> None:
+    """Refuse what its first bytes and its end show to be no whole checkpoint; nothing between them is read.
+
+    Raises:
+        NotAvailable: for an empty file, a web page, a Git LFS pointer and an archive that is cut off; one sentence.
     """
     with path.open("rb") as stream:
         head = stream.read(_LOOK)
     _refuse_page(path, head)
-    if path.suffix == ".safetensors":
-        return _safetensors(path)
-    return _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
+    if head.startswith(b"PK") and not zipfile.is_zipfile(path):
+        raise NotAvailable(f"{path} is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again")
+
+
+def _refuse_no_numbers(path: Path, state: State) -> None:
+    import torch
+
+    kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+    for name, value in state.items():
+        if value.dtype not in kinds or not value.numel() or name.rpartition(".")[2] == _MASK:
+            continue
+        ends = torch.stack(torch.aminmax(value.detach()))  # both are NaN where any value is; takes no copy
+        if not torch.isfinite(ends).all():
+            raise NotAvailable(f"{path}: the tensor {name!r} holds values that are NaN or infinite; give a sound copy")
 
 
 def _refuse_page(path: Path, head: bytes) -> None:
@@ -89,8 +123,6 @@ def _why(path: Path, error: Exception) -> str:
     whole = zipfile.is_zipfile(path)
     if isinstance(error, pickle.UnpicklingError) and (whole or start[:1] == b"\x80"):
         return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
-    if start == b"PK" and not whole:
-        return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
     if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
         return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
     return f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"

@@ -133,7 +133,7 @@ def read_folder(folder: Path) -> State:
         parts = tuple(name for name in ("model.safetensors", "pytorch_model.bin") if (folder / name).is_file())[:1]
     if not parts:
         raise NotAvailable(f"{folder} holds no weights; fetch them again")
-    return {name: value for part in parts for name, value in read_state(folder / part).items()}
+    return {name: value for part in parts for name, value in read_state(folder / part, finite=False).items()}
 
 
 def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, Any]:

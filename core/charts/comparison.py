@@ -11,6 +11,7 @@ from core.charts.style import BAND, LEGEND_ABOVE, NEUTRAL, PALETTE, Row, faded, 
 A, B, DIFFERENCE = PALETTE[0], PALETTE[1], PALETTE[2]
 ROW = 40
 """Height of a level in px."""
+_IN = {"%": ", % of the baseline score", "pp": ", percentage points", "SD": ", SD of the baseline scores"}
 
 
 def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None) -> go.Figure:
@@ -43,7 +44,7 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
             "error_x": _bars(value, low, high, colour), "hoverinfo": "text", "hovertext": texts,
         })  # fmt: skip
     ticks = [_tick(row, f"{int(row['a_n'])} and {int(row['b_n'])}", names) for row in rows]
-    return _rows(traces, ticks, unit, legend=True)
+    return _rows(traces, ticks, unit, title="median Δ of each side", legend=True)
 
 
 def differences(
@@ -74,7 +75,7 @@ def differences(
     }  # fmt: skip
     ticks = [_tick(row, f"{int(row['n_items'])}", names) for row in rows]
     shapes = [] if margin is None else [shade(-margin, margin, BAND)]
-    return _rows([marks], ticks, unit, legend=False, shapes=shapes)
+    return _rows([marks], ticks, unit, title="A − B", legend=False, shapes=shapes)
 
 
 def _bars(value: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
@@ -88,12 +89,13 @@ def _tick(row: Row, n: str, names: Mapping[str, str] | None) -> str:
 
 
 def _rows(
-    traces: Sequence[Mapping[str, Any]], ticks: list[str], unit: str, *, legend: bool,
+    traces: Sequence[Mapping[str, Any]], ticks: list[str], unit: str, *, title: str, legend: bool,
     shapes: Sequence[Mapping[str, Any]] = (),
 ) -> go.Figure:  # fmt: skip
     return quiet_figure(
-        traces, height=ROW * max(len(ticks), 1) + 76, margin={"r": 12, "t": 36}, showlegend=legend,
-        legend=LEGEND_ABOVE, shapes=list(shapes), across={"ticksuffix": unit, "nticks": 6},
+        traces, height=ROW * max(len(ticks), 1) + 92, margin={"r": 12, "t": 36, "b": 52}, showlegend=legend,
+        legend=LEGEND_ABOVE, shapes=list(shapes),
+        across={"title": {"text": title + _IN.get(unit.strip(), ""), "standoff": 4}, "ticksuffix": unit, "nticks": 6},
         upward={"tickvals": list(range(len(ticks))), "ticktext": ticks, "range": [len(ticks) - 0.5, -0.5]},
     )  # fmt: skip
 

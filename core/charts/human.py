@@ -16,16 +16,16 @@ def outcome_bars(table: pd.DataFrame) -> go.Figure:
     """
     rows = table.iloc[::-1]
     error = {
-        "type": "data", "symmetric": False, "array": rows["high"] - rows["share"],
-        "arrayminus": rows["share"] - rows["low"], "thickness": 1.5, "width": 5, "color": NEUTRAL,
+        "type": "data", "symmetric": False, "array": 100 * (rows["high"] - rows["share"]),
+        "arrayminus": 100 * (rows["share"] - rows["low"]), "thickness": 1.5, "width": 5, "color": NEUTRAL,
     }  # fmt: skip
     text = [
-        f"{share:.1%} (n = {n})" if share == share else "no votes"
+        f"{100 * share:.1f} % (n = {n})" if share == share else "no votes"
         for share, n in zip(rows["share"], rows["n"], strict=True)
     ]
     figure = go.Figure(
         go.Bar(
-            x=rows["share"],
+            x=100 * rows["share"],
             y=rows["what"],
             orientation="h",
             error_x=error,
@@ -34,7 +34,7 @@ def outcome_bars(table: pd.DataFrame) -> go.Figure:
             marker={"color": PALETTE[0], "opacity": 0.55},
         )
     )
-    figure.update_xaxes(range=[0, 1.02], tickformat=".0%", title="share")
+    figure.update_xaxes(range=[0, 102], ticksuffix=" %", title="share")
     figure.update_yaxes(automargin=True, tickfont_size=12)
     return quiet(figure, height=60 + 34 * len(rows))
 

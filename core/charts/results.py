@@ -138,7 +138,8 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
         colour: ``#rrggbb``.
         percent_x: write x as a percentage.
     """
-    edge = [*table["x"], *table["x"][::-1]]
+    places = table["x"] * (100 if percent_x else 1)
+    edge = [*places, *places[::-1]]
     band = {
         "type": "scatter", "x": edge, "y": [*table["high"], *table["low"][::-1]], "fill": "toself", "mode": "lines",
         "hoverinfo": "skip", "fillcolor": faded(colour, 0.2), "line": {"width": 0},
@@ -149,12 +150,12 @@ def curve(table: pd.DataFrame, *, x: str, y: str, colour: str, percent_x: bool =
         for row in table.to_dict("records")
     ]  # fmt: skip
     line = {
-        "type": "scatter", "x": table["x"], "y": table["y"], "mode": "lines", "line": {"color": colour, "width": 2},
+        "type": "scatter", "x": places, "y": table["y"], "mode": "lines", "line": {"color": colour, "width": 2},
         "hovertext": texts, "hoverinfo": "text",
     }  # fmt: skip
     return quiet_figure(
         (band, line), height=284, margin={"r": 12, "b": 52},
-        across={"title": {"text": x}, "tickformat": ".0%" if percent_x else None, "showgrid": False,
+        across={"title": {"text": x}, "ticksuffix": " %" if percent_x else None, "showgrid": False,
                 "zeroline": False},
         upward={"title": {"text": y, "standoff": 8}, "showgrid": True, "gridcolor": BAND},
     )  # fmt: skip

@@ -109,6 +109,13 @@ def test_a_curve_has_its_band_and_its_n() -> None:
     assert "n = 9" in line.hovertext[0]
 
 
+def test_a_curve_over_shares_is_written_in_percent() -> None:
+    table = pd.DataFrame({"x": [0.1, 0.5], "y": [1, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5], "n": [9, 9]})
+    figure = curve(table, x="coverage", y="score", colour="#0079BD", percent_x=True)
+    assert list(figure.data[1].x) == [10, 50]
+    assert figure.layout.xaxis.ticksuffix == " %"
+
+
 @pytest.fixture
 def compared() -> pd.DataFrame:
     return pd.DataFrame(
@@ -122,6 +129,7 @@ def compared() -> pd.DataFrame:
 
 def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:
     figure = dumbbell(compared, unit=" %", digits=2)
+    assert figure.layout.xaxis.title.text == "median Δ of each side, % of the baseline score"
     lines, sides = figure.data[:2], figure.data[2:]
     assert [list(line.x) for line in lines] == [[1.0, 0.0], [2.0, 4.0]]
     assert [side.name for side in sides] == ["A", "B"]
@@ -131,6 +139,7 @@ def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:
 
 def test_a_difference_is_filled_where_it_is_paired(compared: pd.DataFrame) -> None:
     figure = differences(compared, unit=" pp", digits=2, margin=1.0)
+    assert figure.layout.xaxis.title.text == "A − B, percentage points"
     independent, paired = figure.data[0].marker.color
     assert independent.startswith("rgba")
     assert paired.startswith("#")

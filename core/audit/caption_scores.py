@@ -10,9 +10,9 @@ import numpy as np
 
 from core.corpora.images import read_image
 from core.errors import BadImage, InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator
 from core.evaluators.references import Referenced, harmonic_mean
-from core.evaluators.scoring import BATCH_SIZE, score_pairs_with_errors
+from core.evaluators.scoring import score_pairs_with_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def score_captions(
     lines: Sequence[CaptionedImage],
     *,
     progress: Callable[[int, int], None] | None = None,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = None,
 ) -> tuple[CaptionScore, ...]:
     """Score every line; an unreadable image or an unscorable caption costs that line alone.
 
@@ -60,6 +60,7 @@ def score_captions(
         evaluator: a loaded evaluator; the caller holds its lease.
         lines: in any order; the result has the same one.
         progress: called with (done, total) after every batch.
+        batch_size: most lines in one call; None: as many as the evaluator asks for.
 
     Raises:
         InvalidInput: if references are given and the evaluator cannot compare two captions.

@@ -12,6 +12,7 @@ from core import settings
 from core.audit.schema import SCHEMA_VERSION
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput
+from core.evaluators.base import BATCH_SIZE
 from core.evaluators.registry import find
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Probe
 from core.probes.registry import catalogue, select
@@ -26,9 +27,6 @@ SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": SUBJE
 
 SHARD_ITEMS = 24
 """Items a shard: what a kill can cost at most."""
-
-BATCH_SIZE = 32
-"""Most images in one call of an evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,7 @@ class Plan:
     Args:
         root: folder that the items' image paths are told relative to.
         evaluators: references, as given.
+        batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
     """
 
     corpus: Corpus
@@ -70,7 +69,12 @@ class Plan:
     seed: int = RUN_SEED
     limit: int | None = None
     shard_items: int = SHARD_ITEMS
-    batch_size: int = BATCH_SIZE
+    batch_size: int | None = None
+
+    @property
+    def group_images(self) -> int:
+        """Most images that are held together for the evaluators."""
+        return BATCH_SIZE if self.batch_size is None else self.batch_size
 
     @property
     def image_probes(self) -> tuple[Probe, ...]:
@@ -118,7 +122,7 @@ class Plan:
             "subjects": self.subjects,
             "seed": self.seed,
             "shard_items": self.shard_items,
-            "batch_size": self.batch_size,
+            "batch_size": self.group_images,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -133,7 +137,7 @@ def make_plan(
     seed: int = RUN_SEED,
     limit: int | None = None,
     shard_items: int = SHARD_ITEMS,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = None,
 ) -> Plan:
     """Plan an audit. The probes that others are compared with are added by themselves.
 
@@ -144,6 +148,7 @@ def make_plan(
         subjects: of SUBJECTS.
         root: folder of the corpus; None: the folder that all its images share.
         limit: take only the first items.
+        batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.

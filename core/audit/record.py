@@ -59,7 +59,7 @@ def first_manifest(
         "subjects": list(plan.subjects),
         "seed": plan.seed,
         "shard_items": plan.shard_items,
-        "batch_size": plan.batch_size,
+        "batch_size": plan.group_images,
         "counts": {"items": len(plan.corpus.items), "rejected_by_loader": len(rejected)},
         "rejected_items": rejected[:LISTED_REJECTIONS],
         "evaluators": list(evaluators),

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from core.audit.batches import group_bytes
 from core.audit.plan import Plan
 from core.corpora.images import DecodedImage, pixel_hash, read_item
 from core.corpora.schema import Item, Mask
@@ -15,9 +16,6 @@ from core.probes.base import Probe, Variant
 from core.probes.captions import base_caption
 from core.probes.scene import Scene
 from core.seeds import stream
-
-GROUP_BYTES = 128 * 2**20
-"""Most bytes of pixels in a group (a single larger image excepted); about three groups are in memory at once."""
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 
@@ -100,11 +98,11 @@ class Group:
 
 def render(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
     """Render every variant of the items, in order; groups depend on nothing but the plan and the items."""
-    group = Group()
+    group, most = Group(), group_bytes(plan)
     for item in items:
         for piece in _pieces(plan, item):
             group.add(piece)
-            if len(group.images) >= plan.batch_size or group.bytes >= GROUP_BYTES:
+            if len(group.images) >= plan.group_images or group.bytes >= most:
                 yield group
                 group = Group()
     if group.variants:

@@ -4,16 +4,18 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import filelock
 
 from core.audit import rows
+from core.audit.batches import begun_with, settle
 from core.audit.files import cannot_write, write_json
 from core.audit.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.audit.plan import Plan
@@ -79,7 +81,7 @@ def run_audit(
             refuse, or start it over.
         pool: where models are loaded; None: the one of this process.
         cache: embeddings of other runs. Without one, two runs of one plan give the same tables to the bit.
-        progress: called whenever an evaluator has done with a group of images.
+        progress: called whenever an evaluator has done with a batch.
         stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
 
@@ -93,8 +95,7 @@ def run_audit(
         RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
     """
     pool = shared_pool() if pool is None else pool
-    fingerprint = plan.fingerprint()
-    run_id = check_run_id(run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{fingerprint[:6]}")
+    run_id = check_run_id(run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}")
     path = Path(out) / run_id
     begun = time.monotonic()
     with ExitStack() as stack:
@@ -103,24 +104,27 @@ def run_audit(
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
-        evaluators = [_described(pool, reference) for reference in plan.evaluators]
+        described = [_described(pool, reference) for reference in plan.evaluators]
+        evaluators = [each for each, _ in described]
         _hold(pool, plan.evaluators, stack)
+        begun_batch = None if existing == "replace" else begun_with(path)
+        plan, batches = settle(plan, [size for _, size in described], begun=begun_batch)
         keys = [each["fingerprint"]["key"] for each in evaluators]
-        folder = RunFolder(path, hashlib.sha256(json.dumps([fingerprint, *keys]).encode()).hexdigest()[:16])
+        folder = RunFolder(path, hashlib.sha256(json.dumps([plan.fingerprint(), *keys]).encode()).hexdigest()[:16])
         manifest = first_manifest(
             plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command
         )
         if existing == "replace":  # only now: what could not be loaded must not cost the earlier run
             (path / MANIFEST).unlink(missing_ok=True)  # first, so that a kill leaves no manifest over half its tables
             folder.clear()
-        job = _Job(plan, folder, manifest, pool, RunCache(cache), progress, stop, begun)
+        job = _Job(plan, batches, folder, manifest, pool, RunCache(cache), progress, stop, begun)
         job.open()
         return job.run()
 
 
-def _described(pool: Pool, reference: str) -> dict[str, Any]:
+def _described(pool: Pool, reference: str) -> tuple[dict[str, Any], int]:
     with pool.lease(reference) as evaluator:
-        return describe_evaluator(reference, evaluator)
+        return describe_evaluator(reference, evaluator), evaluator.full_batch
 
 
 def _hold(pool: Pool, references: Sequence[str], stack: ExitStack) -> None:
@@ -142,6 +146,7 @@ class _Job:
     def __init__(
         self,
         plan: Plan,
+        batches: Mapping[str, int],
         folder: RunFolder,
         manifest: dict[str, Any],
         pool: Pool,
@@ -152,6 +157,7 @@ class _Job:
     ) -> None:
         self.plan, self.folder, self.manifest, self.pool, self.cache = plan, folder, manifest, pool, cache
         self.progress, self.stop, self.begun = progress, stop, begun
+        self.batches = batches
         self.before_s = 0.0
         self.run_id: str = manifest["run"]
         self.makers = {
@@ -264,7 +270,7 @@ class _Job:
         if not pairs:
             self._tell(group.variants)
             return counts
-        for rank, (reference, maker) in enumerate(self.makers.items(), 1):
+        for rank, (reference, maker) in enumerate(self.makers.items()):
             with self.pool.lease(reference) as evaluator:
                 if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
                     raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
@@ -275,7 +281,8 @@ class _Job:
                     pairs,
                     references=[draft.references for draft in group.drafts],
                     cache=self.cache,
-                    batch_size=self.plan.batch_size,
+                    batch_size=self.batches[reference],
+                    progress=partial(self._tell_part, group.variants, rank),
                 )
                 spent = time.perf_counter() - started
                 new, without_baseline = maker.rows(evaluator, group.drafts, scores)
@@ -287,8 +294,12 @@ class _Job:
             speed = self.speed.setdefault(name, {"images": 0, "seconds": 0.0})
             speed["images"] += len(group.images)
             speed["seconds"] = round(speed["seconds"] + spent, 3)
-            self._tell(group.variants * rank // len(self.makers))
+            self._tell_part(group.variants, rank, 1, 1)
         return counts
+
+    def _tell_part(self, images: int, rank: int, done: int, total: int) -> None:
+        """Report how far a group of images is: the evaluators before ``rank``, and a part of what that one does."""
+        self._tell(images * (rank * total + done) // (total * len(self.makers)))
 
     def _tell(self, ahead: int) -> None:
         """Report progress, ``ahead`` images past those of finished groups, and stop if told to."""

@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # listing evaluators must not import torch
     from torch import Tensor
 
 
+BATCH_SIZE = 32
+"""Most images, captions or pairs in one call of an evaluator that says nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluatorSpec:
     """What is known of an evaluator without loading it.
@@ -156,6 +160,14 @@ class Evaluator(ABC):
     def footprint(self) -> Footprint | None:
         """What the weights take now that they are loaded; None: as :meth:`needs_mb` said."""
         return None
+
+    @property
+    def full_batch(self) -> int:
+        """Most images, captions or pairs worth giving it in one call, at least 1, for the device it was loaded on.
+
+        It stays the same as long as the evaluator is loaded, so that a run that is resumed forms the same batches.
+        """
+        return BATCH_SIZE
 
     @property
     @abstractmethod

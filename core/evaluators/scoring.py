@@ -17,7 +17,9 @@ ImageSource = np.ndarray | Callable[[], np.ndarray]
 Progress = Callable[[int, int], None]
 """Called with (units done, units in all): images and captions of a dual encoder, pairs of any other."""
 
-BATCH_SIZE = 32
+BATCH_BYTES = 256 * 2**20
+"""Bytes of pixels after which a batch is full, however few its images are: large photographs must not pile up."""
+
 _COMBINE_ROWS = 4096
 
 T = TypeVar("T")
@@ -51,7 +53,7 @@ def score_pairs(
     *,
     references: Sequence[Sequence[str]] | None = None,
     cache: EmbeddingCache | None = None,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Score pairs; see :func:`score_pairs_with_errors`.
@@ -71,7 +73,7 @@ def score_pairs_with_errors(
     *,
     references: Sequence[Sequence[str]] | None = None,
     cache: EmbeddingCache | None = None,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = None,
     progress: Progress | None = None,
 ) -> PairScores:
     """Score pairs, with the reason beside every pair that could not be scored.
@@ -87,12 +89,14 @@ def score_pairs_with_errors(
         references: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair
             whose list is empty has no score. Any other evaluator ignores them.
         cache: embeddings and scores of earlier calls, read and filled.
-        batch_size: most images, captions or pairs in one call.
+        batch_size: most images, captions or pairs in one call; None: the evaluator's own ``full_batch``. Images of
+            more than BATCH_BYTES together are given in smaller batches.
         progress: called after every batch.
 
     Raises:
         InvalidInput: if a pair names an image that is not in ``images``, or references are needed and missing.
     """
+    batch_size = evaluator.full_batch if batch_size is None else batch_size
     if batch_size < 1:
         raise InvalidInput(f"batch_size must be at least 1, got {batch_size}")
     strangers = [key for key, _ in pairs if key not in images]
@@ -118,6 +122,7 @@ class _Work:
         self.progress = progress
         self.images_encoded = self.captions_encoded = self.calls = 0
         self.done = self.total = 0
+        self.held = 0  # bytes of pixels fetched for the batch that is being filled
 
     def dual(
         self,
@@ -137,7 +142,7 @@ class _Work:
         )
         self.total = len(new_images) + len(new_texts)
         failed: dict[str, str] = {}
-        encoded = self._encode(new_images, lambda key: _pixels(images[key]), self.evaluator.encode_images, failed)
+        encoded = self._encode(new_images, lambda key: self._pixels(images[key]), self.evaluator.encode_images, failed)
         by_image.update(encoded)
         self.images_encoded = len(new_images)
         self.cache.put_many(self.fingerprint, IMAGE, encoded)
@@ -190,7 +195,7 @@ class _Work:
 
         def fetch(pair: _Wanted) -> tuple[np.ndarray, str, tuple[str, ...]]:
             if pair[0] not in last:
-                pixels = _pixels(images[pair[0]])
+                pixels = self._pixels(images[pair[0]])
                 last.clear()  # pairs come image by image: one at a time is enough
                 last[pair[0]] = pixels
             return last[pair[0]], pair[1], pair[2]
@@ -214,18 +219,32 @@ class _Work:
     ) -> dict[T, np.ndarray]:
         """Run ``call`` over batches; returns one row a key, and notes in ``failed`` why a key has none."""
         rows: dict[T, np.ndarray] = {}
-        for part in _batches(keys, self.batch_size):
-            inputs: dict[T, object] = {}
-            for key in part:
-                try:
-                    inputs[key] = fetch(key)
-                except Exception as error:  # a lazy image may fail in any way; the rest goes on
-                    failed[key] = _sentence(error)
+        waiting = iter(keys)
+        while part := self._fetched(waiting, fetch, failed):
+            inputs = {key: value for key, value in part.items() if key not in failed}
             self._halve(list(inputs), inputs, call, rows, failed)
             self.done += len(part)
             if self.progress is not None:
                 self.progress(self.done, self.total)
         return rows
+
+    def _fetched(self, keys: Iterator[T], fetch: Callable[[T], object], failed: dict[T, str]) -> dict[T, object]:
+        """The next batch: full by number or by bytes, None in the place of what cannot be fetched."""
+        part: dict[T, object] = {}
+        self.held = 0
+        for key in keys:
+            try:
+                part[key] = fetch(key)
+            except Exception as error:  # a lazy image may fail in any way; the rest goes on
+                part[key], failed[key] = None, _sentence(error)
+            if len(part) == self.batch_size or self.held >= BATCH_BYTES:
+                break
+        return part
+
+    def _pixels(self, source: ImageSource) -> np.ndarray:
+        pixels = source() if callable(source) else source
+        self.held += pixels.nbytes
+        return pixels
 
     def _halve(
         self,
@@ -306,10 +325,6 @@ def _pair_name(wanted: _Wanted) -> str:
 def _batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]
-
-
-def _pixels(source: ImageSource) -> np.ndarray:
-    return source() if callable(source) else source
 
 
 def _as_rows(values: object, count: int) -> np.ndarray:

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from core.errors import NotAvailable
-from core.evaluators.published.device import CPU_BATCH, Runner
+from core.evaluators.published.base import Published
+from core.evaluators.published.device import CPU_BATCH, DEVICE_BATCH, Runner
 
 
 class Card:
@@ -40,7 +41,7 @@ def test_smaller_batches_give_the_same_rows_in_the_same_order(caplog: pytest.Log
     with caplog.at_level(logging.WARNING):
         rows = runner.rows(INPUTS, card.call)
     torch.testing.assert_close(rows, expected(card))
-    assert runner.batch == 2
+    assert (runner.batch, runner.full_batch) == (2, 16)
     assert "tiny: cpu:0 has no memory left; going on with batches of 8" in caplog.text
     assert {device for device, _ in card.given} == {"cpu:0"}
 
@@ -59,3 +60,18 @@ def test_no_memory_anywhere_is_one_sentence() -> None:
     card = Card(room=0, cpu_room=0)
     with pytest.raises(NotAvailable, match="tiny: no memory left for a single input, even on the CPU"):
         Runner("tiny", card.network, "cpu:0", batch=2).rows(INPUTS, card.call)
+
+
+@pytest.mark.parametrize(("device", "asked"), [("cpu", 32), ("cuda", DEVICE_BATCH), ("cuda:1", DEVICE_BATCH)])
+def test_a_published_evaluator_asks_for_what_fills_its_device(device: str, asked: int) -> None:
+    class Tiny(Published):
+        runner = Runner("tiny", torch.nn.Linear(3, 2), device)
+
+        def runners(self) -> Sequence[Runner]:
+            return self.runner, Runner("slow", torch.nn.Linear(3, 2), device, batch=4)
+
+    Tiny.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # only its size is asked for
+    found = Tiny()  # type: ignore[abstract]
+    assert found.full_batch == asked
+    Tiny.runner.batch //= 4  # as where memory ran out
+    assert found.full_batch == asked

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput
+from core.evaluators import scoring
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.scoring import score_pairs, score_pairs_with_errors
@@ -95,6 +96,34 @@ def test_images_are_made_when_needed_and_not_before(evaluator: Evaluator) -> Non
     pairs = [(key, caption) for caption in "xy" for key in HASHES[:4]]
     np.testing.assert_allclose(score_pairs(evaluator, lazy, pairs, batch_size=2), alone(evaluator, pairs), atol=1e-5)
     assert made == HASHES[:4]
+
+
+@pytest.mark.parametrize("batch_size", [1, 32, 256])
+def test_the_size_of_a_batch_changes_no_bit(evaluator: Evaluator, batch_size: int) -> None:
+    pairs = [(key, f"caption {index}") for index in range(50) for key in HASHES]
+    found = score_pairs(evaluator, BY_HASH, pairs, batch_size=batch_size)
+    np.testing.assert_array_equal(found, score_pairs(type(evaluator).load(), BY_HASH, pairs, batch_size=7))
+
+
+def test_what_an_evaluator_asks_for_is_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator = Histogram.load()
+    monkeypatch.setattr(Histogram, "full_batch", 4)
+    score_pairs(evaluator, BY_HASH, [(key, "a") for key in HASHES])
+    assert evaluator.image_calls == [4, 2]
+
+
+def test_large_images_are_not_made_by_the_batch(evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = {f"{index}": np.full((40, 50, 3), index, dtype=np.uint8) for index in range(11)}
+    monkeypatch.setattr(scoring, "BATCH_BYTES", 2 * 6000 + 1)
+    done: list[int] = []
+    pairs = [(key, caption) for key in large for caption in "ab"]
+    lazy = {key: (lambda key=key: large[key]) for key in large}
+    found = score_pairs_with_errors(evaluator, lazy, pairs, batch_size=256, progress=lambda n, _: done.append(n))
+    expected = [evaluator.score([large[key]], [caption])[0] for key, caption in pairs]
+    np.testing.assert_allclose(found.scores, expected, atol=1e-6)
+    batches = np.diff([0, *done])
+    assert max(batches[:3]) <= (3 if isinstance(evaluator, DualEncoder) else 6)
+    assert done[-1] == (11 + 2 if isinstance(evaluator, DualEncoder) else 22)
 
 
 def test_one_bad_caption_costs_its_own_pairs_alone(evaluator: Evaluator) -> None:

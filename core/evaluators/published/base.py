@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from core.evaluators.base import Availability, Evaluator, Footprint
+from core.evaluators.base import BATCH_SIZE, Availability, Evaluator, Footprint
 from core.evaluators.memory import weights_mb
 from core.evaluators.published.catalogue import Description
 from core.evaluators.published.device import Runner
@@ -41,6 +41,11 @@ class Published(Evaluator):
         devices = list(dict.fromkeys(runner.device for runner in runners))
         notes = dict.fromkeys(runner.note for runner in runners if runner.note)
         return Footprint(weights_mb(runner.network for runner in runners), "+".join(devices), " ".join(notes))
+
+    @property
+    def full_batch(self) -> int:
+        """What fills the card that its networks lie on; on a CPU, and for smaller batches, the usual one."""
+        return max(BATCH_SIZE, *(runner.full_batch for runner in self.runners()))
 
     @classmethod
     def places(cls) -> tuple[Place, ...]:

@@ -27,6 +27,8 @@ class Runner:
         cpu_batch: most inputs in one call once it has left its device for the CPU.
 
     Attributes:
+        batch: most inputs in one call now; it shrinks where memory runs out.
+        full_batch: what ``batch`` began with.
         note: what was done last about memory that ran out, one sentence; empty where it sufficed.
     """
 
@@ -37,6 +39,7 @@ class Runner:
         self.network = network
         self.device = device
         self.batch = batch or (CPU_BATCH if device.startswith("cpu") else DEVICE_BATCH)
+        self.full_batch = self.batch
         self._cpu_batch = cpu_batch
         self.note = ""
 

@@ -1,0 +1,56 @@
+"""How many images and captions an evaluator is given at once in an audit, and what is kept in memory for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.audit.manifest import MANIFEST, read_run
+from core.audit.plan import Plan
+from core.errors import InvalidInput
+
+MB = 2**20
+LEAST_BYTES, MOST_BYTES = 128 * MB, 256 * MB
+
+
+def group_bytes(plan: Plan) -> int:
+    """Bytes of pixels after which a group of images is closed, however few they are.
+
+    1 MB for each image that a group may have, but 128 to 256 MB in all. A group overruns it by one image at most,
+    and a run has at most three groups in memory: one that is scored, one that waits and one that is filled.
+    """
+    return min(max(plan.group_images * MB, LEAST_BYTES), MOST_BYTES)
+
+
+def settle(plan: Plan, asked: Sequence[int], *, begun: int | None = None) -> tuple[Plan, Mapping[str, int]]:
+    """Decide the sizes of a run that leaves them to its evaluators.
+
+    Args:
+        asked: the evaluators' ``full_batch``, in the plan's order.
+        begun: images a group in the run that is resumed, which forms the same groups again; None: a new run.
+
+    Returns:
+        The plan with its number of images a group, and the size of a batch for each evaluator's reference.
+
+    Raises:
+        InvalidInput: if an evaluator asks for less than one.
+    """
+    if plan.batch_size is not None:
+        return plan, dict.fromkeys(plan.evaluators, plan.batch_size)
+    for reference, size in zip(plan.evaluators, asked, strict=True):
+        if size < 1:
+            raise InvalidInput(f"evaluator {reference} asks for batches of {size}; its full_batch must be at least 1")
+    images = max(asked) if begun is None else begun
+    batches = {reference: min(size, images) for reference, size in zip(plan.evaluators, asked, strict=True)}
+    return replace(plan, batch_size=images), batches
+
+
+def begun_with(folder: Path) -> int | None:
+    """Images a group of the run in a folder; None where there is no run, or it does not say.
+
+    Raises:
+        StoreError: if there is a manifest that cannot be read.
+    """
+    if not (folder / MANIFEST).exists():
+        return None
+    told = read_run(folder).manifest.get("batch_size")
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None

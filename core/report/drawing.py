@@ -49,13 +49,24 @@ def drawings(each: Figure, *, kinds: Sequence[str]) -> dict[str, bytes]:
     found = {}
     with mpl.rc_context(_STYLE):
         canvas = _canvas(each)
+        _lay_out(canvas, kinds[0])
         for kind in kinds:
             buffer = BytesIO()
             when = {"Date": None} if kind == "svg" else {"CreationDate": None}
             canvas.savefig(buffer, format=kind, metadata=when)
-            canvas.set_layout_engine("none")  # the places stay as the first drawing found them
             found[kind] = buffer.getvalue()
     return found
+
+
+def _lay_out(canvas: "Canvas", kind: str) -> None:
+    """Find every place once, with the letters of one kind; left to savefig, each kind is drawn twice to find them."""
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    get_registered_canvas_class(kind)(canvas)
+    engine = canvas.get_layout_engine()
+    assert engine is not None
+    engine.execute(canvas)
+    canvas.set_layout_engine(None)
 
 
 def draw_all(figures: Sequence[Figure], *, kinds: Sequence[str]) -> list[dict[str, bytes]]:
@@ -79,7 +90,7 @@ def _canvas(each: Figure) -> "Canvas":
     names = list(dict.fromkeys(frame["panel"]))
     columns = min(COLUMNS, len(names)) or 1
     rows = math.ceil(max(len(names), 1) / columns)
-    canvas = Canvas(figsize=(WIDTH, _height(each, rows)), layout="constrained")
+    canvas = Canvas(figsize=(WIDTH, _height(each, rows)), dpi=72, layout="constrained")
     share: Any = not each.free
     axes = canvas.subplots(rows, columns, squeeze=False, sharex=share and not each.lines, sharey=share and each.lines)
     told: dict[str, Any] = {}

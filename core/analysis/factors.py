@@ -102,15 +102,16 @@ def _friedman(table: pd.DataFrame) -> Omnibus:
 
 
 def _pairwise(table: pd.DataFrame) -> pd.DataFrame:
-    records = [{"a": a, "b": b, **_compare(table[a], table[b])} for a, b in combinations(table.columns, 2)]
+    values = {level: table[level].to_numpy() for level in table}
+    records = [{"a": a, "b": b, **_compare(values[a], values[b])} for a, b in combinations(values, 2)]
     pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
     pairs.insert(4, "p_holm", holm(pairs["p"].astype(float)))
     return pairs
 
 
-def _compare(one: pd.Series, other: pd.Series) -> dict[str, object]:
-    a, b = one.dropna().to_numpy(), other.dropna().to_numpy()
-    both = one.notna() & other.notna()
+def _compare(one: np.ndarray, other: np.ndarray) -> dict[str, object]:
+    has_one, has_other = ~np.isnan(one), ~np.isnan(other)
+    a, b, both = one[has_one], other[has_other], has_one & has_other
     if 2 * both.sum() >= min(len(a), len(b)):
         paired = paired_test(other[both], one[both])
         found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}

@@ -136,8 +136,9 @@ class _Problem:
         if not k:
             return left, log_det
         block = theta[1] ** 2 * left[:k, :k] + np.eye(k)
-        factor = linalg.cho_factor(block, lower=True)
-        inner = left[k:, k:] - theta[1] ** 2 * left[k:, :k] @ linalg.cho_solve(factor, left[:k, k:])
+        factor = linalg.cho_factor(block, lower=True, check_finite=False)
+        solved = linalg.cho_solve(factor, left[:k, k:], check_finite=False)
+        inner = left[k:, k:] - theta[1] ** 2 * left[k:, :k] @ solved
         return inner, log_det + 2 * float(np.log(np.diag(factor[0])).sum())
 
     def criterion(self, theta: np.ndarray) -> float:

@@ -7,8 +7,7 @@ same measurements small on the CPU, to try them out: its rows are no measurement
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from io import BytesIO
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,19 +19,19 @@ from PIL import Image
 from bench.checkpoints import EVALUATORS, write
 from bench.pool_memory import BUDGET_MB, ROUNDS, take_turn
 from bench.report import row
-from core.audit.prefetch import prefetch
-from core.corpora.images import decode_image
-from core.evaluators.memory import MB, give_back, out_of_memory
+from core.audit.plan import make_plan
+from core.audit.run import run_audit
+from core.corpora.schema import Corpus, Item
+from core.evaluators.memory import MB, give_back
 from core.evaluators.pool import Pool
 from core.evaluators.published.clip import load_clip
 from core.evaluators.published.clip_towers import side_of
 from core.evaluators.published.encoder import Towers
-from core.evaluators.registry import find
-from core.probes.image_edits import rotate
 
 NAMES = ("clipscore", "pac-s-l14")
-IMAGES, MOST, REPEATS, PAIRS = 2048, 4096, 3, 512
-DEGREES = 10.0
+ITEMS, REPEATS, PAIRS = 336, 3, 512
+PROBES = ("rotation", "vflip")
+"""Five edits, so that 336 photographs are 2016 images."""
 
 
 def main(device: str | None = None) -> None:
@@ -46,58 +45,43 @@ def main(device: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         references = write(Path(folder), EVALUATORS)
         for name in NAMES[: 1 if small else None]:
-            throughput(references[name], device, what, count=16 if small else IMAGES, most=8 if small else MOST)
+            throughput(references[name], device, what, items=3 if small else ITEMS)
         parity(Path(references["clipscore"].split("@")[1]), device, what, pairs=8 if small else PAIRS)
         if not small:
             memory([*references.values()], device, what)
 
 
-def throughput(reference: str, device: str, what: str, *, count: int, most: int) -> None:
-    """Images a second from JPEG bytes through decoding, a perturbation and the evaluator, against the network alone."""
-    evaluator: Any = find(reference).load(device=device)
-    towers: Towers = evaluator._towers
-    batch = towers.image.batch = largest_batch(towers, device, most)
-    files = _jpegs(min(count, 64))
-    todo = [files[index % len(files)] for index in range(max(count, 2 * batch))]
-    pixels = torch.zeros(batch, 3, towers.preprocessing.side, towers.preprocessing.side)
+def throughput(reference: str, device: str, what: str, *, items: int) -> None:
+    """Images a second of a whole audit, from JPEG files to tables on the disk, against the network alone."""
+    pool = Pool(BUDGET_MB, device)
+    with tempfile.TemporaryDirectory() as place, pool.hold(reference), pool.lease(reference) as evaluator:
+        folder = Path(place)
+        towers: Towers = evaluator._towers  # type: ignore[attr-defined]
+        plan = make_plan(_photographs(folder / "corpus", items), evaluators=[reference], probes=PROBES)
+        count = plan.cost().images
+        pixels = torch.zeros(evaluator.full_batch, 3, towers.preprocessing.side, towers.preprocessing.side)
 
-    def ours() -> None:
-        for part in prefetch(_edited(todo, batch), depth=2):
-            evaluator.encode_images(part)
+        def ours(turn: int) -> None:
+            run = run_audit(plan, folder / "runs", run_id=f"r{turn}", pool=pool)
+            assert run.manifest["counts"]["unique_images"] == count, run.manifest["counts"]
 
-    def bare() -> None:
-        ready = pixels.to(device=device, dtype=getattr(torch, towers.precision))
-        with torch.inference_mode():
-            for _ in range(0, len(todo), batch):
-                towers.image.network.encode_image(ready)
-        _finish(device)
-
-    shares, speeds = [], []
-    for turn in range(REPEATS + 1):  # the first one warms up
-        mine, plain = _seconds(ours), _seconds(bare)
-        if turn:
-            shares.append(plain / mine)
-            speeds.append(len(todo) / mine)
-    row(f"{evaluator.entry.backbone}, decoding and rotation included",
-        f"{median(shares):.2f} of the bare network ({median(speeds):.0f}/s)",
-        f"{what}, {towers.precision}, {len(todo)} JPEGs of 640 × 480 px, batches of {batch}", "≥ 0.8")  # fmt: skip
-
-
-def largest_batch(towers: Towers, device: str, most: int) -> int:
-    """The largest power of two, up to ``most``, that the image tower takes at once."""
-    side, size = towers.preprocessing.side, most
-    while size > 1:
-        try:
+        def bare() -> None:
+            ready = pixels.to(device=device, dtype=getattr(torch, towers.precision))
             with torch.inference_mode():
-                towers.embed_pixels(torch.zeros(size, 3, side, side), device)
+                for start in range(0, count, towers.image.batch):
+                    towers.image.network.encode_image(ready[: min(towers.image.batch, count - start)])
             _finish(device)
-            return size
-        except Exception as error:
-            if not out_of_memory(error):
-                raise
-        size //= 2
-        give_back()
-    return 1
+
+        shares, speeds = [], []
+        for turn in range(REPEATS + 1):  # the first one warms up, and finds the batch that fits
+            mine, plain = _seconds(lambda turn=turn: ours(turn)), _seconds(bare)
+            if turn:
+                shares.append(plain / mine)
+                speeds.append(count / mine)
+        row(f"Audit with {evaluator.spec.name}, reading, editing and writing included",
+            f"{median(shares):.2f} of the bare network ({median(speeds):.0f}/s)",
+            f"{what}, {towers.precision}, {count} images of 640 × 480 px, batches of {towers.image.batch} of "
+            f"{evaluator.full_batch} asked for", "≥ 0.8")  # fmt: skip
 
 
 def parity(path: Path, device: str, what: str, *, pairs: int) -> None:
@@ -147,21 +131,18 @@ def _cosines(path: Path, device: str, precision: str, pairs: int) -> np.ndarray:
     return found
 
 
-def _edited(files: Sequence[bytes], batch: int) -> Iterator[list[np.ndarray]]:
-    for start in range(0, len(files), batch):
-        yield [rotate(decode_image(data, name="photo.jpg").pixels, DEGREES) for data in files[start : start + batch]]
-
-
-def _jpegs(count: int) -> list[bytes]:
-    """Pictures as coarse as photographs are: noise of 80 × 60 px, enlarged."""
+def _photographs(folder: Path, count: int) -> Corpus:
+    """JPEG files as coarse as photographs are: noise of 80 × 60 px, enlarged."""
+    folder.mkdir()
     rng = np.random.default_rng(0)
-    found = []
-    for _ in range(count):
+    items = []
+    for index in range(count):
         coarse = Image.fromarray(rng.integers(0, 256, (60, 80, 3), dtype=np.uint8))
-        stream = BytesIO()
-        coarse.resize((640, 480), Image.Resampling.BICUBIC).save(stream, "JPEG", quality=90)
-        found.append(stream.getvalue())
-    return found
+        path = folder / f"{index:04d}.jpg"
+        coarse.resize((640, 480), Image.Resampling.BICUBIC).save(path, "JPEG", quality=90)
+        items.append(Item(id=path.stem, corpus="noise", image_path=path, width=640, height=480, label="dog",
+                          licence="CC0-1.0", source="made by the benchmark"))  # fmt: skip
+    return Corpus("noise", tuple(items))
 
 
 def _finish(device: str) -> None:

@@ -15,6 +15,7 @@ from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Probe
+from pages.parts.lab_source import said_of
 from pages.parts.lab_state import shared
 from pages.parts.text import counted, number, safe
 
@@ -49,7 +50,7 @@ def _preview(bench: Workbench, probe: Probe) -> None:
     made = bench.make(probe)
     st.markdown(f"**{safe(probe.name)}**")
     if isinstance(made, ProbeRejected):
-        st.caption(f"Left out: {safe(made.detail, limit=160)}")
+        st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
     elif made.pixels is not None:
         st.image(thumbnail(made.pixels, side=260), alt=f"{bench.item.label or 'picture'} after {probe.name}",
                  width="stretch")  # fmt: skip

@@ -54,6 +54,11 @@ def choose_picture(state: PageState) -> Workbench | None:
     return bench
 
 
+def said_of(item: Item, sentence: str) -> str:
+    """A sentence of a probe about an item; a picture that the reader brought has no name but a hash."""
+    return sentence.replace(f"item {item.id!r}", "your upload") if item.corpus == "upload" else sentence
+
+
 def _named(state: PageState, item: Item) -> Item:
     """The item under the label and category that the reader gave it."""
     label = " ".join(state.get("label").split())
@@ -135,7 +140,7 @@ def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
         try:
             mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
         except ProbeRejected as rejection:
-            st.warning(safe(rejection.detail, limit=400), icon=":material/select:")
+            st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
         else:
             item = with_object(item, box, mask)
     return shared().benches.put(key, Workbench(item, pixels))

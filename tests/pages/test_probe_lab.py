@@ -78,7 +78,9 @@ def test_a_bad_upload_is_one_sentence_and_the_page_stays(open_page: Open, data: 
 
 
 def test_an_upload_is_edited_and_its_caption_probes_need_a_noun(open_page: Open) -> None:
-    app = upload(open_page(LAB, evaluators="", probes="vflip,cultural:African"), png())
+    app = upload(open_page(LAB, evaluators="", probes="vflip,cultural:African,reposition-TL"), png())
+    assert "your upload has no mask" in texts(app)
+    assert f"item '{app.query_params['upload'][:16]}" not in texts(app).replace("\\", "")
     assert not app.exception
     assert not app.error
     assert "Name the object" in texts(app)

@@ -5,7 +5,7 @@ import streamlit as st
 from core.analysis.calibration import READINGS, WEIGHTED
 from core.analysis.calibration_fit import ORACLE, WEIGHTS, Fit
 from core.analysis.calibration_sweep import EPSILONS
-from pages.parts.text import counted, safe
+from pages.parts.text import THE_PAPER, counted, safe
 from pages.parts.url_state import PageState
 
 READING_TOLD = {
@@ -33,7 +33,8 @@ def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
     row.selectbox("Evaluator", names, key=state.key("evaluator"), width=240, help="Whose scores are calibrated")
     row.segmented_control("Reading", READINGS, key=state.key("reading"), required=True,
-                          help="How the paper's formula is read; the sentence below says what each does")  # fmt: skip
+                          help="How the paper's formula is read; the sentence below says what each does. "
+                          f"{THE_PAPER}")  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_constraint")
     row.segmented_control(
         "Weights", WEIGHTS, key=state.key("weights"), required=True,

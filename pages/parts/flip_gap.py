@@ -17,7 +17,7 @@ from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.flip_state import GAPS, UNITS
 from pages.parts.runs import Signature, store
 from pages.parts.slice_filters import describe
-from pages.parts.text import safe
+from pages.parts.text import THE_PAPER, safe
 from pages.parts.url_state import PageState
 
 _UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
@@ -89,7 +89,7 @@ def _controls(state: PageState) -> None:
     row.pills(
         "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
         on_change=_standard, args=(state,),
-        help="Gaps between published systems that a leaderboard would count as a win",
+        help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
     )  # fmt: skip
     st.select_slider(
         "Gap d", GAPS, key=state.key("gap"), format_func=lambda gap: f"{100 * gap:g} %",

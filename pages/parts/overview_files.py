@@ -15,7 +15,7 @@ from core.report.build import build
 from core.report.card import card_report
 from core.report.model import Report
 from pages.parts.runs import Signature, store
-from pages.parts.text import counted, safe
+from pages.parts.text import THE_PAPER, counted, safe
 
 UPLOAD = "overview.upload"
 _TOLD = "overview.told"
@@ -64,7 +64,8 @@ def draw_report(files: Signature, runs: tuple[Run, ...]) -> None:
         )  # fmt: skip
     with whole.container(border=True, height="stretch"):
         st.markdown("**Whole report**")
-        st.caption("The paper's tables and figures for these runs, with n, intervals, tests and a signature to cite.")
+        st.caption("The paper's tables and figures for these runs, with n, intervals, tests and a signature to cite.",
+                   help=THE_PAPER)  # fmt: skip
         _choose(files, [run.id for run in runs])
 
 

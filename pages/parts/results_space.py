@@ -11,6 +11,7 @@ from pages.parts.results_data import distance_curve, effect_table, factor, filte
 from pages.parts.results_draw import draw_effects, evaluators_of, how
 from pages.parts.results_state import choose_measure, choose_one
 from pages.parts.runs import Signature
+from pages.parts.text import THE_PAPER
 from pages.parts.url_state import PageState
 
 _NAMES = {
@@ -46,7 +47,7 @@ def _families(state: PageState, files: Signature, chosen: Slice) -> None:
                "Null edits are those that nobody can see; they are the noise floor.")  # fmt: skip
     st.toggle("Mixed effects", key=state.key("mixed"), help="Fit score ~ edited with random intercepts for image and "
               "category by REML, and report the coefficient of the edit, as the paper's Table 3 does. It takes a few "
-              "seconds on large runs.")  # fmt: skip
+              f"seconds on large runs. {THE_PAPER}")  # fmt: skip
     if state.get("mixed"):
         _mixed(files, chosen)
 

@@ -26,12 +26,15 @@ from core.seeds import RUN_SEED
 from pages.parts.empty import draw_no_run
 from pages.parts.runs import Signature, present, store
 from pages.parts.study_desk import desk
-from pages.parts.text import counted, safe
+from pages.parts.text import THE_PAPER, counted, safe
 from pages.parts.url_state import PageState
 
 PAPER = "Strata of the paper"
 FAMILIES = "Families of my choice"
-PARTS_HELP = "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families"
+PARTS_HELP = (
+    "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families. "
+    + THE_PAPER
+)
 
 
 def draw_create(state: PageState, *, first: bool = False) -> None:

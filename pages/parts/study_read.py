@@ -14,7 +14,7 @@ from core.human.votes import vote_table
 from pages.parts.downloads import data_buttons, figure_buttons
 from pages.parts.runs import Signature, present, store
 from pages.parts.study_desk import desk
-from pages.parts.text import as_percent, counted, number, safe
+from pages.parts.text import THE_PAPER, as_percent, counted, number, safe
 from pages.parts.url_state import PageState
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
@@ -85,7 +85,7 @@ def draw_scores(study: Study, state: PageState) -> None:
         st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
         return
     st.radio("Scores", SCOPES, key=state.key("scope"), horizontal=True, format_func=lambda name: _SCOPES[name],
-             help="The paper recomputes its main analyses without the items that fell out")  # fmt: skip
+             help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}")  # fmt: skip
     try:
         found = _reanalysis(present(), study.id, study.log_path.stat().st_size, state.get("scope"))
     except InvalidInput as error:

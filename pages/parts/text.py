@@ -30,6 +30,10 @@ def thousands(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+THE_PAPER = "The paper is paper A: Agarwal et al., *Do Image–Text Metrics Respect Semantic Invariances?*"
+"""Named once on every page that speaks of it, where it is first met."""
+
+
 def as_percent(value: float) -> str:
     """Write a share as a percentage that does not break: ``as_percent(0.666) == "67\\u00a0%"``."""
     return f"{100 * value:.0f}\u00a0%"

@@ -124,8 +124,19 @@ class Judge(Evaluator):
         failed: dict[str, str] = {}
         if not pairs:
             return failed
+        final: list[InvariscopeError] = []
+
+        def one(image: np.ndarray, caption: str) -> Verdict:
+            if final:  # nobody asks again after an answer that ends it all, even before the others are cancelled
+                raise final[0]
+            try:
+                return self._asker.ask(encode_png(sent(image)), caption)
+            except (ScoringStopped, NotAvailable) as error:
+                final.append(error)
+                raise
+
         with ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads:
-            asked = {threads.submit(self._one, *pair): key for key, pair in pairs.items()}
+            asked = {threads.submit(one, *pair): key for key, pair in pairs.items()}
             try:
                 for done in as_completed(asked):
                     self._take(asked[done], done, known, failed)
@@ -136,9 +147,6 @@ class Judge(Evaluator):
                         self._take(key, done, known, failed)
                 raise
         return failed
-
-    def _one(self, image: np.ndarray, caption: str) -> Verdict:
-        return self._asker.ask(encode_png(sent(image)), caption)
 
     def _take(self, key: str, done: "Future[Verdict]", known: dict[str, float], failed: dict[str, str]) -> None:
         try:

@@ -22,8 +22,9 @@ setup-dev:
 app: setup ## open the dashboard on the demo corpus, on localhost only
 	@$(BIN)/streamlit run app.py
 
+# Many tests start processes of their own, and each would compile what it imports.
 test: setup-dev ## run every test, the browser journeys included where Chromium is found
-	@$(BIN)/python -m pytest
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
 check: setup-dev ## ruff and mypy
 	@$(BIN)/ruff format --check .
@@ -38,11 +39,11 @@ audit: setup ## recompute the shipped results from the demo corpus
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo
 
-bench: setup-dev ## measure what the README's table states, as ratios in one run
+bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run
 	@$(BIN)/python -m bench
 
 screenshots: setup-dev ## redraw docs/screenshots
 	@$(BIN)/python tools/screenshots.py
 
 clean: ## remove the environment and the caches, never your data
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

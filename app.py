@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.study_access import at_the_door, hidden, visible
+from pages.views.human_validation.access import at_the_door, hidden, visible
 
 ROOT = Path(__file__).resolve().parent
 

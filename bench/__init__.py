@@ -1,1 +1,1 @@
-"""Measurements that the README states; run all with ``make bench``. Ratios come from one run."""
+"""Measurements that docs/benchmarks.md states; run all with ``make bench``. Ratios come from one run."""

@@ -9,6 +9,7 @@ from streamlit.proto.Button_pb2 import Button
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 KEYS = ("3", "6", "9")
 PATIENCE = 60.0
@@ -36,9 +37,9 @@ class Session:
         try:
             self._socket = connect(
                 f"ws://{address}/_stcore/stream",
-                subprotocols=["streamlit"],
+                subprotocols=[Subprotocol("streamlit")],
                 open_timeout=PATIENCE,
-                max_size=2**26,  # type: ignore[list-item]
+                max_size=2**26,
             )
             self._run(BackMsg())
             if "Enter" in self.buttons:

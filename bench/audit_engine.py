@@ -2,7 +2,6 @@
 
 import argparse
 import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,14 +14,14 @@ from bench.report import row
 from core.audit.plan import Plan, make_plan
 from core.audit.render import render
 from core.audit.run import run_audit
-from core.audit.store import Store
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, evaluator
-from core.evaluators.conse import ConseLite0
+from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.offline.class_texts import shared_class_texts
 from core.evaluators.offline.image_tower import ImageTower
 from core.evaluators.pool import Pool
+from core.store.store import Store
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 24
@@ -162,4 +161,4 @@ def _audit(plan: Plan, pool: Pool) -> tuple[float, dict[tuple[str, str], float]]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -65,11 +65,11 @@ def _mcs(folder: Path) -> None:
 
 
 def _word_pieces(folder: Path) -> None:
-    from transformers import BertTokenizerFast
+    from transformers import BertTokenizer
 
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(WORDS), *(f"##{word}" for word in WORDS)]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
 
 
 def _json(path: Path, value: Any) -> None:

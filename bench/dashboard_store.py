@@ -1,6 +1,7 @@
 """Run folders of any size without an evaluator: the shape of an audit's files, with made-up scores."""
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.audit.plan import describe_probe
-from core.audit.schema import ITEMS, REJECTIONS, SCHEMA_VERSION, SCORES
 from core.corpora.schema import coverage_bin
 from core.probes.base import IDENTITY, LENGTH_MATCHED, Probe
 from core.probes.registry import select
 from core.seeds import RUN_SEED
+from core.store.schema import ITEMS as ITEM_COLUMNS
+from core.store.schema import REJECTIONS, SCHEMA_VERSION, SCORES, VARIANTS
 
-CORPORA = ("made-up-a", "made-up-b", "made-up-c")
-ITEMS_EACH = 2900
+ITEMS: Mapping[str, int] = {"made-up-a": 8_300, "made-up-b": 300, "made-up-c": 100}
+"""Items of each corpus: pages look at one corpus, so nearly all of the two million scores are of one."""
 EVALUATORS = ("e-one", "e-two", "e-three", "e-four", "e-five")
 SHARD_ITEMS = 24
 
@@ -28,18 +30,18 @@ CATEGORIES = (
 LABELS_EACH = 12
 
 
-def write_store(folder: Path, *, items: int = ITEMS_EACH) -> int:
+def write_store(folder: Path, *, items: Mapping[str, int] = ITEMS) -> int:
     """Write one complete run a corpus, of the default probes.
 
     Args:
         folder: where the run folders go; made when needed.
-        items: items of each corpus.
+        items: corpus -> how many items it has.
 
     Returns:
         Rows of all score tables.
     """
     chosen = select(("default",))
-    return sum(_write_run(folder / name, name, items, chosen, rank) for rank, name in enumerate(CORPORA))
+    return sum(_write_run(folder / name, name, count, chosen, rank) for rank, (name, count) in enumerate(items.items()))
 
 
 def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...], rank: int) -> int:
@@ -54,7 +56,8 @@ def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...],
         rows += scores.num_rows
         known = {name: about[name][part] for name in about}
         listed = _items(folder.name, corpus, known)
-        for table, content in (("scores", scores), ("items", listed), ("rejections", REJECTIONS.empty_table())):
+        empty = {"rejections": REJECTIONS.empty_table(), "variants": VARIANTS.empty_table()}
+        for table, content in {"scores": scores, "items": listed, **empty}.items():
             path = folder / table / f"shard-{index:05d}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(content, path, compression="zstd", write_page_checksum=True)
@@ -104,6 +107,8 @@ def _scores(
             **per_item,
             **{name: values.tolist() for name, values in per_probe.items() if name != "word"},
             "subject": ["template"] * size,
+            "language": ["en"] * size,
+            "rank": [0] * size,
             "caption": [
                 f"There is a {word}{label}." for word, label in zip(per_probe["word"], per_item["label"], strict=True)
             ],
@@ -115,6 +120,8 @@ def _scores(
             "bg_delta": pa.array(np.where(composite, 0.0, np.nan), from_pandas=True),
             "seam_energy": pa.array(seam, from_pandas=True),
             "seam_ratio": pa.array(seam * 2.5, from_pandas=True),
+            "fill_ratio": pa.array(seam / 0.6, from_pandas=True),
+            "object_kept": pa.array(np.where(per_probe["family"] == "rotation", 1.0, np.nan), from_pandas=True),
         },
         schema=SCORES,
     )
@@ -139,9 +146,9 @@ def _items(run: str, corpus: str, about: dict[str, np.ndarray]) -> pa.Table:
     pixels = [sha256(name.encode()).hexdigest() for name in about["item"]]
     image = [f"{name}.jpg" for name in about["item"]]
     columns = {name: [value] * count for name, value in fixed.items()}
-    own = {"image": image, "pixels_sha256": pixels}
+    own = {"image": image, "pixels_sha256": pixels, "item_group": pixels}
     return pa.Table.from_pydict({**columns, **{name: about[name].tolist() for name in about}, **own},
-                                schema=ITEMS)  # fmt: skip
+                                schema=ITEM_COLUMNS)  # fmt: skip
 
 
 def _manifest(run: str, corpus: str, items: int, rows: int, probes: tuple[Probe, ...]) -> dict[str, Any]:

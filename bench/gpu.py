@@ -24,9 +24,9 @@ from core.audit.run import run_audit
 from core.corpora.schema import Corpus, Item
 from core.evaluators.memory import MB, give_back
 from core.evaluators.pool import Pool
-from core.evaluators.published.clip import load_clip
-from core.evaluators.published.clip_towers import side_of
-from core.evaluators.published.encoder import Towers
+from core.evaluators.towers.clip import load_clip
+from core.evaluators.towers.clip_towers import side_of
+from core.evaluators.towers.encoder import Towers
 
 NAMES = ("clipscore", "pac-s-l14")
 ITEMS, REPEATS, PAIRS = 336, 3, 512

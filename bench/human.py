@@ -17,13 +17,13 @@ import numpy as np
 
 from bench.annotator import Annotator
 from bench.report import row
-from core.audit.store import Store
 from core.human.creation import create_study
 from core.human.definition import Definition, StudyItem
 from core.human.log import Log
 from core.human.studies import LOG, Study
 from core.human.votes import vote_table
 from core.settings import ROOT
+from core.store.store import Store
 
 PEOPLE = 10
 KILLS = 30
@@ -46,7 +46,8 @@ def _opening(parent: Path) -> None:
     people = study.invite([""] * 3)
     for name in people:
         for item in study.definition.items:
-            for rows, (question, value) in enumerate((("A", 2), ("B", 2), ("preference", "tie"))):
+            answers: tuple[tuple[str, int | str], ...] = (("A", 2), ("B", 2), ("preference", "tie"))
+            for rows, (question, value) in enumerate(answers):
                 study.answer(name, item.id, question, value, seen=rows, seconds=3.0)
     times = []
     for _ in range(7):

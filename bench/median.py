@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from bench.report import row
-from core.analysis.bootstrap import median_bca
+from core.statistics.bootstrap import median_bca
 
 N = 2000
 RESAMPLES = 10_000

@@ -39,7 +39,7 @@ def wins(scores: np.ndarray) -> np.ndarray:
     """Compare the diagonal with the rest of its row: float64 [n, n] of 1, ½, 0; NaN on the diagonal."""
     values = np.where(np.isnan(scores), -np.inf, scores)
     right = np.diag(values)[:, None]
-    result = (right > values) + 0.5 * (right == values)
+    result: np.ndarray = (right > values) + 0.5 * (right == values)
     np.fill_diagonal(result, np.nan)
     return result
 

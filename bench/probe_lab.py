@@ -8,16 +8,16 @@ import numpy as np
 from PIL import Image
 
 from bench.report import row
-from core.audit.lab import run_lab
-from core.audit.workbench import Workbench, in_memory_item, with_object
 from core.corpora import registry as corpora
 from core.corpora.images import decode_image, read_item
 from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.probes.grabcut import mask_from_box
+from core.probes.pixels.grabcut import mask_from_box
 from core.probes.registry import select
+from core.scoring.lab import run_lab
+from core.scoring.workbench import Workbench, in_memory_item, with_object
 
 WORKING_SIDE = 1024
 REPEATS = 5

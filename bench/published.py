@@ -7,6 +7,7 @@ publishers' weights change no timing. The bare network is given prepared tensors
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -15,8 +16,8 @@ import torch
 
 from bench.report import row
 from core.evaluators.base import DualEncoder
-from core.evaluators.published.device import CPU_BATCH
 from core.evaluators.registry import find
+from core.evaluators.weights.device import CPU_BATCH
 
 IMAGES, REPEATS = 64, 5
 HEIGHT, WIDTH = 480, 640
@@ -34,10 +35,11 @@ def main(images: int = IMAGES, repeats: int = REPEATS) -> None:
     captions = [f"A photograph of {index} things on a table." for index in range(images)]
     pixels = towers.preprocessing.tensor(photos)
     tokens = towers.prompts.tokens([f"A photo depicts {caption}" for caption in captions])
-    for what, ours, bare in (
+    pairs: tuple[tuple[str, Callable[[], object], Callable[[], object]], ...] = (
         ("images", lambda: loaded.encode_images(photos), lambda: _bare(network.encode_image, pixels)),
         ("captions", lambda: loaded.encode_captions(captions), lambda: _bare(network.encode_text, tokens)),
-    ):
+    )
+    for what, ours, bare in pairs:
         shares, speeds = [], []
         ours()
         bare()
@@ -55,9 +57,9 @@ def _bare(encode: "torch.nn.Module", inputs: torch.Tensor) -> torch.Tensor:
         return torch.cat([encode(part) for part in inputs.split(CPU_BATCH)])
 
 
-def _seconds(call: object) -> float:
+def _seconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
-    call()  # type: ignore[operator]
+    call()
     return time.perf_counter() - start
 
 

@@ -4,12 +4,12 @@ import numpy as np
 
 from bench.median import seconds
 from bench.report import row
-from core.analysis.calibration import learn
-from core.analysis.calibration_sweep import LAMBDAS, choose, sweep
-from core.analysis.flip_risk import GAPS, flip_risk, flip_risk_intervals
-from core.analysis.mixed_model import mixed_effect
-from core.analysis.orbits import Family, Orbits
-from core.analysis.spearman_band import BAND_RESAMPLES, spearman_bands
+from core.calibration.orbits import Family, Orbits
+from core.calibration.readings import Terms, learn
+from core.calibration.sweep import LAMBDAS, choose, sweep
+from core.statistics.flip_risk import GAPS, flip_risk, flip_risk_intervals
+from core.statistics.mixed_model import mixed_effect
+from core.statistics.spearman_band import BAND_RESAMPLES, spearman_bands
 
 ITEMS = 10_000
 EVALUATORS = 5
@@ -54,7 +54,7 @@ def sweep_rows() -> None:
     for reading in ("orbit", "shift", "absolute"):
         terms = [learn(each, reading=reading) for each in scores]
 
-        def every(learnt: list = terms) -> None:
+        def every(learnt: list[Terms] = terms) -> None:
             for each, terms_of in zip(scores, learnt, strict=True):
                 others = {other.evaluator: other.clean for other in scores if other is not each}
                 choose(sweep(each, terms_of, others))

@@ -1,6 +1,7 @@
 """The command line, ``python -m core``: assembles the commands and does nothing else."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 try:
@@ -90,7 +91,7 @@ def options(
 def main() -> None:
     """Run the command line; a bug ends with its traceback and a code of its own."""
     try:
-        app(prog_name="python -m core")
+        app(prog_name="invariscope" if Path(sys.argv[0]).stem == "invariscope" else "python -m core")
     except Exception:
         import traceback
 

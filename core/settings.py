@@ -7,8 +7,16 @@ import platformdirs
 
 from core.errors import InvalidInput
 
-ROOT = Path(__file__).resolve().parent.parent
-"""The checkout: holds ``assets/`` and ``data/``."""
+_SHIPPED = Path(__file__).resolve().parent / "shipped"
+"""What a wheel brings beside the code (``tools/wheel.py`` puts it there); a checkout has no such folder."""
+
+INSTALLED = _SHIPPED.is_dir()
+"""Whether this is an installed wheel, in whose folder nothing may be written."""
+
+ROOT = _SHIPPED if INSTALLED else Path(__file__).resolve().parent.parent
+"""The checkout, or its likeness in an installed wheel: ``assets/``, ``pages/``, ``app.py``, what ships of ``data/``."""
+
+_FOLDERS = ("INVARISCOPE_DATA", "INVARISCOPE_CACHE", "INVARISCOPE_WEIGHTS")
 
 
 def assets_dir() -> Path:
@@ -17,8 +25,16 @@ def assets_dir() -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of corpora, runs, results and studies; ``INVARISCOPE_DATA`` overrides it."""
-    return Path(os.environ.get("INVARISCOPE_DATA") or ROOT / "data")
+    """Folder of the user's corpora, runs, jobs and studies; ``INVARISCOPE_DATA`` overrides it.
+
+    A wheel keeps them in the user's data folder of this system, a checkout in ``data/``.
+    """
+    return Path(os.environ.get("INVARISCOPE_DATA") or usual_data_dir())
+
+
+def usual_data_dir() -> Path:
+    """What :func:`data_dir` is where ``INVARISCOPE_DATA`` is not set."""
+    return platformdirs.user_data_path("invariscope") / "data" if INSTALLED else ROOT / "data"
 
 
 def runs_dir() -> Path:
@@ -27,8 +43,8 @@ def runs_dir() -> Path:
 
 
 def results_dir() -> Path:
-    """Folder of the results that ship with Invariscope."""
-    return data_dir() / "results"
+    """Folder of the results that ship with Invariscope; below ``INVARISCOPE_DATA`` where that is set."""
+    return (data_dir() if os.environ.get("INVARISCOPE_DATA") else ROOT / "data") / "results"
 
 
 def jobs_dir() -> Path:
@@ -44,6 +60,12 @@ def cache_dir() -> Path:
 def weights_dir() -> Path:
     """Folder of the weights that ``python -m core evaluators get`` fetched; ``INVARISCOPE_WEIGHTS`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")
+
+
+def environment() -> dict[str, str]:
+    """The environment for a process that starts in another folder: what is relative in ours is absolute in it."""
+    given = {name: os.environ.get(name) for name in _FOLDERS}
+    return {**os.environ, **{name: str(Path(folder).absolute()) for name, folder in given.items() if folder}}
 
 
 def pool_budget_mb() -> float:

@@ -2,18 +2,21 @@
 
 import streamlit as st
 
+from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
-from pages.parts.calib_setup import choose, tell
-from pages.parts.calib_state import calib_state, fingerprint_of, fitted, narrowed, references, votes_present
-from pages.parts.calib_sweep import draw_sweep
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.runs import known_values, present, store
-from pages.parts.slice_filters import choose_slice
-from pages.parts.text import safe
+from pages.views.calibration.setup import choose, tell
+from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present
+from pages.views.calibration.sweep import draw_sweep
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import Signature, present, scores, store, under_all
+from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import choose_slice
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
 
-FILTERS = ("runs", "corpora", "axes", "families", "categories", "coverage_bins", "subjects")
+FILTERS = ("axes", "families", "categories", "coverage_bins")
 
 
 def draw() -> None:
@@ -28,23 +31,26 @@ def draw() -> None:
         draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
         state.publish()
         return
-    chosen = choose_slice(state, files, fields=FILTERS, more=False)
-    choose(state, known_values(files)["evaluators"], references(files))
-    key = (
-        files, chosen, state.get("evaluator"), state.get("reading"), state.get("weights"), state.get("epsilon"),
-        tuple(state.get("against")), votes_present(),
-    )  # fmt: skip
     try:
-        found, bands = fitted(*key)
+        _draw(state, files, choose_scope(state, files).only())
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
-        state.publish()
-        return
-    tell(state, found)
-    for sentence in narrowed(files, chosen)[1]:
-        st.caption(safe(sentence, limit=300))
     state.publish()
-    draw_sweep(state, key, found, bands, fingerprint_of(files, state.get("evaluator")))
+
+
+def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
+    chosen = choose_slice(state, files, scope, fields=FILTERS, more=False)
+    # a score is held to the others of its run, also to those that the reader did not choose to look at
+    every = under_all(files, scope)
+    evaluator = choose(state, scores(files, scope).evaluators, references(scores(files, every).evaluators))
+    key = (
+        files, every, chosen, evaluator, state.get("reading"), state.get("weights"), state.get("epsilon"),
+        tuple(state.get("against")), votes_present(),
+    )  # fmt: skip
+    found, bands = fitted(*key)
+    tell(state, found)
+    state.publish()
+    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator))
 
 
 enter()

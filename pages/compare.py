@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from core.analysis.slices import Slice
-from core.audit.store import Store
 from core.errors import InvariscopeError
-from pages.parts.compare_parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
-from pages.parts.compare_state import compare_state, side_slice, swap
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.runs import Signature, present, store
-from pages.parts.text import safe
-from pages.parts.url_state import PageState
+from core.store.store import Store
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import Signature, present, store
+from pages.views.common.scope import choose_scope
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
+from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
+from pages.views.compare.state import SIDES, Side, compare_state, side_of, swap
 
 
 def draw() -> None:
@@ -26,18 +26,20 @@ def draw() -> None:
         draw_no_run()
         state.publish()
         return
-    choose_sides(state, files)
-    st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
-    a, b = (side_slice(state, files, side) for side in ("a", "b"))
     try:
-        _compare(state, files, a, b)
-        _made_with(opened, a, b)
+        scope = choose_scope(state, files).only()
+        possible = choose_sides(state, files, scope)
+        st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
+        if possible:
+            a, b = (side_of(state, files, scope, side) for side in SIDES)
+            _compare(state, files, a, b)
+            _made_with(opened, a.scope.run, b.scope.run)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
 
 
-def _compare(state: PageState, files: Signature, a: Slice, b: Slice) -> None:
+def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     if a == b:
         st.info("Both sides hold the same. Choose another evaluator, run, family or kind of item on one of them.",
                 icon=":material/balance:")  # fmt: skip
@@ -51,10 +53,10 @@ def _compare(state: PageState, files: Signature, a: Slice, b: Slice) -> None:
     draw_compared(table, by=by, measure=measure, margin=margin)
 
 
-def _made_with(opened: Store, a: Slice, b: Slice) -> None:
+def _made_with(opened: Store, a: str, b: str) -> None:
     runs = {run.id: run for run in opened.runs()}
-    if len(a.runs) == len(b.runs) == 1 and a.runs != b.runs:
-        draw_made_with(runs[a.runs[0]], runs[b.runs[0]])
+    if a != b:
+        draw_made_with(runs[a], runs[b])
 
 
 enter()

@@ -3,15 +3,16 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.failure_gallery import draw_controls, draw_gallery, draw_nothing_left
-from pages.parts.failure_record import show_record
-from pages.parts.failure_state import begin_at_first_page, failure_state, page_of_pairs
-from pages.parts.frame import header
-from pages.parts.runs import present, store
-from pages.parts.slice_filters import choose_slice
-from pages.parts.text import safe
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import present, store
+from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import choose_slice
+from pages.views.common.text import safe
+from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left
+from pages.views.failures.record import show_record
+from pages.views.failures.state import begin_at_first_page, failure_state, page_of_pairs
 
 
 def draw() -> None:
@@ -27,16 +28,17 @@ def draw() -> None:
         state.publish()
         return
     try:
-        chosen = choose_slice(state, files)
-        begin_at_first_page(state, chosen, followed)
+        scope = choose_scope(state, files).only()
+        chosen = choose_slice(state, files, scope)
+        begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state)
-        found = page_of_pairs(files, chosen, state.get("sort"), state.get("floor"), state.get("page"))
+        found = page_of_pairs(files, scope, chosen, state.get("sort"), state.get("floor"), state.get("page"))
         if found.n_pairs == 0:
-            draw_nothing_left(state, files, chosen)
+            draw_nothing_left(state, files, scope, chosen)
         else:
-            draw_gallery(state, files, chosen, found)
+            draw_gallery(state, files, scope, chosen, found)
         state.publish()
-        show_record(state, files)
+        show_record(state, files, scope)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

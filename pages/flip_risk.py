@@ -3,17 +3,18 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.flip_gap import draw_gap
-from pages.parts.flip_state import VIEWS, flip_state
-from pages.parts.flip_systems import draw_systems
-from pages.parts.frame import header
-from pages.parts.runs import present, store
-from pages.parts.slice_filters import choose_slice
-from pages.parts.text import safe
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import present, store
+from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import choose_slice
+from pages.views.common.text import safe
+from pages.views.flip_risk.gap import draw_gap
+from pages.views.flip_risk.state import VIEWS, flip_state
+from pages.views.flip_risk.systems import draw_systems
 
-FILTERS = ("runs", "corpora", "evaluators", "axes", "families", "categories", "coverage_bins", "subjects")
+FILTERS = ("axes", "families", "categories", "coverage_bins")
 
 
 def draw() -> None:
@@ -32,7 +33,8 @@ def draw() -> None:
         elif not store(files).runs():
             draw_no_run(more="Two systems of your own need none, either: choose them above.")
         else:
-            draw_gap(state, files, choose_slice(state, files, fields=FILTERS))
+            scope = choose_scope(state, files).only()
+            draw_gap(state, files, scope, choose_slice(state, files, scope, fields=FILTERS))
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

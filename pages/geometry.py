@@ -2,15 +2,18 @@
 
 import streamlit as st
 
+from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.geometry_draw import choose_encoder, draw_geometry, edit_words
-from pages.parts.geometry_state import FILTERS, encoders, geometry_state, modifiers, placed
-from pages.parts.runs import present, store
-from pages.parts.slice_filters import choose_slice
-from pages.parts.text import safe
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import Signature, present, store
+from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import choose_slice
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
+from pages.views.geometry.draw import choose_encoder, draw_geometry, edit_words
+from pages.views.geometry.state import FILTERS, encoders, geometry_state, modifiers, placed
 
 
 def draw() -> None:
@@ -27,21 +30,25 @@ def draw() -> None:
     if not store(files).runs():
         draw_no_run()
     else:
-        chosen = choose_slice(state, files, fields=FILTERS, more=False)
-        evaluator = choose_encoder(state, encoders(files))
-        if evaluator is None:
-            st.info("None of the runs' evaluators has a text encoder on this machine.", icon=":material/hub:")
-        else:
-            edit_words(state)
-            try:
-                if modifiers(files, chosen, evaluator).empty:
-                    st.info("These runs and filters hold no modifier; audit a societal family such as cultural.")
-                else:
-                    words = (state.get("positive"), state.get("negative"))
-                    draw_geometry(placed(files, chosen, evaluator, state.get("level"), *words), evaluator)
-            except InvariscopeError as error:
-                st.error(safe(str(error), limit=600))
+        try:
+            _draw(state, files, choose_scope(state, files).only())
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
     state.publish()
+
+
+def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
+    chosen = choose_slice(state, files, scope, fields=FILTERS, more=False)
+    evaluator = choose_encoder(state, encoders(files, scope))
+    if evaluator is None:
+        st.info("None of the scope's evaluators has a text encoder on this machine.", icon=":material/hub:")
+        return
+    edit_words(state)
+    if modifiers(files, scope, chosen, evaluator).empty:
+        st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
+        return
+    words = (state.get("positive"), state.get("negative"))
+    draw_geometry(placed(files, scope, chosen, evaluator, state.get("level"), *words), evaluator)
 
 
 enter()

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.parts.entry import enter
-from pages.parts.study_access import draw_sign_in, may_coordinate
-from pages.parts.study_annotate import draw_annotator
-from pages.parts.study_coordinate import draw_coordinator
+from pages.views.common.entry import enter
+from pages.views.human_validation.access import draw_sign_in, may_coordinate
+from pages.views.human_validation.annotate import draw_annotator
+from pages.views.human_validation.coordinate import draw_coordinator
 
 
 def draw() -> None:

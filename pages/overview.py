@@ -2,33 +2,46 @@
 
 import streamlit as st
 
+from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.overview_card import draw_card
-from pages.parts.overview_files import draw_report, draw_upload
-from pages.parts.overview_parts import draw_findings, draw_run_table, draw_runs
-from pages.parts.runs import card, families, findings, present, risks, store
-from pages.parts.text import safe
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import Signature, card, families, findings, present, risks, store
+from pages.views.common.scope import choose_scope, scope_fields
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
+from pages.views.overview.card import draw_card
+from pages.views.overview.files import draw_report, draw_upload
+from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
 
 
 def draw() -> None:
     """Draw the page."""
-    st.title("Overview", anchor=False)
-    st.caption("How far each caption metric moves although the meaning did not.")
     files = present()
     opened = store(files)
+    state = PageState("overview", scope_fields(files))
+    state.restore()
+    header("Overview", "How far each caption metric moves although the meaning did not.", state)
     _problems(opened.problems)
-    if not opened.runs():
+    if opened.runs():
+        warn_incomplete(opened.runs())
+        try:
+            _numbers(files, choose_scope(state, files))
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+        st.subheader("What is loaded", anchor=False)
+        draw_run_table(opened.runs())
+    else:
         draw_no_run()
-        draw_upload(())
-        return
-    draw_runs(opened.runs())
-    try:
-        table, contrasts, risk, worst = card(files), families(files), risks(files), findings(files)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        return
+    draw_upload(opened.runs())
+    state.publish()
+
+
+def _numbers(files: Signature, scope: Narrowed) -> None:
+    """Draw what the scope's scores say."""
+    seen = scope.only()
+    table, contrasts, risk, worst = card(files, seen), families(files, seen), risks(files, seen), findings(files, seen)
     st.subheader("Worst findings", anchor=False)
     draw_findings(worst)
     st.subheader("Fairness card", anchor=False)
@@ -37,10 +50,7 @@ def draw() -> None:
     else:
         draw_card(table, contrasts, risk)
     st.subheader("Take it home", anchor=False)
-    draw_report(files, opened.runs())
-    st.subheader("Runs", anchor=False)
-    draw_run_table(opened.runs())
-    draw_upload(opened.runs())
+    draw_report(files, scope)
 
 
 def _problems(problems: tuple[str, ...]) -> None:

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.lab_downloads import draw_downloads
-from pages.parts.lab_results import charts, compute, strip, table
-from pages.parts.lab_setup import choose_caption, choose_evaluators, choose_probes
-from pages.parts.lab_sight import draw_sight
-from pages.parts.lab_source import choose_picture, take_picked
-from pages.parts.lab_state import lab_state
-from pages.parts.text import safe
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.text import safe
+from pages.views.probe_lab.downloads import draw_downloads
+from pages.views.probe_lab.results import charts, compute, strip, table
+from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
+from pages.views.probe_lab.sight import draw_sight
+from pages.views.probe_lab.source import choose_picture, take_picked
+from pages.views.probe_lab.state import lab_state
 
 
 def draw() -> None:
@@ -31,11 +31,11 @@ def draw() -> None:
     with right:
         caption = choose_caption(state, bench.item)
         names = choose_evaluators(state)
-        probes = choose_probes(state, bench)
+        probes = choose_probes(state)
     state.publish()
     if probes:
         st.subheader("Variants")
-        strip(bench, probes)
+        strip(bench, probes, caption)
     st.subheader("Shifts")
     if not caption or not names:
         missing = "a caption" if not caption else "an evaluator"

@@ -1,22 +1,22 @@
-"""Results: the audit's tables and figures, a section a research question, of whatever the filters leave."""
+"""Results: the questions of the audit with their answers, of whatever the filters leave."""
 
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.parts.empty import draw_no_run
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.results_corpora import draw_corpora
-from pages.parts.results_object import draw_object
-from pages.parts.results_pins import draw_pins
-from pages.parts.results_space import draw_space
-from pages.parts.results_state import choose_question, results_state
-from pages.parts.results_words import draw_words
-from pages.parts.runs import present, store
-from pages.parts.slice_filters import choose_slice, describe
-from pages.parts.text import safe
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import present, store, stored_values
+from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import choose_slice, describe
+from pages.views.common.text import safe
+from pages.views.results.data import questions
+from pages.views.results.draw import draw_questions
+from pages.views.results.pins import draw_pins
+from pages.views.results.state import choose_part, choose_section, results_state
 
-_DRAW = {"space": draw_space, "object": draw_object, "words": draw_words, "corpora": draw_corpora}
+ACROSS = ("corpora",)
+"""Sections that hold corpora against each other; the others are of the corpus in view."""
 
 
 def draw() -> None:
@@ -29,13 +29,16 @@ def draw() -> None:
         draw_no_run()
         state.publish()
         return
-    chosen = choose_slice(state, files)
-    if said := describe(chosen):
-        st.caption(f"Filtered: {safe(said, limit=400)}")
-    question, part = choose_question(state)
     try:
-        _DRAW[question](state, files, chosen, part)
-        draw_pins(state, chosen, part)
+        whole = choose_scope(state, files, across=state.get("question") in ACROSS)
+        section = choose_section(state)
+        scope = whole if section in ACROSS else whole.only()
+        chosen = choose_slice(state, files, scope)
+        if said := describe(chosen):
+            st.caption(f"Filtered: {safe(said, limit=400)}")
+        asked = choose_part(state, questions(files, scope), section)
+        draw_questions(state, files, scope, chosen, asked)
+        draw_pins(state, scope, chosen, asked, stored_values(files)["families"])
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.parts.entry import enter
-from pages.parts.frame import header
-from pages.parts.run_cost import draw_cost
-from pages.parts.run_jobs import draw_jobs
-from pages.parts.run_setup import choose_audit
-from pages.parts.run_state import run_state
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.run_audit.cost import draw_cost
+from pages.views.run_audit.jobs import draw_jobs
+from pages.views.run_audit.setup import choose_audit
+from pages.views.run_audit.state import run_state
 
 
 def draw() -> None:

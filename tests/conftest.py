@@ -1,18 +1,49 @@
 """Fixtures that several rooms share."""
 
+import gc
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+
+from core.corpora.schema import Corpus
+from core.settings import results_dir
+from core.store.store import Store
+from tests import spread
+from tests.audit.squares import build_corpus
 
 # A property holds or does not; how long an example takes says how busy the machine is.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Several processes for rooms, this one for single files; ``-n 0`` or ``-n 3`` say otherwise."""
+    return spread.processes(config.args)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the processes share the cores; they inherit the variable."""
+    if count := config.getoption("numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", str(spread.threads(count)))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> spread.FilesLongestFirst | None:
+    """Whole files, the longest first; another ``--dist`` says otherwise."""
+    return spread.FilesLongestFirst(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_older_to_collect() -> None:
+    """Leave what libraries and other tests made out of every collection: what unloads models collects each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +80,22 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("only root may mount a small file system")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Store]:
+    """The shipped run."""
+    with Store.open(results_dir()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def squares(tmp_path: Path) -> Corpus:
+    """A small corpus of coloured squares."""
+    return build_corpus(tmp_path / "corpus")
+
+
+@pytest.fixture
+def make_squares(tmp_path: Path) -> Callable[[int], Corpus]:
+    """Make such a corpus of any size."""
+    return lambda count: build_corpus(tmp_path / "corpus", count)

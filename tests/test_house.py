@@ -1,17 +1,29 @@
 """What holds for the whole house: who may import whom, and that importing does nothing."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUNDATION = {"errors", "registry", "seeds", "settings"}
-ROOMS = ("corpora", "probes", "evaluators", "audit", "training", "human", "analysis", "charts", "report")
+ROOMS = (
+    "charts", "statistics", "corpora", "probes", "evaluators", "store", "audit", "jobs", "scoring", "training", "human",
+    "analysis", "calibration", "report",
+)  # fmt: skip
+NOT_IN_PAGES = ("torch", "duckdb", "scipy", "statsmodels", "sklearn", "pyarrow", "core.store.sql")
+STATEMENT = re.compile(
+    r"\s*(select\b.*\bfrom|with\b.*\bas\s*\(|insert\s+into|copy\b.*\bto|create\s+(table|view|macro))\b", re.I | re.S
+)
+"""How a statement of SQL begins."""
+
 HEAVY = ("torch", "timm", "transformers", "sentence_transformers", "streamlit", "statsmodels", "skimage", "sklearn")
 
 
@@ -19,8 +31,16 @@ def modules() -> list[Path]:
     return sorted((ROOT / "core").rglob("*.py"))
 
 
-def room_of(dotted: str) -> str | None:
-    parts = dotted.split(".")
+def page_modules() -> list[Path]:
+    return [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def room_of(name: str) -> str | None:
+    parts = name.split(".")
     return parts[1] if parts[0] == "core" and len(parts) > 1 else None
 
 
@@ -30,7 +50,7 @@ def imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names if node.module == "core")
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -51,10 +71,102 @@ def test_core_knows_no_page(path: Path) -> None:
     assert not [name for name in imports(path) if name.split(".")[0] in ("pages", "streamlit", "app")]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "core" / "charts").glob("*.py")), ids=lambda path: path.name)
+def test_charts_import_nothing_of_the_house_but_the_foundation(path: Path) -> None:
+    used = {found for name in imports(path) if (found := room_of(name))}
+    assert used <= FOUNDATION | {"charts"}
+
+
+def test_the_report_as_data_knows_none_of_its_writers() -> None:
+    used = set(imports(ROOT / "core" / "report" / "model.py"))
+    assert not [name for name in used if name.startswith("core.report")]
+
+
+def test_a_page_draws_its_figures_in_one_place() -> None:
+    drawing = {path.relative_to(ROOT / "pages") for path in (ROOT / "pages").rglob("*.py")
+               if "st.plotly_chart(" in path.read_text(encoding="utf-8")}  # fmt: skip
+    # the second is the picture that a box is drawn on, which is no figure of data
+    assert drawing == {Path("views/common/charts.py"), Path("views/probe_lab/source.py")}
+
+
+@pytest.mark.parametrize("path", page_modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages_hold_no_sql_no_tensors_no_statistics(path: Path) -> None:
-    forbidden = ("torch", "duckdb", "scipy", "statsmodels", "sklearn")
-    assert not [name for name in imports(path) if name.split(".")[0] in forbidden]
+    forbidden = [name for name in imports(path) for root in NOT_IN_PAGES if f"{name}.".startswith(f"{root}.")]
+    assert not forbidden
+    assert not [text for text in strings(path) if STATEMENT.match(text)]
+
+
+def strings(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_the_rooms_are_the_folders_of_core() -> None:
+    folders = {path.parent.name for path in (ROOT / "core").glob("*/*.py")}
+    assert folders == {*ROOMS, "commands"}
+    assert {path.stem for path in (ROOT / "core").glob("*.py")} == FOUNDATION | {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "commands"])
+def test_a_room_says_what_it_gives_what_it_may_import_and_where_to_start(room: str) -> None:
+    path = ROOT / "core" / room / "__init__.py"
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    assert len(re.findall(r"\.(?=\s|$)", told)) >= 3, told
+    assert "may import" in told
+    assert f"Start at :mod:`core.{room}." in told
+    assert not list(imports(path))  # entering a room must cost nothing
+    for name in re.findall(r":mod:`(core[\w.]*)`", told):
+        assert find_spec(name), f"core/{room}/__init__.py speaks of {name}, which is not there"
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "commands"])
+def test_a_room_lists_its_doors(room: str) -> None:
+    module = importlib.import_module(f"core.{room}")
+    assert module.__all__ == sorted(module.__all__)
+    for name in module.__all__:
+        assert find_spec(f"core.{room}.{name}"), f"core.{room}.__all__ lists {name}, which is not there"
+
+
+@cache
+def imported() -> Mapping[str, frozenset[str]]:
+    """Module of core or pages -> those that it imports, wherever in its text: at the top, in a function, for types."""
+    paths = {dotted(path): path for path in (*modules(), *page_modules())}
+    found = {}
+    for name, path in paths.items():
+        used = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                parts = {f"{node.module}.{alias.name}" for alias in node.names}
+                used |= {part if part in paths else node.module for part in parts}
+        found[name] = frozenset(used & paths.keys() - {name})
+    return found
+
+
+def circles() -> set[frozenset[str]]:
+    """Sets of modules of which each leads to all others."""
+    leads_to = {name: reached(name) for name in imported()}
+    return {
+        frozenset(other for other in leads_to[name] if name in leads_to[other])
+        for name in leads_to
+        if name in leads_to[name]
+    }
+
+
+def reached(start: str) -> set[str]:
+    found: set[str] = set()
+    left = [start]
+    while left:
+        new = imported()[left.pop()] - found
+        found |= new
+        left += new
+    return found
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    assert not [sorted(circle) for circle in circles()]
 
 
 def test_listing_every_plugin_loads_no_model_library() -> None:

@@ -1,14 +1,13 @@
 """The README against the code: what it shows runs, and what it lists exists."""
 
+import ast
 import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from core.evaluators import registry as evaluators
 from core.evaluators.base import Evaluator
-from core.probes import registry as probes
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,29 +29,17 @@ def test_the_evaluator_shown_can_be_found_by_path_and_scores(tmp_path: Path) -> 
     np.testing.assert_allclose(found.score([grey], ["anything"]), [0.2])
 
 
-def test_every_registered_evaluator_is_listed_and_every_listed_one_is_registered() -> None:
-    listed = {
-        name for row in re.findall(r"^\| (`.*?) \|", section("Evaluators"), flags=re.M) for name in row.split(", ")
-    }
-    assert {name.strip("`") for name in listed} == set(evaluators.catalogue().names())
+def test_the_pages_listed_are_those_of_the_menu_in_its_order() -> None:
+    tree = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
+    (pages,) = [
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
+    ]
+    titles = [title for entries in ast.literal_eval(pages).values() for _, title, _ in entries]
+    for text in (section("The pages"), (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")):
+        assert re.findall(r"^\| \*\*(.*?)\*\* \|", text, flags=re.M) == titles
 
 
-def test_every_family_listed_is_registered() -> None:
-    rows = re.findall(r"^\| (?:spatial|societal|null) \| (.*?) \|", section("Probes"), flags=re.M)
-    listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
-    assert listed <= {probe.family for probe in probes.catalogue()}
-
-
-def test_every_family_of_the_grid_is_listed() -> None:
-    grid = {probe.family for probe in probes.catalogue() if probe.default and probe.family != "base"}
-    assert grid <= set(re.findall(r"`([^`]+)`", section("Probes")))
-
-
-@pytest.mark.parametrize("link", re.findall(r"\]\(((?!https?:)[^)#]+)\)", README))
-def test_every_file_linked_is_there(link: str) -> None:
-    assert (ROOT / link).is_file()
-
-
-@pytest.mark.parametrize("target", re.findall(r"`?make (\w+)", README))
-def test_every_make_target_named_exists(target: str) -> None:
-    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M)
+def test_the_evaluators_that_need_no_download_are_the_ones_named_so() -> None:
+    free = {kind.spec.name for kind in evaluators.catalogue() if kind.spec.offline and kind.availability().ready}
+    first = section("Evaluators").partition(".")[0]
+    assert set(re.findall(r"`([^`]+)`", first)) == free

@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,7 @@ NEEDED_GB = 8.0
 """Room for the environment: 6.6 GB installed, the rest for the downloads while they are unpacked."""
 
 RUN, DEV, LOCK = "requirements.txt", "requirements-dev.txt", "requirements-lock.txt"
+PROJECT = "pyproject.toml"
 STAMP = ".invariscope.json"
 
 DISK_FULL = r"no space left|disk quota exceeded|os error 28"
@@ -79,7 +81,11 @@ def version_of(interpreter: str) -> tuple[int, int] | None:
         return None
 
 
-def find_interpreter(current=sys.executable, which=shutil.which, version=version_of) -> str:
+def find_interpreter(
+    current: str = sys.executable,
+    which: Callable[[str], str | None] = shutil.which,
+    version: Callable[[str], tuple[int, int] | None] = version_of,
+) -> str:
     """Return a Python that fits: the current one, else the first of 3.11 … 3.14 that starts.
 
     Raises:
@@ -87,8 +93,8 @@ def find_interpreter(current=sys.executable, which=shutil.which, version=version
     """
     names = ["python%d.%d" % (OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)]  # noqa: UP031
     candidates = [current, *(which(name) for name in [*names, "python3", "python"])]
-    for candidate in candidates:
-        found = version(candidate) if candidate else None
+    for candidate in filter(None, candidates):
+        found = version(candidate)
         if found is not None and version_fits(found):
             return candidate
     have = version(current) if current else None
@@ -131,14 +137,14 @@ def requirement_files(root: Path, *, dev: bool) -> list[Path]:
     Raises:
         SetupFailed: where one is missing.
     """
-    files = [root / RUN, root / LOCK, *([root / DEV] if dev else [])]
+    files = [root / PROJECT, root / RUN, root / LOCK, *([root / DEV] if dev else [])]
     for path in files:
         if not path.is_file():
             raise SetupFailed(f"{path} is missing: this is not a complete checkout of Invariscope, clone it again")
     return files
 
 
-def wanted_stamp(root: Path, python: Path, *, dev: bool) -> dict:
+def wanted_stamp(root: Path, python: Path, *, dev: bool) -> dict[str, str]:
     """What the stamp says when nothing is left to do."""
     digest = hashlib.sha256()
     for path in requirement_files(root, dev=dev):
@@ -197,7 +203,7 @@ def make_venv(venv: Path, interpreter: str) -> None:
 
 
 def install(venv: Path, root: Path, *, dev: bool) -> None:
-    """Install the pinned packages with uv, or with pip where uv cannot.
+    """Install the pinned packages, and the checkout as the command ``invariscope``, with uv, or pip where uv cannot.
 
     Raises:
         SetupFailed: with the likely cause.
@@ -205,7 +211,7 @@ def install(venv: Path, root: Path, *, dev: bool) -> None:
     python = str(python_of(venv))
     if subprocess.run([python, "-c", "import pip"], stderr=subprocess.DEVNULL).returncode:
         run_and_watch([python, "-m", "ensurepip", "--upgrade"])
-    arguments = ["-r", str(root / (DEV if dev else RUN)), "-c", str(root / LOCK)]
+    arguments = ["-r", str(root / (DEV if dev else RUN)), "-c", str(root / LOCK), "-e", str(root)]
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     say("installing the packages (about 6.6 GB the first time, mostly PyTorch and its CUDA libraries)")
     code, output = run_and_watch([*pip, "--retries", "2", UV], show=False)

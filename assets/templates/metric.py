@@ -1,4 +1,4 @@
-"""A metric of your own, in one file. Copy it, rename it, fill in the three places marked HERE, then run
+"""A metric of your own, in one file. Copy it, rename it, fill in the places marked HERE, then run
 
 python -m core check metric.py:MyMetric
 """
@@ -23,6 +23,7 @@ COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white
     offline=True,
     source="assets/templates/metric.py",
     licence="Apache-2.0",
+    languages=("en",),  # HERE: captions in other languages are left out; leave it away where you do not know
 )
 class MyMetric(Evaluator):
     """Counts colour words that fit the mean colour: a toy that runs, to be replaced."""
@@ -42,7 +43,7 @@ class MyMetric(Evaluator):
 
         Args:
             images: n arrays, uint8 RGB [H, W, 3], of any sizes; do not write to them.
-            captions: n captions in any language.
+            captions: n captions in the languages named above.
 
         Returns:
             float64 [n]; NaN where a pair cannot be scored, never 0 instead.

@@ -1,50 +1,37 @@
-"""Two sides of the runs held against each other: two runs, two evaluators, or any two slices.
-
-References:
-    [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 8.3 (two samples) and 14.3 (BCa).
-"""
+"""Two sides held against each other: two runs, two evaluators, or any two slices."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
-from core.analysis.bootstrap import (
-    RESAMPLES,
-    Interval,
-    acceleration,
-    bca_bounds,
-    bootstrap_medians,
-    jackknife_medians,
-    median_bca,
-    median_bca_levels,
-)
-from core.analysis.contrasts import INVARIANT, LEAST_N, MARGIN, MOVES, MOVES_WITHIN, TOO_FEW, verdict
-from core.analysis.results import change_rows, clean_spread, per_item
-from core.analysis.shift_tests import cliffs_delta, holm, paired_test
-from core.analysis.slices import CHOICES, Slice
-from core.audit.manifest import Run
-from core.audit.store import Store
+from core.analysis.table import Changes, View
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, LEAST_N, MARGIN, STILL, TOO_FEW, agreed, drift
 from core.errors import InvalidInput
-from core.probes.base import Axis
-from core.seeds import RUN_SEED
+from core.probes.base import BASE_CAPTION, Axis
+from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.shift_tests import cliffs_delta, holm, paired_test
+from core.statistics.two_samples import median_differences
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"
 """Label of the row that takes every shift of a side together."""
 
 DIFFER, DIFFER_WITHIN, ALIKE = "differ", "differ, but within the margin", "alike within the margin"
-_SAID = {MOVES: DIFFER, MOVES_WITHIN: DIFFER_WITHIN, INVARIANT: ALIKE}
+_SAID = {DRIFTS: DIFFER, DRIFTS_WITHIN: DIFFER_WITHIN, STILL: ALIKE}
 
 MEASURES = ("percent", "standardised")
 """Measures in which two sides can be compared: raw scales of two evaluators cannot."""
 
-_OF_ITEMS = ("corpora", "categories", "coverage_bins", "inside", "accepted", "sign")
+OF_PROBES, OF_ITEMS = ("family", "modifier", "probe"), ("category", "coverage_bin")
+BY = (*OF_PROBES, *OF_ITEMS)
+"""What the levels of a comparison may be."""
+
+_OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 
 COLUMNS = (
     "label", "a_value", "a_low", "a_high", "a_n", "b_value", "b_low", "b_high", "b_n", "difference", "low", "high",
@@ -52,63 +39,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def median_difference(
-    one: ArrayLike, other: ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED
-) -> Interval:
-    """Difference of the medians of two independent samples, with its BCa bootstrap interval [1].
-
-    Args:
-        one: first sample, any shape; NaN are left out.
-        other: second sample, likewise.
-        level: confidence level in (0, 1).
-        resamples: number of bootstrap differences.
-        seed: seed of the draws.
-
-    Returns:
-        median(one) - median(other), n the values of both. Fewer than two values on a side: no bounds, and a note.
-
-    Raises:
-        InvalidInput: if the level is out of range or a value is infinite.
-
-    Example:
-        >>> median_difference([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]).estimate
-        3.0
-    """
-    return _median_differences(one, other, (level,), resamples, seed)[0]
-
-
-def _median_differences(
-    one: ArrayLike, other: ArrayLike, levels: Sequence[float], resamples: int, seed: int
-) -> tuple[Interval, ...]:
-    a, b = (_present(values) for values in (one, other))
-    estimates = median_bca(a).estimate - median_bca(b).estimate if len(a) and len(b) else math.nan
-    n = len(a) + len(b)
-    if min(len(a), len(b)) < 2:
-        note = "a side without values" if min(len(a), len(b)) == 0 else "a side of one value has no interval"
-        return tuple(Interval(estimates, math.nan, math.nan, n, level, note) for level in levels)
-    drawn = [
-        bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng((seed, side)))
-        for side, values in enumerate((a, b))
-    ]
-    differences = drawn[0] - drawn[1]
-    if np.ptp(differences) == 0:
-        return tuple(Interval(estimates, estimates, estimates, n, level, "no draw differs") for level in levels)
-    influence = np.concatenate([_influence(a), -_influence(b)])
-    bent = acceleration(influence)
-    return tuple(
-        Interval(estimates, *bca_bounds(differences, estimate=estimates, acceleration=bent, level=level), n, level)
-        for level in levels
-    )
-
-
-def _influence(values: np.ndarray) -> np.ndarray:
-    """Jackknife influence of each value, weighed by its share of its own sample."""
-    left_out = jackknife_medians(values)
-    return (left_out.mean() - left_out) * (len(values) - 1) / len(values)
-
-
 def compare(
-    store: Store, a: Slice, b: Slice, *, by: str = "family", measure: Literal["percent", "standardised"] = "percent",
+    a: View, b: View, *, by: str = "family", measure: Literal["percent", "standardised"] = "percent",
     margin: float = MARGIN,
 ) -> pd.DataFrame:  # fmt: skip
     """Hold side A against side B: everything together, then each level that both have.
@@ -119,103 +51,52 @@ def compare(
     the difference of the two medians, the sides resampled independently.
 
     Args:
-        store: opened runs.
         a: one side; its shifts are of one evaluator.
-        b: the other.
-        by: column of ``shifts`` whose levels are compared, e.g. ``family``.
-        measure: ``percent`` or ``standardised`` (over the SD of that side's own baseline scores).
+        b: the other, of the same table or another.
+        by: one of BY, whose levels are compared.
+        measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's clean scores).
         margin: equivalence margin in percentage points; there is none for standardised shifts.
 
     Returns:
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
         on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, TOO_FEW. Empty where a side is. The
-        first row leaves the null edits out, unless a side asks for them.
+        first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows; a
+        difference that its corrected test does not bear out is undecided.
 
     Raises:
-        InvalidInput: if a side has several evaluators, or the measure or column is unknown.
-    """
-    return compare_sides(
-        read_side(store, a, by=by, called="side A"), read_side(store, b, by=by, called="side B"), measure=measure,
-        margin=margin,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """What a comparison takes of one side.
-
-    Args:
-        chosen: its slice.
-        by: column whose levels are compared.
-        whole: a row an item, all shifts together: corpus, item (categories in the order of their names), percent,
-            delta, baseline; in the order of corpus and item.
-        levels: the same of each level.
-    """
-
-    chosen: Slice
-    by: str
-    whole: pd.DataFrame
-    levels: Mapping[str, pd.DataFrame]
-
-
-def read_side(store: Store, chosen: Slice, *, by: str = "family", called: str = "a side") -> Side:
-    """Read one side of :func:`compare`.
-
-    Args:
-        store: opened runs.
-        chosen: its shifts.
-        by: column whose levels are compared.
-        called: what a message calls it.
-
-    Raises:
-        InvalidInput: if the side has several evaluators, or the column is unknown.
-    """
-    if by not in CHOICES.values():
-        raise InvalidInput(f"sides are compared by one of {', '.join(CHOICES.values())}, got {by!r}")
-    rows = change_rows(store, chosen, columns=("evaluator", "axis", by))
-    evaluators = list(rows["evaluator"].unique())
-    if len(evaluators) > 1:
-        raise InvalidInput(f"{called} has {len(evaluators)} evaluators; choose one: {', '.join(evaluators)}")
-    whole = per_item(_visible(rows, chosen), ("corpus", "item"))
-    parts = per_item(rows, tuple(dict.fromkeys((by, "corpus", "item"))))
-    levels = {str(level): part[_KEPT] for level, part in parts.groupby(parts[by].astype(object), sort=True)}
-    return Side(chosen, by, whole[_KEPT], levels)
-
-
-_KEPT = ["corpus", "item", "percent", "delta", "baseline"]
-
-
-def compare_sides(
-    a: Side, b: Side, *, measure: Literal["percent", "standardised"] = "percent", margin: float = MARGIN
-) -> pd.DataFrame:
-    """Hold two sides of the same levels against each other; see :func:`compare`.
-
-    Raises:
-        InvalidInput: if the measure is unknown.
+        InvalidInput: if a side has not one evaluator, or the measure or the levels are unknown.
     """
     if measure not in MEASURES:
         raise InvalidInput(f"two sides are compared in one of {', '.join(MEASURES)}, got {measure!r}")
-    if a.whole.empty or b.whole.empty:
+    numbers = _numbers(a, b)
+    sides = [_Side(view, of, called=f"side {name}") for name, view, of in zip("AB", (a, b), numbers, strict=True)]
+    one, other = (side.whole(measure) for side in sides)
+    if not one.stored or not other.stored:
         return pd.DataFrame(columns=list(COLUMNS))
-    pairing, (in_a, in_b) = can_pair(a.chosen, b.chosen), _places(a, b)
-    pairs = [(ALL, a.whole, b.whole)]
-    pairs += [(level, a.levels[level], b.levels[level]) for level in sorted(set(a.levels) & set(b.levels))]
-    records = [
-        _row(label, _measured(one, measure, in_a), _measured(other, measure, in_b), pairing, measure, margin)
-        for label, one, other in pairs
-    ]
-    table = pd.DataFrame(records)
+    first, second = (side.levels(by, measure) for side in sides)
+    pairs = [(ALL, one, other)]
+    both = [level for level in sorted(set(first) & set(second)) if first[level].stored and second[level].stored]
+    pairs += [(level, first[level], second[level]) for level in both]
+    pairing = can_pair(a, b)
+    table = pd.DataFrame([_row(label, x, y, pairing, measure, margin) for label, x, y in pairs])
     table["p_holm"] = holm(table["p"].astype(float))
+    held = [agreed(word, p).drift for word, p in zip(table["verdict"], table["p_holm"], strict=True)]
+    table["verdict"] = [_SAID.get(word, word) for word in held]
     return table.reindex(columns=list(COLUMNS))
 
 
-def can_pair(a: Slice, b: Slice) -> bool:
+def can_pair(a: View, b: View) -> bool:
     """Whether the sides are different shifts, so that an item on both has two values; not the same ones twice."""
-    return any(getattr(a, field.name) != getattr(b, field.name) for field in fields(a) if field.name not in _OF_ITEMS)
+    one, other = ((view.evaluators, view.table.scope.run_ids, view.table.scope.subject, view.table.scope.language,
+                   *(getattr(view.chosen, name) for name in _OF_SHIFTS)) for view in (a, b))  # fmt: skip
+    return one != other
 
 
-def _visible(rows: pd.DataFrame, side: Slice) -> pd.DataFrame:
-    return rows if side.axes else rows[rows["axis"] != Axis.NULL.value]
+def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each item of each side; equal items of two sides have equal numbers."""
+    names = [(view.table.items["corpus"] + "\x1f" + view.table.items["item"]).to_numpy() for view in (a, b)]
+    codes, _ = pd.factorize(np.concatenate(names))
+    return codes[: len(names[0])], codes[len(names[0]) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,28 +105,68 @@ class _Values:
 
     items: np.ndarray
     values: np.ndarray
+    stored: bool
 
 
-def _measured(items: pd.DataFrame, measure: str, places: tuple[np.ndarray, np.ndarray]) -> _Values:
-    values = items["percent"].to_numpy()
-    if measure != "percent":
-        delta = items["delta"].to_numpy()
-        spread = clean_spread(items["baseline"].to_numpy(), delta)
-        values = delta / (spread if spread > 0 else math.nan)
-    corpus, item = (items[column].cat.codes.to_numpy() for column in ("corpus", "item"))
-    known = ~np.isnan(values)
-    return _Values((places[0][corpus] + places[1][item])[known], values[known])
+class _Side:
+    """The changes of one side's items, all together and by level."""
 
+    def __init__(self, view: View, numbers: np.ndarray, *, called: str) -> None:
+        if len(view.evaluators) != 1:
+            some = ", ".join(view.evaluators) or "none is left"
+            raise InvalidInput(f"{called} has {len(view.evaluators)} evaluators; choose one: {some}")
+        self._view, self._evaluator = view, view.evaluators[0]
+        self._numbers = numbers
+        self._probes = {name: probes for name, probes in view.families().items() if name != BASE_CAPTION}
 
-def _places(a: Side, b: Side) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each side, what each of its corpora and items adds to an item's number; equal items have equal numbers."""
-    found = []
-    for column in ("corpus", "item"):
-        own = [side.whole[column].cat.categories.to_numpy(dtype=object) for side in (a, b)]
-        names = np.array(sorted({*own[0], *own[1]}), dtype=object)
-        found.append([np.searchsorted(names, each) for each in own])
-    (corpora, items), width = found, 1 + max(int(each.max(initial=0)) for each in found[1])
-    return [(corpus * width, item) for corpus, item in zip(corpora, items, strict=True)]
+    def whole(self, measure: str) -> _Values:
+        """Every shift together, null edits aside unless the slice asks for an axis."""
+        table, chosen = self._view.table, self._view.chosen
+        kept = [
+            probe for name, probes in self._probes.items() for probe in probes
+            if (chosen.axes or table.axis_of(name) != Axis.NULL.value) and (chosen.controls or not self._bare(name))
+        ]  # fmt: skip
+        return self._values(kept, measure, self._view.items)
+
+    def levels(self, by: str, measure: str) -> Mapping[str, _Values]:
+        """The same of each level."""
+        if by not in BY:
+            raise InvalidInput(f"sides are compared by one of {', '.join(BY)}, got {by!r}")
+        table, items = self._view.table, self._view.items
+        if by in OF_ITEMS:
+            kept = [probe for name, probes in self._probes.items() for probe in probes if not self._bare(name)]
+            column = table.items[by]
+            names = sorted(map(str, column[items].dropna().unique()))
+            return {name: self._values(kept, measure, items & (column == name).to_numpy()) for name in names}
+        groups: dict[str, list[str]] = {}
+        for family, probes in self._probes.items():
+            for probe in probes:
+                level = family if by == "family" else probe if by == "probe" else table.probes.loc[probe, by]
+                if isinstance(level, str):
+                    groups.setdefault(level, []).append(probe)
+        return {name: self._values(probes, measure, items) for name, probes in sorted(groups.items())}
+
+    def _bare(self, family: str) -> bool:
+        """Whether a family holds controls alone, the null edits aside."""
+        table = self._view.table
+        return table.is_control(family) and table.axis_of(family) != Axis.NULL.value
+
+    def _values(self, probes: list[str], measure: str, items: np.ndarray) -> _Values:
+        if not probes:
+            return _Values(self._numbers[:0], np.empty(0), stored=False)
+        found = self._view.changes(self._evaluator, tuple(probes))
+        values = found.percent if measure == "percent" else self._standardised(found)
+        kept = items & ~np.isnan(values)
+        order = np.argsort(self._numbers[kept])
+        stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
+        return _Values(self._numbers[kept][order], values[kept][order], stored)
+
+    def _standardised(self, changes: Changes) -> np.ndarray:
+        table, values = self._view.table, np.full(len(changes.delta), math.nan)
+        for corpus in table.corpora:
+            own, spread = table.of_corpus(corpus), table.spread(self._evaluator, corpus)
+            values[own] = changes.delta[own] / (spread if spread > 0 else math.nan)
+        return values
 
 
 def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
@@ -257,11 +178,11 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
                   f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
-    word = TOO_FEW if shown.least < LEAST_N else verdict(shown.interval, shown.narrow, margin=bound)
+    word = TOO_FEW if shown.least < LEAST_N else drift(shown.interval, shown.narrow, margin=bound)
     return {
         "label": label, **sides, "difference": shown.interval.estimate, "low": shown.interval.low,
         "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how, "shared": shown.shared,
-        "verdict": _SAID.get(word, word), "test": shown.test, "p": shown.p,
+        "verdict": word, "test": shown.test, "p": shown.p,
         "cliffs_delta": cliffs_delta(a.values, b.values), "note": shown.interval.note,
     }  # fmt: skip
 
@@ -287,49 +208,6 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
         wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90))
         test = paired_test(other, one)
         return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
-    wide, narrow = _median_differences(a.values, b.values, (0.95, 0.90), RESAMPLES, RUN_SEED)
+    wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90))
     p = float(stats.mannwhitneyu(a.values, b.values).pvalue) if least else math.nan
     return _Found(wide, narrow, INDEPENDENT, len(both), least, "Mann-Whitney" if least else "none", p)
-
-
-def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
-    """What two runs were made with that is not the same.
-
-    Returns:
-        One row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b; missing
-        entries are empty. When, where and how fast the runs were made is left out, and their counts.
-    """
-    a, b = (dict(_flat(_identity(run.manifest))) for run in (one, other))
-    records = [
-        {"what": path, "a": a.get(path, ""), "b": b.get(path, "")}
-        for path in sorted({*a, *b})
-        if a.get(path) != b.get(path)
-    ]
-    return pd.DataFrame(records, columns=["what", "a", "b"])
-
-
-_MADE_WITH = ("invariscope", "corpus", "subjects", "seed", "evaluators", "probes", "lexicons", "constants", "versions")
-_ABOUT = ("corpus.root", "corpus.description", "corpus.items")
-
-
-def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: manifest[name] for name in _MADE_WITH if name in manifest}
-
-
-def _flat(value: object, path: str = "") -> list[tuple[str, str]]:
-    """Leaves of nested data by their path; a list of named entries goes by the names."""
-    if path in _ABOUT:
-        return []
-    if isinstance(value, Mapping):
-        return [leaf for name in value for leaf in _flat(value[name], f"{path}.{name}".lstrip("."))]
-    if isinstance(value, list) and value and all(isinstance(each, Mapping) and "name" in each for each in value):
-        return [leaf for each in value for leaf in _flat({**each, "name": "present"}, f"{path}.{each['name']}")]
-    return [(path, ", ".join(map(str, value)) if isinstance(value, list) else str(value))]
-
-
-def _present(values: ArrayLike) -> np.ndarray:
-    found = np.asarray(values, dtype=np.float64).ravel()
-    found = found[~np.isnan(found)]
-    if np.isinf(found).any():
-        raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
-    return found

@@ -1,125 +1,139 @@
 """Facets: how many shifts each further choice would leave of a slice.
 
-The shifts of a store are counted once by all choices together: some ten thousand cells in place of millions of rows,
-from which the counts of any slice follow in milliseconds. What is no choice of values, the share inside the crop and
-people's verdict, is asked of the rows themselves.
+The shifts of a table are counted once by all choices together, and the counts of any slice are sums of these cells.
+What is no choice of values, the share inside the crop and people's verdict, is asked of the scores themselves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 
-from core.analysis.slices import CHOICES, SIGNS, Slice, where
-from core.audit.store import Store
+from core.analysis.slices import CHOICES, SIGNS, Slice
+from core.analysis.table import ScoreTable
+from core.probes.base import Axis, Expectation
 
-_WHENS = " ".join(f"when s.{condition} then '{name}'" for name, condition in SIGNS.items())
-_EXPRESSIONS = {field: f"s.{column}" for field, column in CHOICES.items()} | {"sign": f"case {_WHENS} end"}
-"""Field of a slice that has counts -> what is counted."""
+FIELDS = (*CHOICES, "sign")
+"""Fields of a slice that have counts."""
+
+_ITEM_FIELDS, _PROBE_FIELDS = ("categories", "coverage_bins"), ("axes", "families", "probes", "modifiers")
+_SIGNS = ("none", "up", "", "down")
+"""Name of a sign at its place in the counts: that of the sign, modulo 4; one that is not known has none."""
 
 
-def facets(store: Store, chosen: Slice) -> dict[str, dict[str, int]]:
+def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
     """Count the shifts that each value of each choice would leave, the other choices kept as they are.
 
     Returns:
-        Field of :class:`Slice` -> value -> count, every value that occurs in the store (count 0 where the other
+        Field of :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other
         choices leave none of it); beside :data:`CHOICES` also ``sign``.
     """
-    cells = _cells(store)
+    whole = _whole(table)
     if chosen.inside is None and chosen.accepted is None:
-        return cells.counts(chosen)
-    together: dict[Slice, list[str]] = {}  # fields without a choice of their own see the same rows: one scan for all
-    for field in _EXPRESSIONS:
-        together.setdefault(chosen.without(field), []).append(field)
-    found = {field: counts for seen, fields in together.items() for field, counts in _scan(store, seen, fields).items()}
-    return {field: dict.fromkeys(names, 0) | found[field] for field, names in cells.names.items()}
+        return whole.counts(chosen)
+    # which shifts are inside, and accepted, depends on no other choice: one look serves every field
+    kept = table.view(Slice(inside=chosen.inside, accepted=chosen.accepted)).cells
+    assert kept is not None
+    found = _Cells.of(table, kept).counts(chosen)
+    return {name: dict.fromkeys(whole.names[name], 0) | found[name] for name in FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The shifts of a store, counted by every choice at once; k cells.
+    """Shifts counted by evaluator, probe, kind of item and sign.
 
     Args:
         names: values of each field, in order.
-        codes: place of each cell's value in its field's names, int [k]; -1 where there is none.
-        invariant: whether the score must not move there, bool [k]: slices are of these alone.
-        plain: whether they are there without ``controls`` too, bool [k].
-        n: shifts, int64 [k].
+        codes: place of each value along its side of ``n``, int, -1 where there is none: evaluators [E], the four
+            fields of probes [P], the two of items [K], sign [4].
+        plain: whether a probe is there without ``controls`` too, bool [P].
+        n: shifts, int64 [E, P, K, 4].
     """
 
     names: Mapping[str, tuple[str, ...]]
     codes: Mapping[str, np.ndarray]
-    invariant: np.ndarray
     plain: np.ndarray
     n: np.ndarray
 
+    @classmethod
+    def of(cls, table: ScoreTable, kept: np.ndarray | None = None) -> "_Cells":
+        """Count a table's shifts, all of them or those that are kept, bool [E, P, N]."""
+        kinds, kind = _kinds(table.items)
+        invariant = (table.probes["expectation"] == Expectation.INVARIANT.value).to_numpy()
+        counted = (table.baselines >= 0) & table.stored & invariant[None, :, None]
+        counted = counted if kept is None else counted & kept
+        signs = table.signs()
+        n = np.zeros((*table.scores.shape[:2], len(kinds), len(_SIGNS)), dtype=np.int64)
+        for evaluator in range(n.shape[0]):
+            for probe in range(n.shape[1]):
+                rows = counted[evaluator, probe]
+                if rows.any():
+                    place = kind[rows] * n.shape[3] + (signs[evaluator, probe][rows] % n.shape[3])
+                    n[evaluator, probe].ravel()[:] = np.bincount(place, minlength=n.shape[2] * n.shape[3])
+        columns = {
+            **{name: table.probes.reset_index()[CHOICES[name]] for name in _PROBE_FIELDS},
+            **{name: kinds[CHOICES[name]] for name in _ITEM_FIELDS},
+            "evaluators": pd.Series(table.evaluators),
+        }
+        coded = {name: _coded(column) for name, column in columns.items()}
+        names = {name: values for name, (values, _) in coded.items()} | {"sign": tuple(sorted(SIGNS))}
+        codes = {name: places for name, (_, places) in coded.items()}
+        codes["sign"] = np.array([names["sign"].index(name) if name else -1 for name in _SIGNS])
+        plain = (~table.probes["control"] | (table.probes["axis"] == Axis.NULL.value)).to_numpy()
+        return cls(names, codes, plain, n)
+
     def counts(self, chosen: Slice) -> dict[str, dict[str, int]]:
         """See :func:`facets`; of the slice, what it says of values and controls."""
-        left_out = {field: ~self._chosen(field, chosen) for field in _EXPRESSIONS if getattr(chosen, field)}
-        lost = np.sum(list(left_out.values()), axis=0) + np.zeros(len(self.n), dtype=int)
-        kept = self.invariant if chosen.controls else self.invariant & self.plain
-        open_to_all = np.flatnonzero(kept & (lost == 0))
-        # a field with a choice of its own also counts what that choice alone leaves out
-        rows = {field: np.flatnonzero(kept & (lost == own)) for field, own in left_out.items()}
-        return {field: self._count(field, rows.get(field, open_to_all)) for field in _EXPRESSIONS}
+        keep = {name: self._keep(name, chosen) for name in FIELDS}
+        return {name: self._count(name, keep, chosen) for name in FIELDS}
 
-    def _chosen(self, field: str, chosen: Slice) -> np.ndarray:
-        values = (chosen.sign,) if field == "sign" else getattr(chosen, field)
-        wanted = [place for place, name in enumerate(self.names[field]) if name in values]
-        return np.isin(self.codes[field], wanted)
+    def _keep(self, field: str, chosen: Slice) -> np.ndarray:
+        values = getattr(chosen, field)
+        wanted = (values,) if field == "sign" and values else values
+        codes = self.codes[field]
+        if not wanted:
+            return np.ones(len(codes), dtype=bool)
+        return np.isin(codes, [place for place, name in enumerate(self.names[field]) if name in wanted])
 
-    def _count(self, field: str, rows: np.ndarray) -> dict[str, int]:
+    def _count(self, field: str, keep: Mapping[str, np.ndarray], chosen: Slice) -> dict[str, int]:
+        masks = {name: keep[name] for name in FIELDS if name != field}
+        probes = np.logical_and.reduce([masks[name] for name in _PROBE_FIELDS if name in masks])
+        probes = probes if chosen.controls else probes & self.plain
+        items = np.logical_and.reduce([masks[name] for name in _ITEM_FIELDS if name in masks])
+        sides = (masks.get("evaluators"), probes, items, masks.get("sign"))
+        left = self.n
+        for axis, mask in enumerate(sides):
+            if mask is not None and not mask.all():
+                left = left.compress(mask, axis=axis)
+        own = 0 if field == "evaluators" else 1 if field in _PROBE_FIELDS else 2 if field in _ITEM_FIELDS else 3
+        sums = left.sum(axis=tuple(axis for axis in range(4) if axis != own))
+        codes = self.codes[field]
+        codes = codes if sides[own] is None else codes[sides[own]]
         names = self.names[field]
-        counts = np.bincount(self.codes[field][rows] + 1, self.n[rows], minlength=len(names) + 1)[1:]
+        counts = np.bincount(codes[codes >= 0], sums[codes >= 0], minlength=len(names))
         return dict(zip(names, counts.astype(int).tolist(), strict=True))
 
 
-_known: WeakKeyDictionary[Store, _Cells] = WeakKeyDictionary()
+_known: WeakKeyDictionary[ScoreTable, _Cells] = WeakKeyDictionary()
 
 
-def _cells(store: Store) -> _Cells:
-    """Cells of a store; what a store holds never changes."""
-    if store not in _known:
-        values = ", ".join(f"{expression} as {field}" for field, expression in _EXPRESSIONS.items())
-        told = store.table(
-            f"select {values}, coalesce(s.expectation = 'invariant', false) as invariant, "
-            "coalesce(not s.control or s.axis = 'null', false) as plain, count(*) as n from shifts s group by all"
-        )
-        coded = {field: _coded(told[field]) for field in _EXPRESSIONS}
-        _known[store] = _Cells(
-            {field: names for field, (names, _) in coded.items()},
-            {field: codes for field, (_, codes) in coded.items()},
-            *(told[name].to_numpy() for name in ("invariant", "plain", "n")),
-        )
-    return _known[store]
+def _whole(table: ScoreTable) -> _Cells:
+    """Cells of a table; what it holds never changes."""
+    if table not in _known:
+        _known[table] = _Cells.of(table)
+    return _known[table]
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], np.ndarray]:
+def _kinds(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """The kinds of items (category, coverage bin) and the kind of each item."""
+    columns = [CHOICES[name] for name in _ITEM_FIELDS]
+    grouped = items[columns].astype(object).groupby(columns, dropna=False, sort=True)
+    return grouped.size().reset_index()[columns], grouped.ngroup().to_numpy()
+
+
+def _coded(column: pd.Series) -> tuple[tuple[str, ...], np.ndarray]:
     """The values of a column in order, and the place of each row's; -1 where there is none."""
-    codes = column.combine_chunks().dictionary_encode()
-    names = codes.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=lambda place: str(names[place]))
-    ranks = np.empty(len(names) + 1, dtype=np.int32)
-    ranks[order], ranks[-1] = np.arange(len(names)), -1
-    return tuple(str(names[place]) for place in order), ranks[codes.indices.fill_null(len(names)).to_numpy()]
-
-
-def _scan(store: Store, seen: Slice, fields: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Count a slice's rows by each field's value, in one scan."""
-    clause, params = where(seen)
-    values = ", ".join(f"{_EXPRESSIONS[field]} as {field}" for field in fields)
-    sets = ", ".join(f"({field})" for field in fields)
-    told = store.table(
-        f"select {', '.join(fields)}, grouping({', '.join(fields)}) as kind, count(*) as n "
-        f"from (select {values} from shifts s {clause}) group by grouping sets ({sets})", params,
-    )  # fmt: skip
-    counts: dict[str, dict[str, int]] = {field: {} for field in fields}
-    # grouping() has a bit for each field, the first the highest; it is 0 for the field that a row counts
-    kinds = {2 ** len(fields) - 1 - 2 ** (len(fields) - 1 - rank): field for rank, field in enumerate(fields)}
-    for row in told.to_pylist():
-        field = kinds[row["kind"]]
-        if row[field] is not None:
-            counts[field][str(row[field])] = row["n"]
-    return counts
+    codes, names = pd.factorize(column.astype(object), sort=True)
+    return tuple(map(str, names)), codes

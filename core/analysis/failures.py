@@ -5,6 +5,7 @@ pair has one shift an evaluator; it is ranked by the largest of those in the sli
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, where
-from core.audit.store import Store
+from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
-from core.probes.base import IDENTITY
+from core.store.store import Store
 
 PAIR = ("run", "item", "subject", "probe")
 """Columns of ``shifts`` that name a pair; its run has one corpus."""
@@ -63,40 +65,36 @@ class Ranking:
     n_unranked: int
 
 
-def scales(store: Store) -> pd.DataFrame:
-    """What is usual for every evaluator in every run: how its clean scores spread, and its noise floor.
+def scales(table: ScoreTable) -> pd.DataFrame:
+    """What is usual for every evaluator in the corpus in view: how its clean scores spread, and its noise floor.
 
     Returns:
-        One row a (run, evaluator): sd (standard deviation of the unedited pairs' scores), typical (median of
-        their absolute scores), n_clean; null_percent and null_delta (median over items of the item's median
-        |%Δ| and |Δ| under edits that nobody can see), null_standardised (null_delta / sd), n_null items. NaN
-        where the run has no null edit.
+        One row an evaluator: run, evaluator, sd (:meth:`ScoreTable.spread`), typical (median absolute clean score),
+        null_percent (:meth:`View.null_band`) and n_null, its items; NaN where nothing was scored.
 
     Source: PROTOCOL section 1 (null); ECOSYSTEM, deltas that compare across metrics.
     """
-    clean = store.query(
-        "select run, evaluator, stddev_samp(score) as sd, median(abs(score)) as typical, count(score) as n_clean "
-        f"from scores where probe = '{IDENTITY}' group by run, evaluator order by run, evaluator"
-    )
-    null = store.query(
-        "select run, evaluator, median(p) as null_percent, median(d) as null_delta, count(p) as n_null from ("
-        "  select run, evaluator, item, median(abs(percent)) as p, median(abs(delta)) as d "
-        "  from shifts where axis = 'null' group by run, evaluator, item) group by run, evaluator"
-    )
-    table = clean.merge(null, on=["run", "evaluator"], how="left")
-    table["null_standardised"] = _standardised(table["null_delta"], table["sd"])
-    return table.fillna({"n_null": 0}).astype({"n_null": int})
+    corpus, view = table.scope.corpus, table.view()
+    records = []
+    for name in table.evaluators:
+        clean = np.abs(table.clean(name)[table.of_corpus(corpus)])
+        typical = float(np.nanmedian(clean)) if (~np.isnan(clean)).any() else math.nan
+        null, items = view.null_band(name, corpus), len(view.null_sizes(name, corpus))
+        records.append((table.scope.run, name, table.spread(name, corpus), typical, null, items))
+    return pd.DataFrame(records, columns=["run", "evaluator", "sd", "typical", "null_percent", "n_null"])
 
 
 def rank(
-    store: Store, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int, offset: int = 0
-) -> Ranking:
+    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int,
+    offset: int = 0,
+) -> Ranking:  # fmt: skip
     """Return one page of the slice's pairs in an order.
 
     Args:
         store: opened runs.
+        scope: whose corpus in view is looked at.
         chosen: which shifts count; a pair is there when one of its shifts is.
-        usual: :func:`scales` of the store.
+        usual: :func:`scales` of the scope.
         order: a key of ORDERS. ``percent`` is the largest |%Δ|, ``absolute`` the largest |Δ| on the evaluator's
             own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's clean scores
             in the run, ``disagreement`` the range (largest minus smallest) of the standardised shifts of one pair
@@ -109,7 +107,7 @@ def rank(
         InvalidInput: for an unknown order or a number out of range.
     """
     _check(order, floor, limit, offset)
-    clause, params = where(chosen)
+    clause, params = where(scope, chosen)
     params |= _scale_params(usual, floor, order)
     aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
     keyed = _keyed(order, clause)
@@ -124,18 +122,19 @@ def rank(
     )
     n_pairs, n_shifts, n_unranked = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
     pairs = found.drop(columns=_COUNTS).dropna(subset=["run"]).reset_index(drop=True)
-    corpora: dict[Any, Any] = dict(store.query("select run, corpus from runs").itertuples(index=False))
-    pairs.insert(1, "corpus", pairs["run"].map(corpora))
+    pairs.insert(1, "corpus", scope.corpus)
     pairs["leader"] = _leaders(store, pairs, keyed, params) if order != "disagreement" else None
     return Ranking(pairs, n_pairs, n_shifts, n_unranked)
 
 
-def under_every_evaluator(store: Store, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:
+def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:
     """Return every shift of some pairs, whatever the slice: the same pair under every evaluator of its run.
 
     Args:
+        store: opened runs.
+        scope: whose language and caption are looked at.
         pairs: has the columns PAIR.
-        usual: :func:`scales` of the store.
+        usual: :func:`scales` under every evaluator of the run; what it lacks is NaN.
 
     Returns:
         The columns of ``shifts`` + standardised (delta / sd) and the columns of ``usual``, in the order of the
@@ -146,7 +145,8 @@ def under_every_evaluator(store: Store, pairs: pd.DataFrame, usual: pd.DataFrame
     # a column at a time: what the store can look up by; the product of the columns is cut to the pairs after
     some = " and ".join(f"list_contains(${name}, s.{name}::varchar)" for name in _LOOKED_UP)
     found = store.query(
-        f"select s.* from shifts s where {some}", {name: sorted(set(pairs[name])) for name in _LOOKED_UP}
+        f"select s.* from shifts s where {some} and s.language = $language and s.rank = $rank",
+        {name: sorted(set(pairs[name])) for name in _LOOKED_UP} | {"language": scope.language, "rank": scope.rank},
     )
     wanted = pairs[list(PAIR)].assign(_place=range(len(pairs)))
     found = wanted.merge(found, on=list(PAIR)).merge(usual, on=["run", "evaluator"], how="left")
@@ -154,14 +154,14 @@ def under_every_evaluator(store: Store, pairs: pd.DataFrame, usual: pd.DataFrame
     return found.sort_values(["_place", "evaluator"], kind="stable", ignore_index=True).drop(columns="_place")
 
 
-def record(store: Store, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:
+def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:
     """Return everything that the store knows of one pair, a record an evaluator; empty where it is not there.
 
     Returns:
         The columns of :func:`under_every_evaluator`, then those of ``items`` that it lacks; None where there is no
         value, so that the records are JSON.
     """
-    found = under_every_evaluator(store, pd.DataFrame([dict(pair)]), usual)
+    found = under_every_evaluator(store, scope, pd.DataFrame([dict(pair)]), usual)
     if found.empty:
         return []
     about = store.query(
@@ -172,14 +172,16 @@ def record(store: Store, pair: Mapping[str, str], usual: pd.DataFrame) -> list[d
     return [_plain({**row, **described}) for row in found.to_dict("records")]
 
 
-def export(store: Store, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0) -> pd.DataFrame:
+def export(
+    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0
+) -> pd.DataFrame:
     """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them; see :func:`rank`.
 
     Returns:
         EXPORTED + standardised and key (what the shift, or its pair, counts in the order).
     """
     _check(order, floor, 1, 0)
-    clause, params = where(chosen)
+    clause, params = where(scope, chosen)
     key, pair = ORDERS[order], "(partition by s.run, s.item, s.subject, s.probe)"
     if order == "disagreement":
         key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
@@ -191,7 +193,7 @@ def export(store: Store, chosen: Slice, usual: pd.DataFrame, *, order: str, floo
     )
 
 
-def relaxations(store: Store, chosen: Slice) -> dict[str, int]:
+def relaxations(store: Store, scope: Narrowed, chosen: Slice) -> dict[str, int]:
     """Count the shifts that each choice of a slice would leave if it were taken back.
 
     Returns:
@@ -202,7 +204,7 @@ def relaxations(store: Store, chosen: Slice) -> dict[str, int]:
     for field in fields(Slice):
         if getattr(chosen, field.name) == getattr(everything, field.name):
             continue
-        clause, params = where(chosen.without(field.name))
+        clause, params = where(scope, chosen.without(field.name))
         counts[field.name] = int(store.query(f"select count(*) as n from shifts s {clause}", params)["n"].iloc[0])
     return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from core.analysis.permutation import RankTest, rank_test
 from core.errors import InvalidInput
+from core.statistics.permutation import RankTest, rank_test
 
 WORD, PHRASE = "word", "phrase"
 LEVELS = (WORD, PHRASE)

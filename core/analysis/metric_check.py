@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.bootstrap import Interval, median_bca
 from core.analysis.metric_contract import Finding, check_contract
-from core.audit.lab import run_lab
-from core.audit.lab_result import LabRow
-from core.audit.workbench import Workbench
 from core.corpora.images import read_item
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.probes.base import IDENTITY, Expectation, Probe
+from core.scoring.lab import run_lab
+from core.scoring.lab_result import LabRow
+from core.scoring.workbench import Workbench
+from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.changes import item_medians
 
 ITEMS = 24
 THRESHOLD = 5.0
@@ -31,8 +32,8 @@ class FamilyShift:
     """How far one family moves the metric.
 
     Args:
-        size: median over pairs of |%Δ|, with its BCa interval.
-        shift: median over pairs of %Δ, signed, likewise.
+        size: median over items of an item's median |%Δ|, with its BCa interval over items.
+        shift: median over items of an item's median %Δ, signed, likewise.
         missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
         passed: whether ``size`` is at most the threshold; None where no pair has a %Δ.
     """
@@ -119,15 +120,15 @@ def check_metric(
 
 def _shifts(
     reference: str, benches: Sequence[Workbench], probes: Sequence[Probe], pool: Pool, progress: Progress | None
-) -> tuple[list[LabRow], str]:
-    """Every probe's row on every item, and why there are none where the metric cannot be run."""
-    rows: list[LabRow] = []
+) -> tuple[list[list[LabRow]], str]:
+    """Every probe's rows, an item at a time, and why there are none where the metric cannot be run."""
+    rows: list[list[LabRow]] = []
     cache = EmbeddingCache()
     for index, bench in enumerate(benches):
         found = run_lab(bench, bench.item.captions["en"][0], probes, [reference], pool=pool, cache=cache)
         if found.failures:
             return rows, next(iter(found.failures.values()))
-        rows += [row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)]
+        rows.append([row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)])
         if progress is not None:
             progress(index + 1, len(benches))
     return rows, ""
@@ -138,12 +139,17 @@ def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def _family(family: tuple[str, str], rows: Sequence[LabRow], threshold: float) -> FamilyShift:
-    own = [row for row in rows if row.family == family[0]]
-    shifts = np.array([row.percent for row in own if row.percent is not None], dtype=np.float64)
-    size, shift = median_bca(np.abs(shifts)), median_bca(shifts)
-    passed = None if not len(shifts) else bool(size.estimate <= threshold)
-    return FamilyShift(family[0], family[1], size, shift, len(own) - len(shifts), passed)
+def _family(family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float) -> FamilyShift:
+    own = [[row for row in item if row.family == family[0]] for item in rows]
+    probes = sorted({row.probe for item in own for row in item})
+    percent = np.full((len(probes), len(own)), np.nan)
+    for place, item in enumerate(own):
+        for row in item:
+            percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
+    size, shift = median_bca(item_medians(np.abs(percent))), median_bca(item_medians(percent))
+    passed = None if not size.n else bool(size.estimate <= threshold)
+    missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
+    return FamilyShift(family[0], family[1], size, shift, missing, passed)
 
 
 def _is_baseline(row: LabRow) -> bool:

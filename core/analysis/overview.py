@@ -1,80 +1,96 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
-from core.analysis.contrasts import slice_contrasts
-from core.analysis.flip_cells import COLUMNS, shift_cells
-from core.analysis.flip_risk import UNITS, cell_risks
-from core.analysis.slices import Slice, shift_table, where
-from core.audit.store import Store
+from core.analysis.effects import Group, effects, family_groups
+from core.analysis.flips.risk import UNITS, cell_risks, shift_cells
+from core.analysis.table import View
+from core.analysis.verdicts import MARGIN, SCATTERS
+from core.probes.base import Axis
+from core.store.store import Store
 
 CARD_GAP = 0.007
 """Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
 
+NULL = Axis.NULL.value
 
-def family_contrasts(store: Store) -> pd.DataFrame:
-    """Contrast of every family under every evaluator; controls are left out, the null axis stays.
+
+def family_contrasts(view: View, *, margin: float = MARGIN) -> pd.DataFrame:
+    """Effect of every family under every evaluator in every corpus; controls are left out, the null axis stays.
 
     Returns:
-        See :func:`core.analysis.contrasts.contrasts`, by evaluator, axis and family.
+        See :func:`core.analysis.effects.effects`; with the columns axis and family beside label.
     """
-    return slice_contrasts(store, Slice(), by=("evaluator", "axis", "family"))
+    table = view.table
+    groups = [each for each in family_groups(view) if _shown(view, each)]
+    found = effects(view, groups, margin=margin)
+    found.insert(2, "axis", [table.axis_of(name) for name in found["label"]])
+    found.insert(3, "family", found["label"])
+    return found.sort_values(["evaluator", "corpus", "axis", "family"], kind="stable", ignore_index=True)
 
 
-def fairness_card(store: Store, *, families: pd.DataFrame | None = None) -> pd.DataFrame:
+def _shown(view: View, group: Group) -> bool:
+    return not view.table.is_control(group.label) or view.table.axis_of(group.label) == NULL
+
+
+def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.DataFrame:
     """Worst family on each axis for every evaluator, beside the noise floor.
 
-    The worst family is the one with the largest median |percent change|. It is picked from
-    ``n_families`` after seeing the data, so its interval is that of a maximum; the column says of how many.
+    The worst family is the one with the largest median |percent change|; of equal ones that whose interval reaches
+    further. It is picked from ``n_families`` after seeing the data, so its interval is that of a maximum; the column
+    says of how many.
 
     Args:
-        store: opened runs.
-        families: what :func:`family_contrasts` returned for this store; None: worked out now.
+        view: of the table of scores.
+        families: what :func:`family_contrasts` returned for it; None: worked out now.
 
     Returns:
-        One row an (evaluator, axis): the columns of ``family_contrasts`` + n_families, null_band
-        (median |percent change| over the null family's items, NaN where no null edit was scored).
-        Empty where the store holds no shifts.
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, null_band
+        (:meth:`core.analysis.table.View.null_band`). Empty where there are no shifts.
     """
-    table = family_contrasts(store) if families is None else families
-    null = table[table["axis"] == "null"].groupby("evaluator")["median_abs_percent"].max()
-    cells = table[table["axis"] != "null"].dropna(subset=["median_abs_percent"])
-    groups = cells.groupby(["evaluator", "axis"])
-    worst = cells.loc[groups["median_abs_percent"].idxmax()].reset_index(drop=True)
-    worst["n_families"] = groups.size().to_numpy()
-    worst["null_band"] = worst["evaluator"].map(null)
+    table = family_contrasts(view) if families is None else families
+    cells = table[table["axis"] != NULL].dropna(subset=["median_abs_percent"])
+    keys = ["evaluator", "corpus", "axis"]
+    ranked = cells.sort_values(["median_abs_percent", "abs_high", "family"], ascending=[False, False, True])
+    worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    worst["n_families"] = cells.groupby(keys).size().to_numpy()
+    worst["null_band"] = [
+        view.null_band(str(each.evaluator), str(each.corpus)) for each in worst.itertuples()
+    ]  # fmt: skip
     return worst
 
 
-def card_risks(store: Store, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
+def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
     """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart.
 
     Args:
-        store: opened runs.
-        card: what :func:`fairness_card` returned.
-        gap: on the score's own scale, and as a share of the evaluator's interquartile range.
+        view: of the table of scores.
+        card: what :func:`fairness_card` returned for it.
+        gap: on the score's own scale, and as a share of the interquartile range of the evaluator's clean scores.
 
     Returns:
-        Evaluator, axis, family and, for each unit, the columns of :func:`core.analysis.flip_risk.flip_risks`.
+        The columns of :func:`core.analysis.flips.risk.cell_risks` and unit, for each of UNITS.
     """
-    families = sorted(set(card["family"].astype(str)))
-    # no family is no filter, and every family's risks would be worked out
-    cells = shift_cells(shift_table(store, Slice(families=tuple(families)), columns=COLUMNS)) if families else ()
-    listed = set(card[["evaluator", "axis", "family"]].itertuples(index=False, name=None))
-    wanted = [cell for cell in cells if cell.names in listed]
-    found = [cell_risks(wanted, gaps=(gap,), unit=unit).assign(unit=unit) for unit in UNITS]
+    wanted = set(card[["evaluator", "corpus", "family"]].itertuples(index=False, name=None))
+    cells = [cell for cell in shift_cells(view) if (cell.evaluator, cell.corpus, cell.family) in wanted]
+    found = [cell_risks(cells, gaps=(gap,), unit=unit).assign(unit=unit) for unit in UNITS]
     return pd.concat(found, ignore_index=True)
 
 
-def worst_findings(store: Store, *, count: int = 3, families: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The families that move some evaluator the most, each with the item that shows it best.
+def worst_findings(store: Store, view: View, *, count: int = 3, families: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The families that move some evaluator the most for certain, each with the item that shows it best.
 
-    A family appears once, under the evaluator that it moves the most. Its example is the item with the
-    largest absolute shift: percent changes of tiny baselines would make a misleading one. Of equal ones the
-    first by corpus, item and probe.
+    They are ranked by the lower end of the interval of their median |percent change|, and only those that scatter
+    beyond the margin are findings: none rests on too few items. A family appears once, under the evaluator that it
+    moves the most. Its example is the item with the largest absolute shift: percent changes of tiny baselines would
+    make a misleading one. Of equal ones the first by item and probe.
 
     Args:
-        store: opened runs.
+        store: the runs that the view's table was read from.
+        view: of the table of scores.
         count: how many at most.
         families: as for :func:`fairness_card`.
 
@@ -82,21 +98,29 @@ def worst_findings(store: Store, *, count: int = 3, families: pd.DataFrame | Non
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,
         run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
     """
-    table = family_contrasts(store) if families is None else families
-    cells = table[table["axis"] != "null"].sort_values("median_abs_percent", ascending=False)
-    cells = cells.drop_duplicates("family").head(count)
-    numbers = ["evaluator", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
-    examples = [_example(store, row["evaluator"], row["family"]) for _, row in cells.iterrows()]
-    found = pd.concat(examples) if examples else _example(store, "", "")
-    return cells[numbers].merge(found, on=["evaluator", "family"]).reset_index(drop=True)
+    table = family_contrasts(view) if families is None else families
+    cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS)]
+    cells = cells.sort_values("abs_low", ascending=False, kind="stable").drop_duplicates("family").head(count)
+    numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
+    examples = [_example(store, view, row) for row in cells.itertuples()]
+    found = pd.concat(examples) if examples else pd.DataFrame(columns=list(_EXAMPLE))
+    return cells[numbers].merge(found, on=["evaluator", "corpus", "family"]).reset_index(drop=True)
 
 
-def _example(store: Store, evaluator: str, family: str) -> pd.DataFrame:
-    clause, params = where(Slice(evaluators=(evaluator,), families=(family,)))
-    columns = ", ".join(f"s.{name}" for name in _EXAMPLE)
+def _example(store: Store, view: View, finding: Any) -> pd.DataFrame:
+    table = view.table
+    probes = view.families()[finding.family]
+    delta, _ = view.shifts(finding.evaluator, probes)
+    items = np.flatnonzero(view.items & table.of_corpus(finding.corpus))
+    size = np.nan_to_num(np.abs(delta[:, items]), nan=-1.0)
+    item = int(items[int(size.max(axis=0).argmax())])
+    probe = probes[int(np.nan_to_num(np.abs(delta[:, item]), nan=-1.0).argmax())]
+    scope, columns = table.scope, ", ".join(f"s.{name}" for name in _EXAMPLE)
     return store.query(
-        f"select {columns} from shifts s {clause} and s.percent is not null "
-        "order by abs(s.delta) desc, s.corpus, s.item, s.probe, s.subject limit 1", params,
+        f"select {columns} from shifts s where s.run = $run and s.item = $item and s.probe = $probe "
+        "and s.subject = $subject and s.language = $language and s.rank = $rank and s.evaluator = $evaluator",
+        {"run": dict(scope.runs)[finding.corpus], "item": table.items["item"].iloc[item], "probe": probe,
+         "subject": scope.subject, "language": scope.language, "rank": scope.rank, "evaluator": finding.evaluator},
     )  # fmt: skip
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from core.analysis.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
 from core.corpora.suites import ACCURACY, TAU_B, Suite
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
 
 TAU_RESAMPLES = 200
 """Bootstrap samples of a τ: each costs a sort of all ratings."""

@@ -1,18 +1,14 @@
-"""Slices: the part of the stored shifts that a reader looks at."""
+"""Slices: the part of a scope's shifts that a reader looks at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-
-from core.audit.store import Store
+from core.analysis.scope import Narrowed
 from core.errors import InvalidInput
+from core.store.store import Store
 
 CHOICES: Mapping[str, str] = {
-    "runs": "run",
-    "corpora": "corpus",
     "categories": "category",
     "coverage_bins": "coverage_bin",
     "axes": "axis",
@@ -20,7 +16,6 @@ CHOICES: Mapping[str, str] = {
     "probes": "probe",
     "modifiers": "modifier",
     "evaluators": "evaluator",
-    "subjects": "subject",
 }
 """Field of a slice -> column of the store's ``shifts``."""
 
@@ -35,8 +30,7 @@ class Slice:
     """What to look at; an empty choice keeps everything.
 
     Args:
-        runs, corpora, categories, coverage_bins, axes, families, probes, modifiers, evaluators, subjects:
-            values kept of that column of ``shifts``.
+        categories, coverage_bins, axes, families, probes, modifiers, evaluators: values kept of that column.
         sign: "up", "down" or "none": the sign of the shift; None keeps all.
         inside: least and largest share of the object inside the evaluator's crop, in [0, 1]; shifts whose share
             is not known are left out. None keeps all.
@@ -45,8 +39,6 @@ class Slice:
             are left out. None keeps all.
     """
 
-    runs: tuple[str, ...] = ()
-    corpora: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     coverage_bins: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
@@ -54,7 +46,6 @@ class Slice:
     probes: tuple[str, ...] = ()
     modifiers: tuple[str, ...] = ()
     evaluators: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
     sign: str | None = None
     inside: tuple[float, float] | None = None
     controls: bool = False
@@ -74,15 +65,19 @@ class Slice:
         return replace(self, **{field: usual})
 
 
-def where(chosen: Slice) -> tuple[str, dict[str, Any]]:
-    """The slice as SQL over ``shifts s``.
+def where(scope: Narrowed, chosen: Slice) -> tuple[str, dict[str, Any]]:
+    """A slice of the scope's corpus in view, as SQL over ``shifts s``: for what shows pairs and not numbers of many.
 
     Returns:
         What follows ``from shifts s``: joins and the condition; and its parameters by name.
     """
-    conditions, params = ["s.expectation = 'invariant'"], dict[str, Any]()
+    params: dict[str, Any] = {
+        "run": scope.run, "subject": scope.subject, "language": scope.language, "rank": scope.rank,
+    }  # fmt: skip
+    conditions = [f"s.{name} = ${name}" for name in params] + ["s.expectation = 'invariant'"]
+    evaluators = chosen.evaluators or scope.evaluators
     for field, column in CHOICES.items():
-        if values := getattr(chosen, field):
+        if values := evaluators if field == "evaluators" else getattr(chosen, field):
             named = {f"{field}_{index}": value for index, value in enumerate(values)}
             params |= named
             conditions.append(f"s.{column} in ({', '.join(f'${name}' for name in named)})")
@@ -100,22 +95,17 @@ def where(chosen: Slice) -> tuple[str, dict[str, Any]]:
     return f"{join} where {' and '.join(conditions)}", params
 
 
-def shift_table(store: Store, chosen: Slice, *, columns: Sequence[str]) -> pa.Table:
-    """Rows of ``shifts`` in the slice as an Arrow table: a fraction of the time that a frame of them takes."""
-    clause, params = where(chosen)
-    return store.table(f"select {', '.join(f's.{name}' for name in columns)} from shifts s {clause}", params)
+def stored_values(store: Store) -> dict[str, tuple[str, ...]]:
+    """Values of each choice of a slice in any run, sorted."""
+    return {
+        name: tuple(map(str, store.query(f"select distinct {column} from {_source(column)} where {column} is not null "
+                                         f"order by {column}")[column]))
+        for name, column in CHOICES.items()
+    }  # fmt: skip
 
 
-def shifts(store: Store, chosen: Slice, *, columns: Sequence[str]) -> pd.DataFrame:
-    """Rows of ``shifts`` in the slice.
-
-    Args:
-        store: opened runs.
-        chosen: what to keep.
-        columns: columns of the store's ``shifts`` to return.
-    """
-    clause, params = where(chosen)
-    return store.query(f"select {', '.join(f's.{name}' for name in columns)} from shifts s {clause}", params)
+def _source(column: str) -> str:
+    return "items" if column in ("category", "coverage_bin") else "scores"
 
 
 def judged(store: Store) -> bool:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from core.analysis.bootstrap import median_bca
-from core.analysis.slices import Slice, where
-from core.audit.store import Store
+from core.analysis.effects import effects, modifier_groups
+from core.analysis.table import View
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
@@ -72,42 +71,43 @@ def split_words(text: str) -> tuple[str, ...]:
     return words
 
 
-def modifier_shifts(store: Store, chosen: Slice, *, evaluator: str) -> pd.DataFrame:
+def modifier_shifts(view: View, *, evaluator: str) -> pd.DataFrame:
     """Median %Δ of every modifier under one evaluator, against the length-matched neutral caption.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+        evaluator: whose scores.
 
     Returns:
         Columns family, modifier, median_percent, low, high (95 % BCa over items), n_items; sorted.
     """
-    clause, params = where(chosen)
-    rows = store.query(
-        f"select s.family, s.modifier, s.corpus, s.item, median(s.percent) as percent from shifts s {clause} "
-        "and s.modifier is not null and not s.control and s.evaluator = $only_evaluator "
-        "group by all having percent is not null order by all",
-        {**params, "only_evaluator": evaluator},
-    )
-    records = []
-    for (family, modifier), group in rows.groupby(["family", "modifier"], sort=True):
-        found = median_bca(group["percent"])
-        records.append({"family": family, "modifier": modifier, "median_percent": found.estimate, "low": found.low,
-                        "high": found.high, "n_items": found.n})  # fmt: skip
-    return pd.DataFrame(records, columns=["family", "modifier", "median_percent", "low", "high", "n_items"])
+    probes = view.table.probes
+    of_words = set(probes.loc[probes["modifier"].notna(), "family"])
+    groups = [group for family in view.families() if family in of_words for group in modifier_groups(view, family)]
+    found = effects(view.of(evaluator), groups).rename(columns={"label": "modifier", "tests": "family"})
+    return found.loc[found["median_percent"].notna(), list(_SHIFTS)].sort_values(list(_SHIFTS[:2]), ignore_index=True)
 
 
-def modifier_objects(store: Store, chosen: Slice) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
+_SHIFTS = ("family", "modifier", "median_percent", "low", "high", "n_items")
+
+
+def modifier_objects(view: View) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
     """Nouns that each modifier was put before, and the neutral words beside them.
 
     Returns:
         Modifier or control -> labels, sorted; and the controls.
     """
-    clause, params = where(Slice(runs=chosen.runs, corpora=chosen.corpora, families=chosen.families, controls=True,
-                                 categories=chosen.categories, subjects=chosen.subjects))  # fmt: skip
-    rows = store.query(
-        f"select distinct s.modifier, s.label, s.control from shifts s {clause} and s.modifier is not null "
-        "and s.label is not null order by all",
-        params,
-    )
-    objects = {str(name): tuple(map(str, group["label"])) for name, group in rows.groupby("modifier", sort=True)}
-    return objects, tuple(sorted(set(map(str, rows["modifier"][rows["control"].astype(bool)]))))
+    table, labels = view.table, view.table.items["label"]
+    objects: dict[str, set[str]] = {}
+    controls = set()
+    for probes in view.families(controls=True).values():
+        for name in probes:
+            word = table.probes.loc[name, "modifier"]
+            if isinstance(word, str):
+                there = view.items & table.stored[:, table.probes.index.get_loc(name)].any(axis=0)
+                objects.setdefault(word, set()).update(map(str, labels[there].dropna()))
+                controls |= {word} if table.probes.loc[name, "control"] else set()
+    return {word: tuple(sorted(nouns)) for word, nouns in sorted(objects.items())}, tuple(sorted(controls))
 
 
 def text_encoders(references: Sequence[str]) -> dict[str, str]:

@@ -1,1 +1,7 @@
-"""Runs: plan, run, store; nothing here knows how a page looks."""
+"""Audits: a plan of what will be scored, its variants, the run that scores them and the record that it leaves.
+
+It may import the corpora, probes, evaluators and the store's schema, and nothing that reads results or draws them.
+Start at :mod:`core.audit.plan`, then :mod:`core.audit.run`.
+"""
+
+__all__ = ["estimate", "plan", "run"]

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.audit.manifest import MANIFEST, read_run
 from core.audit.plan import Plan
 from core.errors import InvalidInput
+from core.evaluators.memory import MB
+from core.evaluators.scoring import BATCH_BYTES
+from core.store.manifest import MANIFEST, read_run
 
-MB = 2**20
-LEAST_BYTES, MOST_BYTES = 128 * MB, 256 * MB
+LEAST_BYTES, MOST_BYTES = 128 * MB, BATCH_BYTES
 
 
 def group_bytes(plan: Plan) -> int:

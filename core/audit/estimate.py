@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.audit.machine import describe_machine
-from core.audit.manifest import Run, list_runs
 from core.audit.plan import Cost, Plan
 from core.evaluators.base import Availability, DualEncoder
 from core.evaluators.registry import find
+from core.store.manifest import Run, list_runs
 
 BYTES_A_ROW = 40
 """Disk of a finished run by its rows of scores, as measured on the demo corpus."""

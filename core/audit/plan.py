@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.audit.schema import SCHEMA_VERSION
 from core.corpora.schema import Corpus, Item
+from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
-from core.evaluators.base import BATCH_SIZE
+from core.evaluators.base import BATCH_SIZE, EvaluatorSpec
 from core.evaluators.registry import find
-from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Probe
-from core.probes.registry import catalogue, select
+from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Edits, Probe
+from core.probes.registry import select, with_baselines
 from core.probes.tables import lexicons_fingerprint
 from core.seeds import RUN_SEED
-
-SUBJECTS = ("template", "human")
-"""Which caption is held while the image is edited: the template of the label, or the first English caption."""
+from core.store.schema import SCHEMA_VERSION
 
 SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": SUBJECTS}
 """What a reader chooses -> the subjects it means."""
@@ -59,6 +57,8 @@ class Plan:
         root: folder that the items' image paths are told relative to.
         evaluators: references, as given.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
+        languages: of human captions, ISO 639-1; the template is English.
+        captions_each: most human captions of an item in each language, the first ones.
     """
 
     corpus: Corpus
@@ -70,6 +70,8 @@ class Plan:
     limit: int | None = None
     shard_items: int = SHARD_ITEMS
     batch_size: int | None = None
+    languages: tuple[str, ...] = (ENGLISH,)
+    captions_each: int = 1
 
     @property
     def group_images(self) -> int:
@@ -86,10 +88,43 @@ class Plan:
         """Probes that edit the caption."""
         return tuple(probe for probe in self.probes if probe.edits is Edits.CAPTION)
 
+    def subjects_of(self, probe: Probe) -> tuple[str, ...]:
+        """Subjects that the rows of a probe are filed under.
+
+        An edited image stands beside every subject that was asked for; an edit of the caption belongs to those of
+        them that it edits, or, where none of them was asked for, to the first one that it does.
+        """
+        if probe.edits is Edits.IMAGE:
+            return self.subjects
+        return tuple(name for name in self.subjects if name in probe.subjects) or probe.subjects[:1]
+
     @property
     def identity_subjects(self) -> tuple[str, ...]:
-        """Subjects of the unedited image: edited captions need the template's row beside them."""
-        return tuple(name for name in SUBJECTS if name in self.subjects or (name == "template" and self.caption_probes))
+        """Subjects of the unedited image: those asked for, and those that an edited caption is compared with."""
+        needed = {name for probe in self.caption_probes for name in self.subjects_of(probe)}
+        return tuple(name for name in SUBJECTS if name in self.subjects or name in needed)
+
+    @property
+    def specs(self) -> tuple[EvaluatorSpec, ...]:
+        """What the evaluators say of themselves, in their order."""
+        return tuple(find(reference).spec for reference in self.evaluators)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Languages of the captions that are scored."""
+        human = self.languages if HUMAN in self.identity_subjects else ()
+        return tuple(dict.fromkeys((*((ENGLISH,) if TEMPLATE in self.identity_subjects else ()), *human)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each evaluator that does not say whether it reads what it is given."""
+        others = [language for language in self.spoken if language != ENGLISH]
+        unsaid = [spec.name for spec in self.specs if others and not spec.languages]
+        return tuple(
+            f"{name} does not say which languages it reads; its scores of captions in {', '.join(others)} may mean "
+            "nothing"
+            for name in unsaid
+        )
 
     @property
     def shards(self) -> tuple[tuple[Item, ...], ...]:
@@ -100,16 +135,44 @@ class Plan:
     def cost(self) -> Cost:
         """Count the work."""
         items = self.corpus.items
-        labels = {item.label for item in items if item.label}
-        own = {item.captions["en"][0] for item in items if "human" in self.subjects and item.captions.get("en")}
-        subjects = len(self.identity_subjects)
-        pairs = len(items) * (subjects + len(self.image_probes) * len(self.subjects) + len(self.caption_probes))
+        read = [sum(self._pairs(language) for language in self.spoken if spec.reads(language)) for spec in self.specs]
         return Cost(
             items=len(items),
             images=len(items) * (1 + len(self.image_probes)),
-            captions=len(own) + len(labels) * (len(self.caption_probes) + ("template" in self.identity_subjects)),
-            pairs=pairs,
-            rows=pairs * len(self.evaluators),
+            captions=self._captions(),
+            pairs=max(read),
+            rows=sum(read),
+        )
+
+    def _pairs(self, language: str) -> int:
+        """Pairs of one language: subject captions, times the rows that stand beside each."""
+        made = [self.subjects_of(probe) for probe in self.probes]
+        total = 0
+        for name in self.identity_subjects:
+            rows = 1 + sum(name in names for names in made)
+            total += rows * self._count(name, language)
+        return total
+
+    def _count(self, name: str, language: str) -> int:
+        """Captions of a subject in a language, over all items."""
+        if name == TEMPLATE:
+            return len(self.corpus.items) if language == ENGLISH else 0
+        return sum(len(self._human(item, language)) for item in self.corpus.items)
+
+    def _human(self, item: Item, language: str) -> tuple[str, ...]:
+        return item.captions.get(language, ())[: self.captions_each] if language in self.languages else ()
+
+    def _captions(self) -> int:
+        """Unique captions, at most: labels' templates with their edits, human captions with theirs."""
+        edits = [self.subjects_of(probe) for probe in self.caption_probes]
+        labels = {item.label for item in self.corpus.items if item.label}
+        own = {
+            text for item in self.corpus.items for language in self.languages for text in self._human(item, language)
+        }
+        return sum(
+            len(texts) * (1 + sum(name in names for names in edits))
+            for name, texts in ((TEMPLATE, labels), (HUMAN, own))
+            if name in self.identity_subjects
         )
 
     def fingerprint(self) -> str:
@@ -120,6 +183,8 @@ class Plan:
             "probes": [describe_probe(probe) for probe in self.probes],
             "lexicons": lexicons_fingerprint(),
             "subjects": self.subjects,
+            "languages": self.languages,
+            "captions_each": self.captions_each,
             "seed": self.seed,
             "shard_items": self.shard_items,
             "batch_size": self.group_images,
@@ -132,7 +197,9 @@ def make_plan(
     *,
     evaluators: Sequence[str],
     probes: Sequence[str] = ("default",),
-    subjects: Sequence[str] = ("template",),
+    subjects: Sequence[str] = (TEMPLATE,),
+    languages: Sequence[str] = (ENGLISH,),
+    captions_each: int = 1,
     root: Path | None = None,
     seed: int = RUN_SEED,
     limit: int | None = None,
@@ -146,15 +213,19 @@ def make_plan(
         evaluators: registered names or ``path/to/file.py:Name``.
         probes: names, families, axes, ``default`` or ``all``.
         subjects: of SUBJECTS.
+        languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
+        captions_each: most human captions of an item in each language, the first ones.
         root: folder of the corpus; None: the folder that all its images share.
         limit: take only the first items.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
-        InvalidInput: for an empty corpus or choice, or a number out of its range.
+        InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
+            has, or languages of which no evaluator reads any.
     """
-    for name, value in (("limit", limit), ("shard_items", shard_items), ("batch_size", batch_size)):
+    for name, value in (("limit", limit), ("shard_items", shard_items), ("batch_size", batch_size),
+                        ("captions_each", captions_each)):  # fmt: skip
         if value is not None and value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
     unknown = [subject for subject in subjects if subject not in SUBJECTS]
@@ -170,7 +241,7 @@ def make_plan(
     ids = [item.id for item in corpus.items]
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
-    return Plan(
+    plan = Plan(
         corpus=replace(corpus, items=corpus.items[:limit]),
         root=common_root(corpus) if root is None else Path(root),
         probes=with_baselines(select(probes)),
@@ -180,34 +251,31 @@ def make_plan(
         limit=limit,
         shard_items=shard_items,
         batch_size=batch_size,
+        languages=tuple(dict.fromkeys(languages)),
+        captions_each=captions_each,
     )
+    _check_languages(plan, languages_in(corpus.items))
+    return plan
 
 
-def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Return the probes with those that they are compared with, in catalogue order.
-
-    Raises:
-        InvalidInput: if a family has no neutral control to compare with.
-    """
-    known = catalogue()
-    wanted = {probe.name: probe for probe in probes}
-    queue = list(probes)
-    while queue:
-        probe = queue.pop()
-        if probe.baseline == IDENTITY:
-            continue
-        if probe.baseline == LENGTH_MATCHED:
-            needed = [each for each in known if each.family == probe.family and each.control]
-            if not needed:
-                raise InvalidInput(f"probe {probe.name!r} needs a neutral control in family {probe.family!r}; add one")
-        else:
-            needed = [known.get(BASE_CAPTION if probe.baseline == BASE_CAPTION else probe.baseline)]
-        for each in needed:
-            if each.name not in wanted:
-                wanted[each.name] = each
-                queue.append(each)
-    order = {name: rank for rank, name in enumerate(known.names())}
-    return tuple(sorted(wanted.values(), key=lambda probe: order.get(probe.name, len(order))))
+def _check_languages(plan: Plan, known: Sequence[str]) -> None:
+    if not plan.languages:
+        raise InvalidInput("no language is chosen; leave the choice out for English")
+    if plan.languages != (ENGLISH,) and HUMAN not in plan.identity_subjects:
+        raise InvalidInput(
+            f"languages choose among captions by people, and the template is English, got {', '.join(plan.languages)}; "
+            "choose the subject human or both"
+        )
+    strange = [language for language in plan.languages if language not in (*known, ENGLISH)]
+    if strange:
+        raise InvalidInput(
+            f"no caption of corpus {plan.corpus.name!r} is in language {strange[0]!r}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
+    specs = plan.specs
+    if not any(spec.reads(language) for spec in specs for language in plan.spoken):
+        told = "; ".join(spec.unread(plan.spoken[0]) for spec in specs)
+        raise InvalidInput(f"no chosen evaluator reads any of {', '.join(plan.spoken)}: {told}; choose another")
 
 
 def describe_probe(probe: Probe) -> dict[str, Any]:
@@ -215,6 +283,7 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
     return {
         "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
         "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
+        "subjects": list(probe.subjects) if probe.edits is Edits.CAPTION else list(SUBJECTS),
         "summary": probe.summary, "source": probe.source,
     }  # fmt: skip
 

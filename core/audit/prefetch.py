@@ -45,13 +45,17 @@ def prefetch(source: Iterator[T], *, depth: int = 1) -> Iterator[T]:
     thread = threading.Thread(target=work, name="prefetch", daemon=True)
     thread.start()
     try:
-        while True:
-            message = waiting.get()
-            if message.error is not None:
-                raise message.error
-            if message.last:
-                return
-            yield message.value  # type: ignore[misc]  # None is a legal value of T
+        yield from _handed_over(waiting)
     finally:
         stopped.set()
         thread.join()
+
+
+def _handed_over(waiting: "queue.Queue[_Message[T]]") -> Iterator[T]:
+    while True:
+        message = waiting.get()
+        if message.error is not None:
+            raise message.error
+        if message.last:
+            return
+        yield message.value  # type: ignore[misc]  # None is a legal value of T

@@ -13,14 +13,15 @@ import pyarrow.parquet as pq
 
 import core
 from core.audit.machine import constants, describe_machine, versions
-from core.audit.manifest import RUNNING
 from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
-from core.audit.schema import SCHEMA_VERSION, SHIFT_FLOOR
 from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, describe
 from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
+from core.statistics.changes import SHIFT_FLOOR
+from core.store.manifest import RUNNING
+from core.store.schema import SCHEMA_VERSION
 
 LISTED_REJECTIONS = 200
 """Most rejected items that a manifest lists; all of them stand in ``rejections``."""
@@ -57,6 +58,9 @@ def first_manifest(
             "fingerprint": corpus_fingerprint(plan.corpus),
         },
         "subjects": list(plan.subjects),
+        "languages": list(plan.languages),
+        "captions_each": plan.captions_each,
+        "warnings": list(plan.warnings),
         "seed": plan.seed,
         "shard_items": plan.shard_items,
         "batch_size": plan.group_images,
@@ -96,7 +100,10 @@ def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Pa
     """
     if earlier.get("key") == manifest["key"]:
         return
-    compared = ("corpus", "probes", "lexicons", "evaluators", "subjects", "seed", "shard_items", "batch_size")
+    compared = (
+        "corpus", "probes", "lexicons", "evaluators", "subjects", "languages", "captions_each", "seed", "shard_items",
+        "batch_size",
+    )  # fmt: skip
     differs = [name for name in compared if _comparable(earlier.get(name)) != _comparable(manifest[name])]
     what = f"other {differs[0]}" if differs else "another version of its tables"
     raise InvalidInput(
@@ -108,7 +115,8 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
     """Counts and rejections of a complete run, read back from its own tables."""
     names = range(len(plan.shards))
     items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
-    scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=["score"]) for name in names)
+    kept = ["evaluator", "score"]
+    scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=kept) for name in names)
     rejections = [
         row
         for name in (CORPUS_REJECTIONS, *names)
@@ -126,7 +134,7 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
             "variants_rejected": len(variants),
             "variants_rejected_by_code": _by_code(variants),
             "rows": scores.num_rows,
-            "pairs": scores.num_rows // len(plan.evaluators),
+            "pairs": max(Counter(scores["evaluator"].to_pylist()).values(), default=0),
             "scores_null": scores["score"].null_count,
             **counts.as_dict(),
         },

@@ -14,8 +14,8 @@ from core.audit.render import render
 from core.corpora.images import encode_png, read_image, read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError
-from core.evaluators.published.region_source import detect
-from core.evaluators.published.regions import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
+from core.evaluators.regions.files import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
+from core.evaluators.regions.source import detect
 from core.probes.base import IDENTITY
 
 LIST = "pictures.csv"

@@ -10,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from core.audit.plan import Plan, told_path
-from core.audit.render import Draft, LeftOut
-from core.audit.schema import ITEMS, REJECTIONS, SCORES
 from core.corpora.images import DecodedImage
 from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError
-from core.evaluators.base import Evaluator
+from core.evaluators.base import Evaluator, EvaluatorSpec
 from core.evaluators.scoring import PairScores
-from core.probes.base import IDENTITY, LENGTH_MATCHED
-from core.probes.captions import length_matched
+from core.probes.base import IDENTITY
+from core.probes.pairs import Draft, LeftOut, baseline_name
+from core.store.schema import ITEMS, REJECTIONS, SCORES, VARIANTS
 
 Row = dict[str, Any]
 
@@ -34,7 +33,7 @@ class RowMaker:
         self._fixed = {"run": run, "corpus": plan.corpus.name, "evaluator": name}
         self._truncated: dict[str, bool] = {}
         self._tokens: dict[str, int | None] = {}
-        self._baselines: dict[tuple[str, str, str], str] = {}
+        self._baselines: dict[tuple[str, str, str | None], str | None] = {}
 
     def rows(
         self, evaluator: Evaluator, drafts: Sequence[Draft], scores: PairScores
@@ -58,12 +57,26 @@ class RowMaker:
             rows.append(row)
         return rows, left_out
 
+    @staticmethod
+    def readable(spec: EvaluatorSpec, drafts: Sequence[Draft]) -> tuple[list[Draft], list[LeftOut]]:
+        """Drafts whose captions an evaluator reads, and why it is not given the others."""
+        read = [draft for draft in drafts if spec.reads(draft.subject.language)]
+        left_out = [
+            LeftOut(
+                draft.item.id,
+                draft.probe.name if draft.probe else IDENTITY,
+                "language-not-read",
+                f"{spec.unread(draft.subject.language)}: caption {draft.subject.rank} is not scored",
+            )
+            for draft in drafts
+            if not spec.reads(draft.subject.language)
+        ]
+        return read, left_out
+
     def _baseline(self, evaluator: Evaluator, draft: Draft) -> str | None:
-        if draft.probe is None or draft.probe.baseline != LENGTH_MATCHED:
-            return None if draft.probe is None else draft.probe.baseline
-        key = (draft.probe.family, draft.caption, draft.item.label or "")
+        key = (draft.probe.name if draft.probe else IDENTITY, draft.caption, draft.item.label)
         if key not in self._baselines:
-            self._baselines[key] = length_matched(*key, count_tokens=lambda text: self._count(evaluator, text))
+            self._baselines[key] = baseline_name(draft, count_tokens=lambda text: self._count(evaluator, text))
         return self._baselines[key]
 
     def _count(self, evaluator: Evaluator, text: str) -> int | None:
@@ -109,6 +122,7 @@ def items_table(run: str, plan: Plan, items: Iterable[tuple[Item, DecodedImage]]
             "pixels_sha256": image.pixels_sha256,
             "licence": item.licence,
             "source": item.source,
+            "item_group": item.group or image.pixels_sha256,
         }
         for item, image in items
     ]
@@ -124,6 +138,22 @@ def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.T
     return pa.Table.from_pylist(rows, schema=REJECTIONS)
 
 
+def variants_table(run: str, corpus: str, drafts: Iterable[Draft]) -> pa.Table:
+    """Facts of variants as a table of schema VARIANTS."""
+    rows = [
+        {"run": run, "corpus": corpus, "item": draft.item.id, "probe": draft.probe.name, **_subject_columns(draft),
+         "key": key, "value": str(value)}
+        for draft in drafts
+        if draft.probe is not None
+        for key, value in draft.facts.items()
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=VARIANTS)
+
+
+def _subject_columns(draft: Draft) -> Row:
+    return {"subject": draft.subject.name, "language": draft.subject.language, "rank": draft.subject.rank}
+
+
 def _item_columns(item: Item) -> Row:
     return {
         "item": item.id,
@@ -137,7 +167,7 @@ def _item_columns(item: Item) -> Row:
 def _probe_columns(draft: Draft) -> Row:
     probe = draft.probe
     measured = {name: value for name, value in draft.diagnostics.items() if not np.isnan(value)}
-    row: Row = {"subject": draft.subject, "caption": draft.caption, **measured}
+    row: Row = {**_subject_columns(draft), "caption": draft.caption, **measured}
     if probe is None:
         return {**row, "family": IDENTITY, "probe": IDENTITY, "control": False}
     return {

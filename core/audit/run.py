@@ -16,17 +16,18 @@ import filelock
 
 from core.audit import rows
 from core.audit.batches import begun_with, settle
-from core.audit.files import cannot_write, write_json
-from core.audit.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.audit.plan import Plan
 from core.audit.prefetch import prefetch
 from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
-from core.audit.render import Group, LeftOut, render
+from core.audit.render import Group, references, render
 from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
+from core.probes.pairs import Draft, LeftOut
+from core.store.files import cannot_write, write_json
+from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 
 _log = logging.getLogger("invariscope.audit")
 Existing = Literal["resume", "refuse", "replace"]
@@ -168,6 +169,7 @@ class _Job:
             reference: manifest["evaluators"][index]["fingerprint"]["key"]
             for index, reference in enumerate(plan.evaluators)
         }
+        self.specs = dict(zip(plan.evaluators, plan.specs, strict=True))
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.finished = 0
@@ -241,36 +243,43 @@ class _Job:
     def _shard(self, index: int, source: Iterator[Group | None]) -> ShardCounts:
         found: list[rows.Row] = []
         left_out: list[LeftOut] = []
+        told: list[Draft] = []
         items = []
         counts = ShardCounts()
         for group in iter(source.__next__, None):
             assert group is not None
             counts = counts.plus(self._score(group, found, left_out))
+            told += [draft for draft in group.drafts if draft.facts and self._is_read(draft)]
             left_out += group.left_out
             items += group.items
             self.done += group.variants
         order = {item.id: rank for rank, item in enumerate(self.plan.shards[index])}
         found.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
         left_out.sort(key=lambda each: order[each.item])
+        told.sort(key=lambda each: order[each.item.id])
         self.cache.save(self.folder.work(index))
         tables = {
             "scores": rows.scores_table(found, self.folder.metadata(counts)),
             "items": rows.items_table(self.run_id, self.plan, items),
             "rejections": rows.rejections_table(self.run_id, self.plan.corpus.name, left_out),
+            "variants": rows.variants_table(self.run_id, self.plan.corpus.name, told),
         }
         self.folder.write(index, tables)
         return counts
 
     def _score(self, group: Group, found: list[rows.Row], left_out: list[LeftOut]) -> ShardCounts:
-        pairs = [(draft.image_key, draft.caption) for draft in group.drafts]
+        drafts = [draft for draft in group.drafts if self._is_read(draft)]
         counts = ShardCounts(
-            unique_images=self.cache.first_seen("seen-image", [key for key, _ in pairs]),
-            unique_captions=self.cache.first_seen("seen-caption", [caption for _, caption in pairs]),
+            unique_images=self.cache.first_seen("seen-image", [draft.image_key for draft in drafts]),
+            unique_captions=self.cache.first_seen("seen-caption", [draft.caption for draft in drafts]),
         )
-        if not pairs:
+        if not drafts:
             self._tell(group.variants)
-            return counts
         for rank, (reference, maker) in enumerate(self.makers.items()):
+            read, unread = maker.readable(self.specs[reference], group.drafts)
+            left_out += unread
+            if not read:
+                continue
             with self.pool.lease(reference) as evaluator:
                 if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
                     raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
@@ -278,14 +287,14 @@ class _Job:
                 scores = score_pairs_with_errors(
                     evaluator,
                     group.images,
-                    pairs,
-                    references=[draft.references for draft in group.drafts],
+                    [(draft.image_key, draft.caption) for draft in read],
+                    references=[references(draft) for draft in read],
                     cache=self.cache,
                     batch_size=self.batches[reference],
                     progress=partial(self._tell_part, group.variants, rank),
                 )
                 spent = time.perf_counter() - started
-                new, without_baseline = maker.rows(evaluator, group.drafts, scores)
+                new, without_baseline = maker.rows(evaluator, read, scores)
                 name = evaluator.spec.name
                 del evaluator  # while the next one loads, the pool may want its memory
             found += new
@@ -296,6 +305,9 @@ class _Job:
             speed["seconds"] = round(speed["seconds"] + spent, 3)
             self._tell_part(group.variants, rank, 1, 1)
         return counts
+
+    def _is_read(self, draft: Draft) -> bool:
+        return any(spec.reads(draft.subject.language) for spec in self.specs.values())
 
     def _tell_part(self, images: int, rank: int, done: int, total: int) -> None:
         """Report how far a group of images is: the evaluators before ``rank``, and a part of what that one does."""

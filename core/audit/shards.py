@@ -1,4 +1,4 @@
-"""The files of a run folder: shards of the three tables, and what a resumed run needs to go on alike."""
+"""The files of a run folder: shards of its tables, and what a resumed run needs to go on alike."""
 
 import json
 import shutil
@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.audit.files import write_whole
-from core.audit.manifest import TABLES
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache
+from core.store.files import write_whole
+from core.store.manifest import TABLES
 
 WORK = "work"
 CORPUS_REJECTIONS = "corpus"

@@ -2,19 +2,38 @@
 
 from base64 import b64encode
 from io import BytesIO
+from typing import Protocol
 
 import cv2
 import numpy as np
 import plotly.graph_objects as go
 from PIL import Image
 
-from core.corpora.schema import Box
-
 ACCENT = (213, 94, 0)
 """RGB of outlines: Okabe and Ito's vermillion, seen on nearly any photograph."""
 
 CANVAS_SIDE = 640
 """Longest side, in px, of the picture that travels to the browser."""
+
+
+class Box(Protocol):
+    """The edges of a box in pixels of its picture, y downward."""
+
+    @property
+    def x(self) -> float:
+        """Its left edge."""
+
+    @property
+    def y(self) -> float:
+        """Its upper edge."""
+
+    @property
+    def right(self) -> float:
+        """Its right edge."""
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
 
 
 def thumbnail(pixels: np.ndarray, *, side: int) -> np.ndarray:
@@ -43,7 +62,7 @@ def outlined(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
     """Return a copy with everything outside the crop darkened and the crop framed; None: all is inside."""
-    if crop is None or crop.coverage(pixels.shape[1], pixels.shape[0]) > 0.999:
+    if crop is None or (crop.right - crop.x) * (crop.bottom - crop.y) > 0.999 * pixels.shape[0] * pixels.shape[1]:
         return pixels
     rows = slice(max(round(crop.y), 0), round(crop.bottom))
     columns = slice(max(round(crop.x), 0), round(crop.right))
@@ -80,7 +99,7 @@ def box_canvas(pixels: np.ndarray, *, box: Box | None = None) -> go.Figure:
 
 
 def _line(pixels: np.ndarray) -> int:
-    return max(round(max(pixels.shape[:2]) / 250), 1)
+    return int(max(round(max(pixels.shape[:2]) / 250), 1))
 
 
 def _data_uri(pixels: np.ndarray) -> str:

@@ -8,8 +8,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from core.charts.canvas import ACCENT, thumbnail
-from core.corpora.schema import Box
+from core.charts.canvas import ACCENT, Box, thumbnail
 from core.errors import InvalidInput
 
 Kind = Literal["same", "removed", "added"]
@@ -115,7 +114,7 @@ def with_boxes(pixels: np.ndarray, *, box: Box | None, old: Box | None = None, s
 def _changed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     if before.shape != after.shape:
         raise InvalidInput(f"two pictures of one size are compared, got {before.shape[:2]} and {after.shape[:2]} px")
-    return cv2.absdiff(before, after).max(axis=2) >= NOTICED
+    return np.asarray(cv2.absdiff(before, after).max(axis=2) >= NOTICED)
 
 
 def _frame(drawn: np.ndarray, box: Box, scale: tuple[float, float], *, dash: int) -> None:

@@ -1,18 +1,16 @@
 """The fairness card's figure: how far every family moves one evaluator, the worst of each axis marked."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from core.charts.style import BAND, faded, plain, quiet
-
-ROW_HEIGHT = 26
+from core.charts.spec import Figure, Shade, Style
 
 
-def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -> go.Figure:
-    """Draw one evaluator's families.
+def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -> Figure:
+    """One evaluator's families.
 
     Args:
         contrasts: rows of ``core.analysis.overview.family_contrasts`` of one evaluator; the null axis is left out.
@@ -26,35 +24,18 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -
     rows = contrasts[contrasts["axis"] != "null"].dropna(subset=["median_abs_percent"])
     rows = rows.sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     worst = set(zip(card["axis"], card["family"], strict=True))
-    marked = [(row["axis"], row["family"]) in worst for _, row in rows.iterrows()]
-    figure = go.Figure(
-        go.Scatter(
-            x=rows["median_abs_percent"],
-            y=[plain(family) for family in rows["family"]],
-            mode="markers",
-            cliponaxis=False,
-            marker={
-                "color": [faded(colour, 1.0 if each else 0.2) for each in marked],
-                "size": 10,
-                "line": {"color": colour, "width": 1.5},
-            },
-            error_x={
-                "array": (rows["abs_high"] - rows["median_abs_percent"]).fillna(0),
-                "arrayminus": (rows["median_abs_percent"] - rows["abs_low"]).fillna(0),
-                "color": colour,
-                "thickness": 1.5,
-                "width": 4,
-            },
-            hovertext=[_hover(row, mark) for (_, row), mark in zip(rows.iterrows(), marked, strict=True)],
-            hoverinfo="text",
-        )
-    )
+    marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]
     null = float(card["null_band"].max()) if len(card) else math.nan
-    if not math.isnan(null):
-        figure.add_vrect(x0=0, x1=null, fillcolor=BAND, line_width=0, layer="below")
-    figure.update_xaxes(range=[0, 1.08 * _top(rows, null)], ticksuffix=" %", nticks=5)
-    figure.update_yaxes(autorange="reversed", type="category")
-    return quiet(figure, height=ROW_HEIGHT * max(len(rows), 1) + 60)
+    frame = pd.DataFrame(
+        {"label": rows["family"].astype(str), "series": "median |%Δ|", "panel": "", "value": rows["median_abs_percent"],
+         "low": rows["abs_low"], "high": rows["abs_high"], "n": rows["n_items"],
+         "hollow": [not each for each in marked],
+         "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]}
+    )  # fmt: skip
+    return Figure(
+        "", "", "", frame, "", unit=" %", span=(0, 1.08 * _top(rows, null)), styles={"median |%Δ|": Style(colour)},
+        shades=() if math.isnan(null) else (Shade(0, null),),
+    )  # fmt: skip
 
 
 def _top(rows: pd.DataFrame, null: float) -> float:
@@ -62,10 +43,10 @@ def _top(rows: pd.DataFrame, null: float) -> float:
     return float(np.nanmax([*ends, null, 0.1]))
 
 
-def _hover(row: pd.Series, worst: bool) -> str:
+def _hover(row: dict[Any, Any], worst: bool) -> str:
     return (
-        f"<b>{plain(row['family'])}</b>, {plain(row['axis'])}{', worst of its axis' if worst else ''}<br>"
-        f"median |%Δ| {row['median_abs_percent']:.2f} % (95 % CI {row['abs_low']:.2f} to {row['abs_high']:.2f})<br>"
-        f"median %Δ {row['median_percent']:+.2f} % ({row['low']:+.2f} to {row['high']:+.2f})<br>"
-        f"n = {row['n_items']} items, {row['n_shifts']} shifts; {plain(row['verdict'])}"
+        f"{row['family']}, {row['axis']}{', worst of its axis' if worst else ''}\n"
+        f"median |%Δ| {row['median_abs_percent']:.2f} % (95 % CI {row['abs_low']:.2f} to {row['abs_high']:.2f})\n"
+        f"median %Δ {row['median_percent']:+.2f} % ({row['low']:+.2f} to {row['high']:+.2f})\n"
+        f"n = {row['n_items']} items, {row['n_shifts']} shifts; {row['drift']}; {row['scatter']}"
     )

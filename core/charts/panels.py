@@ -1,162 +1,186 @@
-"""Intervals beside labels, or lines, one colour a series and one panel a value: what every figure of a report is."""
+"""Where the marks of a figure stand, worked out once for every renderer."""
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from core.charts.stacked import number
-from core.charts.style import GRID, NEUTRAL, Row, colours, plain
+from core.charts.spec import Figure, Style, series_styles, shortened
 
-ROW = 20
-"""Height of one mark, in px."""
-COLUMNS = 2
-_BETWEEN, _BELOW = 76, 48  # px: room for an axis' title and the next panel's
-_BESIDE = 0.16  # of the width: room for the labels of the panel on the right
-_SPREAD = 0.7  # of the distance between two labels, over which the series of one label lie
+SPREAD = 0.7
+"""Of the distance between two labels, over which the series of one label lie."""
+
+_LEVELS_SPREAD = 0.35  # lines over levels stay closer to their level: a line leads the eye
 
 
-def places(frame: pd.DataFrame) -> tuple[dict[str, float], dict[str, float]]:
-    """Where labels and series stand on the label axis.
-
-    Returns:
-        Position of each label, the first 0; and what each series adds to it, so that none hides another.
-    """
-    labels = {str(name): float(place) for place, name in enumerate(dict.fromkeys(frame["label"]))}
-    series = list(dict.fromkeys(map(str, frame["series"])))
-    step = _SPREAD / max(len(series), 1)
-    return labels, {name: step * (place - (len(series) - 1) / 2) for place, name in enumerate(series)}
-
-
-def panels(frame: pd.DataFrame, *, axis: str, lines: bool = False, mark: str = "", free: bool = False) -> go.Figure:
-    """Draw a figure of a report, made whole.
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """One series in one panel.
 
     Args:
-        frame: columns label, series, panel, value, low, high, n.
-        axis: name and unit of the values.
-        lines: connect the marks of a series; label is then the x, a number or the name of a step.
-        mark: column that marks one point of each series.
-        free: every panel has a value axis of its own.
+        name: of the series, whole.
+        style: how it looks.
+        rows: int [n], the rows of the figure's frame.
+        along: float64 [n], places on the axis of the labels.
+        value: float64 [n], likewise low and high; NaN where there is none.
+        hollow: bool [n], marks that are drawn open.
+        chosen: bool [n], marks that are drawn large.
     """
-    names = list(dict.fromkeys(frame["panel"]))
-    columns = min(COLUMNS, len(names)) or 1
-    rows = math.ceil(max(len(names), 1) / columns)
-    colour = colours(map(str, frame["series"].unique()))
-    drawn = rows * _panel_height(frame, lines=lines, series=len(colour)) + (rows - 1) * _BETWEEN
-    boxes = _boxes(rows, columns, _BETWEEN / drawn if rows > 1 else 0.0)
-    layout = _layout(height=drawn, legend=len(colour) > 1)
-    held = number((rows - 1) * columns) if not free else None
-    layout |= _axes(boxes, axis=axis, lines=lines, held=held)
-    if len(names) > 1:
-        layout["annotations"] = [_title(str(name), *box) for name, box in zip(names, boxes, strict=False)]
-    traces, told = [], set[str]()
-    for place, name in enumerate(names):
-        part = frame[frame["panel"] == name]
-        labels, offsets = places(part)
-        for series, own in _by_series(part).items():
-            trace = _line(own, mark) if lines else _dots(own, labels, offsets)
-            trace["marker"]["color"] = colour[series]
-            trace |= {"type": "scatter", "name": plain(series), "legendgroup": series,
-                      "line": {"color": colour[series]}, "showlegend": series not in told,
-                      "xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}  # fmt: skip
-            told.add(series)
-            traces.append(trace)
-        if not lines:
-            layout[f"yaxis{number(place)}"] |= {
-                "tickvals": list(labels.values()), "ticktext": [plain(label) for label in labels],
-                "range": [len(labels) - 0.4, -0.6],
-            }  # fmt: skip
-    return go.Figure(traces, layout)
+
+    name: str
+    style: Style
+    rows: np.ndarray
+    along: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    hollow: np.ndarray
+    chosen: np.ndarray
 
 
-def _by_series(part: pd.DataFrame) -> dict[str, list[Row]]:
-    """Rows of a panel by their series, in the order in which the series come."""
-    found: dict[str, list[Row]] = {}
-    for row in part.to_dict("records"):
-        found.setdefault(str(row["series"]), []).append(row)
-    return found
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One panel.
+
+    Args:
+        title: empty where a figure has a single, nameless panel.
+        marks: by series, in the order of the legend.
+        names: words of the labels at 0, 1, 2, …; empty where the axis is one of numbers.
+        counts: n below each of them; empty where it is not asked for.
+    """
+
+    title: str
+    marks: tuple[Marks, ...]
+    names: tuple[str, ...]
+    counts: tuple[str, ...]
 
 
-def _dots(rows: Sequence[Row], labels: dict[str, float], offsets: dict[str, float]) -> dict[str, Any]:
-    return {
-        "x": _values(rows), "y": [labels[str(row["label"])] + offsets[str(row["series"])] for row in rows],
-        "mode": "markers", "marker": {"size": 8}, "error_x": {**_whiskers(rows), "thickness": 1.5, "width": 3},
-        "hovertext": [_hover(row) for row in rows], "hoverinfo": "text",
-    }  # fmt: skip
+def panels(figure: Figure) -> tuple[Panel, ...]:
+    """Arrange a figure; one without a row is one empty panel."""
+    frame = figure.frame.reset_index(drop=True)
+    if frame.empty:
+        return (Panel("", (), (), ()),)
+    styles = series_styles(figure)
+    titles, series = frame["panel"].astype(str).to_numpy(), frame["series"].astype(str).to_numpy()
+    numbers = {name: frame[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high", "n")}
+    looks = {"hollow": hollow(figure), "chosen": _flags(frame, figure.mark)}
+    every = _Labels.of(figure, frame)
+    found = []
+    for title in dict.fromkeys(titles):
+        here = np.flatnonzero(titles == title)
+        labels = every if figure.upright else every.of_rows(here)
+        marks = []
+        for place, (name, style) in enumerate(styles.items()):
+            rows = here[series[here] == name]
+            if len(rows):
+                if len(styles) > 1 and figure.kind == "dots":  # the first mark stands in the legend: a filled one
+                    rows = rows[np.argsort(looks["hollow"][rows], kind="stable")]
+                at = labels.places(rows) + _offset(figure, labels, place, len(styles))
+                told = {each: numbers[each][rows] for each in ("value", "low", "high")}
+                marks.append(Marks(name, style, rows, at, **told, **{key: look[rows] for key, look in looks.items()}))
+        most = max(56 // max(len(labels.names), 1), 6) if figure.upright else 34
+        words = tuple(shortened(str(figure.names.get(name, name)), most=most) for name in labels.names)
+        counts = labels.counted(here if not figure.upright else np.arange(len(frame)), numbers["n"])
+        found.append(Panel(title, tuple(marks), words, counts if figure.counts else ()))
+    return tuple(found)
 
 
-def _line(rows: Sequence[Row], mark: str) -> dict[str, Any]:
-    return {
-        "x": np.array([row["label"] for row in rows]), "y": _values(rows), "mode": "lines+markers",
-        "marker": {"size": [13 if mark and row[mark] else 6 for row in rows]},
-        "error_y": {**_whiskers(rows), "thickness": 1, "width": 3},
-        "hovertext": [_hover(row) for row in rows], "hoverinfo": "text",
-    }  # fmt: skip
+def hollow(figure: Figure) -> np.ndarray:
+    """Which marks are drawn open: those that the frame says, and those without an interval among marks that have one.
+
+    Returns:
+        bool [n].
+    """
+    said = _flags(figure.frame, "hollow" if "hollow" in figure.frame else "")
+    if figure.kind not in ("dots", "scatter"):
+        return said
+    bare = (figure.frame["low"].isna() & figure.frame["high"].isna()).to_numpy(dtype=bool)
+    return said | (bare if not bare.all() else np.zeros_like(bare))
 
 
-def _values(rows: Sequence[Row], column: str = "value") -> np.ndarray:
-    return np.array([row[column] for row in rows], dtype=np.float64)
+def reach(marks: Marks) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other."""
+    below, above = marks.value - marks.low, marks.high - marks.value
+    none = np.isnan(below) & np.isnan(above)
+    ends = (np.where(np.isnan(each), 0.0, np.maximum(each, 0.0)) for each in (below, above))
+    one, other = (np.where(none, np.nan, each) for each in ends)
+    return one, other
 
 
-def _whiskers(rows: Sequence[Row]) -> dict[str, np.ndarray]:
-    value, low, high = _values(rows), _values(rows, "low"), _values(rows, "high")
-    reach = {"array": high - value, "arrayminus": value - low}
-    return {name: np.where(np.isnan(length), 0.0, length) for name, length in reach.items()}
+def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of a map's panel.
+
+    Returns:
+        Values, float64 [labels, series], NaN where there is none; and the row of the frame of each, -1 for none.
+    """
+    value = np.full((len(panel.names), len(panel.marks)), np.nan)
+    rows = np.full(value.shape, -1)
+    for column, marks in enumerate(panel.marks):
+        value[marks.along.astype(int), column] = marks.value
+        rows[marks.along.astype(int), column] = marks.rows
+    return value, rows
 
 
-def _hover(row: Row) -> str:
-    interval: str = "" if pd.isna(row["low"]) else f" (95 % CI {row['low']:.3g} to {row['high']:.3g})"
-    who = f"{plain(str(row['series']))}, {plain(str(row['label']))}"
-    return f"{who}: {row['value']:.3g}{interval}<br>n = {row['n']}"
+def colour_span(figure: Figure) -> tuple[float, float]:
+    """Values at the ends of a map's colours."""
+    values = figure.frame["value"].to_numpy(dtype=np.float64)
+    there = values[np.isfinite(values)]
+    if figure.diverging:
+        largest = float(np.abs(there).max(initial=0.1))
+        return -largest, largest
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 1.0)
+    first, last = figure.span
+    return (low if first is None else first), (high if last is None else last)
 
 
-def _panel_height(frame: pd.DataFrame, *, lines: bool, series: int) -> int:
-    labels = 1 if frame.empty else int(frame.groupby("panel", sort=False)["label"].nunique().max())
-    return 260 if lines else int(ROW * max(labels, 2) * max(series, 1.4)) + 20
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The labels of some rows: their names in order, and the place of each row's."""
+
+    names: tuple[str, ...]
+    place: np.ndarray  # of every row of the frame; a number where the axis is one of numbers
+    levels: bool
+
+    @classmethod
+    def of(cls, figure: Figure, frame: pd.DataFrame) -> "_Labels":
+        if figure.kind == "scatter":
+            return cls((), frame["x"].to_numpy(dtype=np.float64), levels=False)
+        if figure.kind == "lines" and pd.api.types.is_numeric_dtype(frame["label"]):
+            return cls((), frame["label"].to_numpy(dtype=np.float64), levels=False)
+        labels = frame["label"].astype(str)
+        there = dict.fromkeys(labels)
+        names = [name for name in figure.order if name in there]
+        names += [name for name in there if name not in figure.order]
+        return cls(tuple(names), pd.Index(names).get_indexer(pd.Index(labels)).astype(np.float64), levels=True)
+
+    def of_rows(self, rows: np.ndarray) -> "_Labels":
+        """The same for the rows of one panel, numbered anew."""
+        own = sorted(set(self.place[rows].astype(int).tolist()))
+        number = np.full(len(self.names), np.nan)
+        number[own] = np.arange(len(own))
+        return _Labels(tuple(self.names[code] for code in own), number[self.place.astype(int)], levels=True)
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.place[rows])
+
+    def counted(self, rows: np.ndarray, n: np.ndarray) -> tuple[str, ...]:
+        """Fewest and most n of each label."""
+        return tuple(_range(n[rows[self.place[rows] == place]]) for place in range(len(self.names)))
 
 
-def _boxes(rows: int, columns: int, gap: float) -> list[tuple[list[float], list[float]]]:
-    """Stretch across and upward of every panel, as shares of the figure; row by row, the first on top."""
-    wide = (1 - (_BESIDE if columns > 1 else 0.0) * (columns - 1)) / columns
-    high = (1 - gap * (rows - 1)) / rows
-    across = [[column * (wide + _BESIDE), column * (wide + _BESIDE) + wide] for column in range(columns)]
-    upward = [[row * (high + gap), row * (high + gap) + high] for row in reversed(range(rows))]
-    return [(left, up) for up in upward for left in across]
+def _range(counts: np.ndarray) -> str:
+    there = counts[np.isfinite(counts)]
+    if not len(there):
+        return ""
+    low, high = int(there.min()), int(there.max())
+    return f"n {low}" if low == high else f"n {low}–{high}"
 
 
-def _title(text: str, across: Sequence[float], upward: Sequence[float]) -> dict[str, Any]:
-    return {
-        "text": plain(text), "x": (across[0] + across[1]) / 2, "xref": "paper", "xanchor": "center", "y": upward[1],
-        "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 16},
-    }  # fmt: skip
+def _offset(figure: Figure, labels: _Labels, place: int, count: int) -> float:
+    if not labels.levels or figure.overlay or figure.kind == "map":
+        return 0.0
+    return (_LEVELS_SPREAD if figure.upright else SPREAD) / count * (place - (count - 1) / 2)
 
 
-def _axes(
-    boxes: Sequence[tuple[list[float], list[float]]], *, axis: str, lines: bool, held: str | None
-) -> dict[str, Any]:
-    """Axes of every panel; ``held``: number of the panel whose value axis all others follow, None: each its own."""
-    value = {"gridcolor": GRID, "zeroline": True, "zerolinecolor": NEUTRAL, "automargin": True, "showticklabels": True,
-             "title": {"text": axis, "standoff": 6}}  # fmt: skip
-    label = {"showgrid": False, "zeroline": False, "automargin": True}
-    found: dict[str, Any] = {}
-    for place, (across, upward) in enumerate(boxes):
-        name = number(place)
-        follows = {} if held in (None, name) else {"matches": f"{'y' if lines else 'x'}{held}"}
-        own = {**value, **follows}
-        wide, high = (label, own) if lines else (own, label)
-        found[f"xaxis{name}"] = {**wide, "anchor": f"y{name}", "domain": across}
-        found[f"yaxis{name}"] = {**high, "anchor": f"x{name}", "domain": upward}
-    return found
-
-
-def _layout(*, height: int, legend: bool) -> dict[str, Any]:
-    top = 70 if legend else 34
-    return {
-        "height": height + top + _BELOW, "margin": {"l": 8, "r": 8, "t": top, "b": _BELOW}, "dragmode": False,
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "showlegend": legend,
-        "hoverlabel": {"align": "left"},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "yref": "container"},
-    }  # fmt: skip
+def _flags(frame: pd.DataFrame, column: str) -> np.ndarray:
+    return frame[column].to_numpy(dtype=bool) if column else np.zeros(len(frame), dtype=bool)

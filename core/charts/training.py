@@ -1,53 +1,48 @@
 """A training's curves: the loss of every step, and what it does to held-out captions."""
 
+import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from core.charts.style import NEUTRAL, colours, faded, quiet
+from core.charts.spec import Axis, Figure, Style
+from core.charts.style import NEUTRAL, PALETTE, colours
+
+LOSS = "loss"
+HELD_OUT = "held-out captions: drop and ρ, %"
+_WHOLE, _MEAN, _RHO = "whole loss", "mean of the edits", "Spearman's ρ × 100"
 
 
-def curves(table: pd.DataFrame) -> go.Figure:
-    """Draw the curves.
+def curves(table: pd.DataFrame) -> Figure:
+    """The curves.
 
     Args:
         table: rows of ``core.training.curves.table``.
 
     Returns:
-        Above the loss a step; below the drop of held-out perturbed captions by edit, their mean with its 95 % interval
-       , and Spearman's ρ with the untuned scores in percent, dashed.
+        Above the loss a step; below the drop of held-out perturbed captions by edit, their mean with its 95 %
+        interval, and Spearman's ρ with the untuned scores in percent, dashed.
     """
-    figure = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1,
-        subplot_titles=("loss", "held-out captions: drop of perturbed ones, ρ with untuned scores, %"),
-    )  # fmt: skip
     series = {str(name): rows.sort_values("step") for name, rows in table.groupby("name")}
-    if "total" in series:
-        figure.add_trace(_line(series["total"], "whole loss", NEUTRAL), row=1, col=1)
-    edits = sorted(name for name in series if name.startswith("drop "))
-    chosen = colours(edits)
-    for name in edits:
-        figure.add_trace(_line(series[name], name.removeprefix("drop "), faded(chosen[name], 0.8)), row=2, col=1)
+    edits = {name.removeprefix("drop "): rows for name, rows in series.items() if name.startswith("drop ")}
+    parts = [_line(series["total"], _WHOLE, LOSS)] if "total" in series else []
+    parts += [_line(rows, name, HELD_OUT) for name, rows in edits.items()]
     if "mean_drop" in series:
-        figure.add_trace(_mean(series), row=2, col=1)
+        ends = {end: series[end]["value"].to_numpy() for end in ("low", "high")}
+        parts.append(_line(series["mean_drop"], _MEAN, HELD_OUT).assign(**ends))
     if "spearman" in series:
-        share = series["spearman"].assign(value=lambda rows: 100 * rows["value"])
-        figure.add_trace(_line(share, "Spearman's ρ × 100", NEUTRAL, dash="dash"), row=2, col=1)
-    quiet(figure, height=640)
-    figure.update_layout(showlegend=True, margin={"l": 8, "r": 8, "t": 32, "b": 36}, legend={"orientation": "h"})
-    figure.update_xaxes(title_text="step", row=2, col=1)
-    return figure
+        parts.append(_line(series["spearman"].assign(value=100 * series["spearman"]["value"]), _RHO, HELD_OUT))
+    styles = {
+        _WHOLE: Style(NEUTRAL, size=0), _MEAN: Style(PALETTE[0], width=3, size=6),
+        _RHO: Style(NEUTRAL, dash="dash", size=0),
+        **{name: Style(colour, size=0) for name, colour in colours(edits).items()},
+    }  # fmt: skip
+    frame = pd.concat(parts, ignore_index=True) if parts else _line(table.iloc[:0], "", "")
+    return Figure("training", "Training", "", frame, "", kind="lines", free=True, along=Axis("step"), styles=styles)
 
 
-def _line(rows: pd.DataFrame, name: str, colour: str, *, dash: str = "solid") -> go.Scatter:
-    line = {"color": colour, "width": 1.5, "dash": dash}
-    return go.Scatter(x=rows["step"], y=rows["value"], name=name, mode="lines", line=line)
-
-
-def _mean(series: dict[str, pd.DataFrame]) -> go.Scatter:
-    mean, low, high = (series[name]["value"].to_numpy() for name in ("mean_drop", "low", "high"))
-    return go.Scatter(
-        x=series["mean_drop"]["step"], y=mean, name="mean of the edits", mode="lines+markers",
-        line={"color": "#0079BD", "width": 3},
-        error_y={"array": high - mean, "arrayminus": mean - low, "thickness": 1.5, "width": 4},
+def _line(rows: pd.DataFrame, name: str, panel: str) -> pd.DataFrame:
+    told = zip(rows["step"], rows["value"], strict=True)
+    return pd.DataFrame(
+        {"label": rows["step"].astype(float), "series": name, "panel": panel, "value": rows["value"], "low": np.nan,
+         "high": np.nan, "n": np.nan,
+         "hover": [f"{name}\nstep {step}: {value:.4g}" for step, value in told]}
     )  # fmt: skip

@@ -1,4 +1,25 @@
-"""The commands of ``python -m core``, one file a command.
+"""The commands of ``python -m core`` and ``invariscope``, one file a command.
 
-Heavy imports (torch, pandas, the rooms) happen inside the commands, so that ``--help`` is quick.
+They may import every room, like the pages, and do so inside the functions, so that ``--help`` is quick.
+Start at :mod:`core.commands.audit`; what all share is in :mod:`core.commands._shared`.
 """
+
+__all__ = [
+    "app",
+    "audit",
+    "calibrate",
+    "check",
+    "corpora",
+    "doctor",
+    "evaluators",
+    "jobs",
+    "probes",
+    "publish",
+    "regions",
+    "report",
+    "runs",
+    "score",
+    "study",
+    "suite",
+    "train",
+]

@@ -19,6 +19,7 @@ from core.errors import InvariscopeError, UnknownName
 
 OLDEST, NEWEST = (3, 11), (3, 14)
 LOW_DISK_GB, NO_DISK_GB = 2.0, 0.2
+AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -62,13 +63,14 @@ def check_python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Findin
     dotted = ".".join(map(str, version))
     if OLDEST <= version[:2] <= NEWEST:
         return [Finding("python", Status.OK, dotted)]
-    return [Finding("python", Status.FAIL, f"{dotted} is not 3.11 to 3.14", "run tools/setup.py with another Python")]
+    return [
+        Finding("python", Status.FAIL, f"{dotted} is not 3.11 to 3.14", "install Invariscope again with another Python")
+    ]
 
 
 def check_packages(requirements: Path | None = None) -> list[Finding]:
     """Are the pinned packages there, in the pinned versions."""
     path = requirements or settings.ROOT / "requirements.txt"
-    again = "run python3 tools/setup.py --force"
     if not path.is_file():
         return [Finding("packages", Status.WARN, f"{path} is missing, versions are not checked", "use a full checkout")]
     pins = dict(re.findall(r"^([A-Za-z0-9_.\-]+)==([^\s;#]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
@@ -76,9 +78,9 @@ def check_packages(requirements: Path | None = None) -> list[Finding]:
     for package, pinned in pins.items():
         have = _installed(package)
         if have is None:
-            findings.append(Finding("packages", Status.FAIL, f"{package} is missing", again))
+            findings.append(Finding("packages", Status.FAIL, f"{package} is missing", AGAIN))
         elif have != pinned:
-            findings.append(Finding("packages", Status.WARN, f"{package} is {have}, tested with {pinned}", again))
+            findings.append(Finding("packages", Status.WARN, f"{package} is {have}, tested with {pinned}", AGAIN))
     return findings or [Finding("packages", Status.OK, f"{len(pins)} packages, all as pinned")]
 
 
@@ -92,7 +94,7 @@ def check_torch() -> list[Finding]:
             torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5
         )  # the operator that a wrong pair lacks
     except Exception as error:  # a broken pair raises many kinds
-        remedy = "install the pinned pair together: python3 tools/setup.py --force"
+        remedy = f"install the pinned pair together: {AGAIN}"
         return [Finding("torch", Status.FAIL, f"torch and torchvision do not work together ({error})", remedy)]
     pair = f"torch {_installed('torch')} with torchvision {_installed('torchvision')}"
     device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no GPU, the CPU is used"
@@ -109,9 +111,7 @@ def check_evaluators() -> list[Finding]:
         for each in known.broken
     ]
     others = [each for each in known if not each.spec.offline]
-    for evaluator in known:
-        if evaluator.spec.offline:
-            findings.append(_loaded(evaluator))
+    findings += [_loaded(evaluator) for evaluator in known if evaluator.spec.offline]
     if others:
         ready = sum(each.availability().ready for each in others)
         detail = f"{ready} of {len(others)} published evaluators are ready; 'evaluators' says how to get the others"
@@ -134,7 +134,7 @@ def check_demo() -> list[Finding]:
 
 def check_runs() -> list[Finding]:
     """Can every run that is on this machine be read."""
-    from core.audit.store import Store, run_paths
+    from core.store.store import Store, run_paths
 
     with Store.open(run_paths()) as store:
         findings = [Finding("runs", Status.FAIL, problem) for problem in store.problems]
@@ -210,7 +210,7 @@ def _loaded(evaluator: type) -> Finding:
     try:
         fingerprint = evaluator.load().fingerprint  # type: ignore[attr-defined]
     except Exception as error:  # whatever a damaged file of weights raises
-        remedy = available.command or "run python3 tools/setup.py --force"
+        remedy = available.command or AGAIN
         return Finding("evaluators", Status.FAIL, f"{spec.name} cannot be loaded ({error})", remedy)
     return Finding("evaluators", Status.OK, f"{spec.name} loads; weights {fingerprint.weights[:12]}")
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.audit.caption_scores import CaptionedImage, CaptionScore, mean
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
 from core.corpora.image_header import SUFFIXES
 from core.errors import InvalidInput
+from core.scoring.captions import CaptionedImage, CaptionScore, mean
 
 SHOWN = 3
 """Ids that a remark names; the rest is counted."""

@@ -21,7 +21,7 @@ def app(
 
     page = ROOT / "app.py"
     if not page.is_file():
-        raise NotAvailable(f"{page} is not there: the dashboard comes with the checkout, clone it to have it")
+        raise NotAvailable(f"{page} is not there: this installation is not complete, install Invariscope again")
     command = [
         sys.executable,
         "-m",
@@ -36,5 +36,5 @@ def app(
 
         typer.echo(shlex.join(command))
         return
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+    if subprocess.run(command, check=False).returncode:
         raise typer.Exit(Code.FAILURES)

@@ -13,6 +13,7 @@ from core.commands._shared import (
     exit_codes,
     key_values,
     listed,
+    note,
     references,
     table,
 )
@@ -20,9 +21,9 @@ from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:
     from core.audit.estimate import Work
-    from core.audit.manifest import Run
     from core.audit.plan import Plan
     from core.audit.run import Progress
+    from core.store.manifest import Run
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
 """Evaluators of a run that names none: they need no download beyond pip install."""
@@ -50,8 +51,14 @@ def audit(
     ] = None,
     subject: Annotated[
         Literal["template", "human", "both"],
-        typer.Option(help="Caption that is held while the image is edited: 'There is a …', or the first human one."),
+        typer.Option(help="Caption that is held while the image is edited: 'There is a …', or one by a person."),
     ] = "template",
+    language: Annotated[
+        list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
+    ] = None,
+    captions_each: Annotated[
+        int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
+    ] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
@@ -71,12 +78,13 @@ def audit(
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
-    from core.audit.jobs_progress import ProgressFile
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import Pool
+    from core.jobs.progress import ProgressFile
+    from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
 
     if resume and overwrite:
@@ -89,10 +97,14 @@ def audit(
         evaluators=references(evaluators) or OFFLINE,
         probes=listed(probes) or ("default",),
         subjects=SUBJECT_CHOICES[subject],
+        languages=listed(language) or (ENGLISH,),
+        captions_each=captions_each,
         root=root,
         seed=RUN_SEED if seed is None else seed,
         limit=limit,
     )
+    for warning in plan.warnings:
+        note(f"warning: {warning}")
     if dry_run:
         _tell_plan(plan, target)
         return
@@ -128,7 +140,7 @@ def audit(
 
 
 def _unfinished(folder: Path) -> str:
-    from core.audit.manifest import COMPLETE, list_runs
+    from core.store.manifest import COMPLETE, list_runs
 
     return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
 
@@ -172,6 +184,7 @@ def _megabytes(size: float) -> str:
 def _sum_up(run: "Run") -> None:
     """Say what was kept, what was left out and why, what was scored, and where it lies."""
     from core.commands._progress import duration
+    from core.probes.rejections import meaning
 
     counts = run.manifest["counts"]
     seconds = duration(run.manifest["elapsed_seconds"])
@@ -179,7 +192,8 @@ def _sum_up(run: "Run") -> None:
     for heading, kind in (("Items left out", "items"), ("Variants left out", "variants")):
         reasons = counts[f"{kind}_rejected_by_code"]
         if reasons:
-            table(("reason", kind), list(reasons.items()), title=heading)
+            rows = [(code, number, meaning(code)) for code, number in reasons.items()]
+            table(("reason", kind, "what it means"), rows, title=heading)
     null = counts["scores_null"]
     typer.echo(f"{counts['rows']:,} scores, {null:,} null{' (column error says why)' if null else ''}")
     typer.echo(f"in {run.path}")

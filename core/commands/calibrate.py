@@ -12,7 +12,8 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.calibration_fit import Fit
+    from core.analysis.table import ScoreTable
+    from core.calibration.fit import Fit
 
 EPILOG = exit_codes(ok="written or shown")
 
@@ -39,8 +40,10 @@ app = typer.Typer(
 def learn(
     run: Annotated[str, typer.Argument(help="Id from 'runs', or path of a run folder or a .duckdb file.")],
     evaluator: Annotated[str, typer.Option(help="Whose scores are calibrated.")],
-    reading: Annotated[str, typer.Option(help="orbit, absolute, shift, ridge or quantile.")] = "orbit",
-    weights: Annotated[str, typer.Option(help="uniform, sensitivity, or oracle (an upper bound).")] = "uniform",
+    reading: Annotated[str, typer.Option(help="shift, orbit, absolute, ridge or quantile.")] = "shift",
+    weights: Annotated[
+        str, typer.Option(help="Of orbit and absolute: uniform, sensitivity, each, or oracle (an upper bound).")
+    ] = "uniform",
     epsilon: Annotated[float, typer.Option(help="Correlation with each H that may be lost.", min=0)] = 0.01,
     against: Annotated[
         list[str] | None, typer.Option(help="H: evaluators, or 'human ratings'. Default: everything else there is.")
@@ -52,24 +55,19 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Print before and after as JSON for a script.")] = False,
 ) -> None:
     """Learn a calibration on half of the images, choose λ* there, and report on the other half."""
-    from core.analysis.calibration_effect import before_after
-    from core.analysis.calibration_fit import calibration_rows, fit, image_hashes, narrow, sweep_table
-    from core.analysis.calibrator import calibrator
     from core.analysis.slices import Slice
-    from core.audit.store import Store
-    from core.commands.publish import place
+    from core.calibration.effect import before_after
+    from core.calibration.file import calibrator
+    from core.calibration.fit import fit, sweep_table
+    from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
     from core.human.studies import list_studies
 
-    with Store.open(place(run)) as store:
-        kept, told = narrow(store, Slice(families=listed(families)))
-        rows = calibration_rows(store, kept)
-        images, keys = image_hashes(store), _keys(store.runs())
-    for sentence in told:
-        note(sentence)
+    scores, keys = _scores(run)
     held_to = tuple(name for text in against or () for name in text.split(",")) or None
+    view = scores.view(Slice(families=listed(families)))
     found = fit(
-        rows, images, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
+        view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
         ratings=ratings(list_studies()[0]),
     )  # fmt: skip
     chosen = found.choice.strength if strength is None else strength
@@ -78,6 +76,8 @@ def learn(
     if output is not None:
         model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
         _write(output, model.model_dump_json(indent=2))
+        if why := refusal(model):
+            note(f"{output} is no evaluator: {why}. It serves 'calibrate apply' on a run's stored scores alone.")
     if sweep is not None:
         _write(sweep, sweep_table(found, found.bands()).to_csv(index=False))
 
@@ -90,31 +90,39 @@ def apply_(
     name: Annotated[str | None, typer.Option(help="What the calibrated evaluator is called.")] = None,
 ) -> None:
     """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
-    from core.analysis.calibrated_rows import calibrated_shifts
-    from core.analysis.calibration_fit import calibration_rows, narrow
-    from core.analysis.calibrator import read_calibrator
     from core.analysis.slices import Slice
-    from core.audit.store import Store
-    from core.commands.publish import place
+    from core.calibration.file import read_calibrator
+    from core.calibration.rows import calibrated_shifts
 
     known = read_calibrator(model)
-    with Store.open(place(run)) as store:
-        kept, told = narrow(store, Slice(families=tuple(known.shifts)))
-        rows = calibration_rows(store, kept)
-    for sentence in told:
-        note(sentence)
-    found = calibrated_shifts(rows, known, name=name)
+    found = calibrated_shifts(_scores(run)[0].view(Slice(families=tuple(known.shifts))), known, name=name)
     kind = output.suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InvalidInput(f"{output} must end in .csv or .parquet")
     if kind == ".csv":
         _write(output, found.to_csv(index=False))
     else:
-        from core.audit.files import write_whole
+        from core.store.files import write_whole
 
         write_whole(output, lambda path: found.to_parquet(path, index=False))
         note(f"wrote {output}")
     note(f"{len(found):,} shifts of {found['evaluator'].iloc[0]}")
+
+
+def _scores(run: str) -> "tuple[ScoreTable, dict[str, str]]":
+    """Scores of the corpus in view of a run or published file, and its evaluators' fingerprints."""
+    from core.analysis.reading import read_table
+    from core.analysis.scope import narrow
+    from core.commands.publish import place
+    from core.store.store import Store
+
+    with Store.open(place(run)) as store:
+        scope = narrow(store)
+        for sentence in scope.left_out:
+            note(sentence)
+        if len(scope.runs) > 1:
+            note(f"corpus {scope.corpus} of {', '.join(corpus for corpus, _ in scope.runs)}")
+        return read_table(store, scope.only()), _keys(store.runs())
 
 
 def _keys(runs: Any) -> dict[str, str]:
@@ -132,11 +140,14 @@ def _tell(found: "Fit", strength: float, changed: "pd.DataFrame", *, as_json: bo
             {
                 "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
                 "chosen": found.choice.strength, "note": found.choice.note, "oracle": found.oracle,
-                "weights": dict(found.terms.weights), "n_dev": found.n_dev, "n_test": found.n_test,
+                "caveats": list(found.caveats(strength)), "weights": dict(found.terms.weights),
+                "n_dev": found.n_dev, "n_test": found.n_test,
                 "before_after": changed.to_dict("records"),
             }
         )  # fmt: skip
         return
+    for sentence in found.caveats(strength):
+        note(sentence)
     shown = [
         (row["measure"], row["name"], "" if row["gap"] != row["gap"] else f"{row['gap']:g}", *_sides(row), row["n"])
         for row in changed.to_dict("records")
@@ -145,10 +156,6 @@ def _tell(found: "Fit", strength: float, changed: "pd.DataFrame", *, as_json: bo
     table(("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "n"), shown, title=title)
     said = f"λ* = {found.choice.strength:g} on {found.n_dev} dev items; {found.n_test} items held out"
     note(f"{said}; {found.choice.note}" if found.choice.note else said)
-    if found.oracle:
-        note("oracle weights have seen the held-out split: an upper bound, not a result")
-    if found.terms.reading == "absolute":
-        note("the absolute reading cancels on involutions: no λ changes the sensitivity to a flip")
 
 
 def _sides(row: dict[Any, Any]) -> list[str]:
@@ -157,7 +164,7 @@ def _sides(row: dict[Any, Any]) -> list[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    from core.audit.files import write_whole
+    from core.store.files import write_whole
 
     write_whole(path, lambda place: _fill(place, text))
     note(f"wrote {path}")

@@ -1,5 +1,6 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,8 +10,8 @@ import typer
 from core.commands._shared import exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
-    from core.evaluators.published.base import Published
-    from core.evaluators.published.catalogue import Weights
+    from core.evaluators.weights.catalogue import Weights
+    from core.evaluators.weights.published import Published
 
 EPILOG = exit_codes()
 app = typer.Typer(
@@ -35,8 +36,11 @@ def list_all(
     if as_json:
         print_json(records)
     else:
-        rows = [(r["name"], "ready" if r["ready"] else "not available", r["title"], r["command"]) for r in records]
-        table(("evaluator", "here", "what it is", "get it with"), rows)
+        rows = [
+            (r["name"], "ready" if r["ready"] else "not available", r["title"], _reads(r["languages"]), r["command"])
+            for r in records
+        ]
+        table(("evaluator", "here", "what it is", "reads", "get it with"), rows)
     for each in families():
         note(f"more on demand: {each.form}")
     for broken in known.broken:
@@ -88,9 +92,9 @@ def get(
     A download that was cut off goes on where it stopped. With --weights nothing is fetched.
     """
     from core.errors import InvalidInput
-    from core.evaluators.published.base import Published
-    from core.evaluators.published.weights import keep, optional_sets, sets, usual
     from core.evaluators.registry import find
+    from core.evaluators.weights.fetched import keep, optional_sets, sets, usual
+    from core.evaluators.weights.published import Published
 
     kind = find(name)
     if not issubclass(kind, Published):
@@ -128,8 +132,8 @@ def _say_ready(kind: "type[Published]") -> None:
 
 def _fetch(known: "Weights") -> None:
     from core.commands._progress import progress
-    from core.evaluators.published.download import fetch
-    from core.evaluators.published.weights import Place, kept, usual
+    from core.evaluators.weights.download import fetch
+    from core.evaluators.weights.fetched import Place, kept, usual
 
     place = Place(known, kept().get(known.id, usual(known)))
     if place.missing:
@@ -148,8 +152,8 @@ def _say(digest: str, known: "Weights", path: Path) -> None:
 def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
     """Check what lies at a path and remember it: for the published evaluators, or under a label of its own."""
     from core.errors import InvalidInput
-    from core.evaluators.published.weights import checked_label, keep, optional_sets, optional_within, sets, within
     from core.evaluators.registry import CHECKPOINT, find
+    from core.evaluators.weights.fetched import checked_label, keep, optional_sets, optional_within, sets, within
 
     if not path.exists():
         raise InvalidInput(f"no file or folder {path}; give the path of the weights")
@@ -187,7 +191,7 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
 
 def _refuse_no_checkpoint(place: Any) -> None:
     """Say what a file is that is no checkpoint at all, before its hash is held against the publisher's."""
-    from core.evaluators.published.checkpoints import KINDS, refuse_other
+    from core.evaluators.weights.checkpoints import KINDS, refuse_other
 
     for file in place.files():
         if file == place.path or file.suffix in KINDS:
@@ -197,7 +201,7 @@ def _refuse_no_checkpoint(place: Any) -> None:
 def _other_than_published(place: Any) -> str:
     """What differs from the publisher's hash, or nothing."""
     from core.errors import NotAvailable
-    from core.evaluators.published.weights import Place
+    from core.evaluators.weights.fetched import Place
 
     try:
         Place(place.weights, place.path).digest()
@@ -217,6 +221,12 @@ def _record(evaluator: Any) -> dict[str, Any]:
         "reason": available.reason,
         "command": available.command,
     }
+
+
+def _reads(languages: Sequence[str]) -> str:
+    """Languages in a few characters; all of them stand in the JSON and in ``show``."""
+    shown = ", ".join(languages[:6])
+    return "unknown" if not languages else shown if len(languages) <= 6 else f"{shown} … ({len(languages)})"
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import typer
 from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
 
 if TYPE_CHECKING:
-    from core.audit.jobs import Job
+    from core.jobs.jobs import Job
 
 app = typer.Typer(
     help="List the audits that run without a shell, start one, cancel it, resume it.",
@@ -27,7 +27,7 @@ def list_all(
     """List the jobs: running, in line, ended."""
     if ctx.invoked_subcommand is not None:
         return
-    from core.audit.jobs import list_jobs
+    from core.jobs.jobs import list_jobs
 
     found, problems = list_jobs()
     if as_json:
@@ -61,9 +61,9 @@ def start(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
 ) -> None:
     """Put an audit in line. It begins at once where nothing else runs, and goes on when this shell is closed."""
-    from core.audit import jobs
-    from core.audit.jobs_request import audit_request
     from core.commands.audit import OFFLINE
+    from core.jobs import jobs
+    from core.jobs.request import audit_request
 
     request = audit_request(
         corpus=corpus, root=root, options=key_values(option), probes=listed(probes) or ("default",),
@@ -77,7 +77,7 @@ def start(
 @app.command(epilog=exit_codes(ok="asked to stop"), short_help="Stop a job as Ctrl-C would.")
 def cancel(job: JobId) -> None:
     """Take a job out of the line, or stop the running one as Ctrl-C would; what it finished is kept."""
-    from core.audit import jobs
+    from core.jobs import jobs
 
     stopped = jobs.cancel(job)
     typer.echo(f"job {job} is {'stopping' if stopped.stopping else stopped.status}")
@@ -86,7 +86,7 @@ def cancel(job: JobId) -> None:
 @app.command(epilog=exit_codes(ok="in line"), short_help="Go on with a job that ended early.")
 def resume(job: JobId) -> None:
     """Put a job that ended early in line again; its run goes on where it was."""
-    from core.audit import jobs
+    from core.jobs import jobs
 
     jobs.resume(job)
     typer.echo(f"job {job} is in line; see it with: python -m core jobs")
@@ -95,7 +95,7 @@ def resume(job: JobId) -> None:
 @app.command(epilog=exit_codes(ok="shown"), short_help="Show the last lines that a job said.")
 def log(job: JobId, lines: Annotated[int, typer.Option(min=1, help="How many.")] = 40) -> None:
     """Show the last lines that a job said."""
-    from core.audit import jobs
+    from core.jobs import jobs
 
     typer.echo(jobs.get(job).log(lines=lines))
 
@@ -103,7 +103,7 @@ def log(job: JobId, lines: Annotated[int, typer.Option(min=1, help="How many.")]
 @app.command(epilog=exit_codes(ok="off the list"), short_help="Take jobs that ended off the list; their runs stay.")
 def forget(job: Annotated[list[str], typer.Argument(help="Names of jobs that have ended.")]) -> None:
     """Take jobs that have ended off the list, with their logs; their runs stay."""
-    from core.audit import jobs
+    from core.jobs import jobs
 
     jobs.forget(job)
     typer.echo(f"{len(job)} off the list; the runs stay")
@@ -117,7 +117,7 @@ def work() -> None:
     """
     import signal
 
-    from core.audit.jobs_work import work as drain
+    from core.jobs.work import work as drain
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background shell's gift, which audits would inherit
         signal.signal(signal.SIGINT, signal.default_int_handler)

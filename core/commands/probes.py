@@ -81,7 +81,7 @@ def rejected(
     from dataclasses import asdict
 
     from core.corpora.registry import catalogue
-    from core.probes.screening import rejected_pairs
+    from core.probes.words.screening import rejected_pairs
 
     wanted = listed(family)
     items = catalogue().get(corpus).load(root, **key_values(option)).items
@@ -92,6 +92,17 @@ def rejected(
     rows = [(each.family, each.modifier, each.label, each.code, each.items, each.detail) for each in pairs]
     table(("family", "modifier", "noun", "reason", "items", "why"), rows)
     typer.echo(f"{len(pairs):,} pairs are left out over {len(items):,} items")
+
+
+@app.command(epilog=exit_codes(ok="listed"), short_help="List why an item or a variant can be left out.")
+def reasons(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False) -> None:
+    """List the codes under which an audit leaves out items, or one probe of them, with what each means."""
+    from core.probes.rejections import CODES
+
+    if as_json:
+        print_json(dict(CODES))
+    else:
+        table(("reason", "what it means"), list(CODES.items()))
 
 
 def _expects(probe: "Probe") -> str:

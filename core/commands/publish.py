@@ -16,7 +16,7 @@ def publish(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write complete runs into one read-only .duckdb file that the pages and any DuckDB can open."""
-    from core.audit.publish import publish as write
+    from core.store.publish import publish as write
 
     path = write([place(run) for run in runs], output, overwrite=overwrite)
     typer.echo(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
@@ -29,8 +29,8 @@ def place(reference: str) -> Path:
         InvalidInput: where there is none.
     """
     from core import settings
-    from core.audit.manifest import list_runs, run_folders
     from core.errors import InvalidInput
+    from core.store.manifest import list_runs, run_folders
 
     if Path(reference).exists():
         return Path(reference)

@@ -67,8 +67,8 @@ def extract(
     from core.commands._progress import progress
     from core.corpora.image_header import SUFFIXES
     from core.errors import InvalidInput, NotAvailable
+    from core.evaluators.metrics.umic import GET, REGIONS, Umic
     from core.evaluators.pool import best_device
-    from core.evaluators.umic import GET, REGIONS, Umic
 
     every = [pictures] if pictures.is_file() else sorted(each for each in pictures.rglob("*") if each.is_file())
     chosen = [each for each in every if each.suffix.lower() in SUFFIXES]

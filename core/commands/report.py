@@ -23,7 +23,22 @@ def report(
     ] = None,
     subject: Annotated[
         str | None,
-        typer.Option(help="Which caption is held: template or human; default: template where it was scored."),
+        typer.Option(help="Which caption is held: template or human; default: the one with the most shifts."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Of the captions, e.g. en; default: the one with the most shifts.")
+    ] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="Corpus that the others are held against; default: coco, else the largest.")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run", help="Id of a run to report on, where a file holds several; default: the largest of each corpus."
+        ),
+    ] = None,
+    evaluators: Annotated[
+        list[str] | None, typer.Option(help="Names, separated by commas; default: all that scored.")
     ] = None,
     drawings: Annotated[
         bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
@@ -31,11 +46,13 @@ def report(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
-    from core.audit.store import Store
+    from core.analysis.scope import Scope, narrow
     from core.commands.publish import place
     from core.errors import InvalidInput, StoreError
     from core.report.build import build
     from core.report.model import FORMATS
+    from core.report.write import write
+    from core.store.store import Store
 
     wanted = listed(formats) or tuple(FORMATS)
     unknown = [name for name in wanted if name not in FORMATS]
@@ -47,13 +64,16 @@ def report(
             raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
         for problem in store.problems:
             note(problem)
-        made = build(store, subject=subject)
-        folder = output or Path(f"report-{store.runs()[0].id}")
+        scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators))))
+        for sentence in scope.left_out:
+            note(sentence)
+        made = build(store, scope)
+        folder = output or Path(f"report-{scope.run}")
         if folder.is_file():
             raise InvalidInput(f"{folder} is a file; name a folder")
         if folder.is_dir() and any(folder.iterdir()) and not overwrite:
             raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
-        written = made.write(folder, formats=wanted, interactive=not drawings)
+        written = write(made, folder, formats=wanted, interactive=not drawings)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")
     for each in made.missing:

@@ -8,7 +8,7 @@ import typer
 from core.commands._shared import exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
-    from core.audit.manifest import Run
+    from core.store.manifest import Run
 
 EPILOG = exit_codes()
 
@@ -21,8 +21,8 @@ def runs(
 ) -> None:
     """List the runs on this machine, your own and those that ship, with their state."""
     from core import settings
-    from core.audit.manifest import read_run, run_folders
     from core.errors import StoreError
+    from core.store.manifest import read_run, run_folders
 
     found = []
     for place in folder or (settings.results_dir(), settings.runs_dir()):

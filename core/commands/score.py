@@ -76,10 +76,10 @@ def score(
     scored, which images were missing or left over, which captions could not be scored and why. JSON lines without
     --output are answered on stdout in CaptionEvalKit's shape.
     """
-    from core.audit.caption_scores import score_captions
     from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
     from core.evaluators.pool import Pool
+    from core.scoring.captions import score_captions
 
     if other_metrics:
         raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
@@ -110,7 +110,7 @@ def _explain(report: "Report", signature: str) -> None:
 
 def _write(job: "Job", report: "Report", *, per_instance: Path | None, output: Path | None) -> None:
     """Print the means and write the files; JSON lines without --output go to stdout in their own shape."""
-    from core.audit.files import write_whole
+    from core.store.files import write_whole
 
     if per_instance is not None:
         text = json_text(report.per_item, indent=None)

@@ -52,9 +52,9 @@ def create(
     seed: Annotated[int, typer.Option(help="Seed of the sample, the sides and the orders.")] = 2025,
 ) -> None:
     """Create a study. The strata are those of paper A, scaled to the total."""
-    from core.audit.store import default_store
     from core.human.creation import create_study
     from core.human.sampling import PAPER_STRATA, family_strata
+    from core.store.store import default_store
 
     strata = family_strata(family) if family else PAPER_STRATA
     with default_store() as store:
@@ -97,8 +97,8 @@ def export(
     withdrawn: Annotated[bool, typer.Option("--withdrawn", help="With withdrawn annotators, marked.")] = False,
 ) -> None:
     """Write the votes of a study; no link, no secret and no name is among them."""
-    from core.audit.files import write_whole
     from core.human.exchange import export_votes
+    from core.store.files import write_whole
 
     data = export_votes(_find(name), output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
     write_whole(output, lambda temporary: _write(temporary, data))
@@ -117,7 +117,7 @@ def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet
 @app.command(epilog=exit_codes(), short_help="Agreement of the annotators, each measure with n and interval.")
 def agreement(name: _Name, as_json: _Json = False) -> None:
     """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α and pairwise weighted κ."""
-    from core.analysis.human_outcomes import study_agreement, study_kappas
+    from core.analysis.people.outcomes import study_agreement, study_kappas
     from core.human.votes import vote_table
 
     study = _find(name)

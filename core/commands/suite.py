@@ -68,9 +68,9 @@ def _report(
     held: "Suite", folders: list[Path], reference: str, device: str | None
 ) -> "tuple[pd.DataFrame, tuple[str, ...]]":
     from core.analysis.preferences import suite_table
-    from core.audit.suite_scores import score_suite
     from core.commands._progress import progress
     from core.evaluators.pool import Pool
+    from core.scoring.suites import score_suite
 
     with Pool(device=device).lease(reference) as loaded, progress("scoring", unit="inputs") as update:
         found = score_suite(loaded, held, folders, progress=update)

@@ -121,11 +121,16 @@ def _interval(found: "Measured") -> str:
 
 
 def _export(folder: Path) -> None:
-    from core.audit.files import write_whole
+    from core.charts.interactive import page
     from core.charts.training import curves
+    from core.store.files import write_whole
     from core.training.curves import FILE, table
 
     found = table(folder / FILE)
     write_whole(folder / "curves.csv", lambda path: found.to_csv(path, index=False))
-    write_whole(folder / "curves.html", lambda path: curves(found).write_html(path, include_plotlyjs=True))
+    write_whole(folder / "curves.html", lambda path: _save(path, page(curves(found))))
     note(f"curves: {folder / 'curves.html'}, {folder / 'curves.csv'}")
+
+
+def _save(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

@@ -22,8 +22,8 @@ from core.corpora.schema import Item
 from core.errors import BadImage, InvalidInput
 
 __all__ = [
-    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "decode_image", "encode_png", "pixel_hash", "read_image", "read_item",
-    "require_auditable",
+    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "check_rgb", "decode_image", "encode_png", "pixel_hash", "read_image",
+    "read_item", "require_auditable",
 ]  # fmt: skip
 
 _UPRIGHT = {
@@ -32,6 +32,17 @@ _UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }  # fmt: skip
 """What undoes each EXIF orientation. Source: EXIF 2.32, tag 0x0112."""
+
+
+def check_rgb(pixels: np.ndarray, *, what: str = "an image") -> None:
+    """Raise InvalidInput unless an array is uint8 RGB [H, W, 3], at least 1 × 1.
+
+    Args:
+        pixels: the array.
+        what: begins the sentence of the error.
+    """
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
+        raise InvalidInput(f"{what} must be uint8 RGB of shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

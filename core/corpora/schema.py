@@ -196,6 +196,8 @@ class Item:
         others: the other annotated instances.
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
+        group: what several items share so that they are no independent observations, e.g. the cut-out that they were
+            composed of; None: nothing, the image stands for itself.
     """
 
     id: str
@@ -213,6 +215,7 @@ class Item:
     source: str = "unknown"
     bytes_sha256: str | None = None
     pixels_sha256: str | None = None
+    group: str | None = None
 
     @property
     def coverage(self) -> float | None:

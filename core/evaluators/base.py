@@ -31,6 +31,7 @@ class EvaluatorSpec:
         offline: whether ``pip install`` brings the weights.
         takes_references: whether it compares with reference captions and cannot score without any; its ``score``
             takes them as a third argument (:class:`core.evaluators.references.Referenced`).
+        languages: ISO 639-1 codes that it reads, as its publisher says; empty: unknown.
     """
 
     name: str
@@ -44,6 +45,15 @@ class EvaluatorSpec:
     licence: str
     higher_is_better: bool = True
     takes_references: bool = False
+    languages: tuple[str, ...] = ()
+
+    def reads(self, language: str) -> bool:
+        """Whether captions in a language may be scored; where nothing is known of it, they may."""
+        return not self.languages or language in self.languages
+
+    def unread(self, language: str) -> str:
+        """Why captions in a language are not scored, in one sentence without its full stop."""
+        return f"{self.name} reads {', '.join(self.languages)} and not {language}"
 
 
 @dataclass(frozen=True, slots=True)

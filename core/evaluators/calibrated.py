@@ -3,14 +3,13 @@
 ``path/to/calibrator.json`` is a reference like a registered name. The readings ``orbit`` and ``absolute`` render
 the image's own variants and score them too: with k variants an image costs 1 + k times as much. The readings
 ``shift``, ``ridge`` and ``quantile`` correct a score only where the edit is known, which an evaluator is not told;
-they are for :meth:`Calibrated.score_probed` and for stored scores.
+they are for stored scores.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
@@ -20,12 +19,11 @@ from core.corpora.schema import Box, Item, Mask
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
-from core.evaluators.calibrator import Calibrator, apply, read_calibrator
+from core.evaluators.calibrator import Calibrator, apply
 from core.evaluators.scoring import score_pairs
 from core.probes import registry as probes
 from core.probes.base import Edits, Probe
-from core.probes.scene import Scene
-from core.seeds import RUN_SEED, stream
+from core.probes.pairs import Pairs
 
 OVER_ORBITS = ("orbit", "absolute")
 """Readings that calibrate a pair of which nothing but the pair is known."""
@@ -97,34 +95,6 @@ class Calibrated(Evaluator):
         scores, orbits = self._with_orbits(images, captions, self._probes)
         return apply(self._model, scores, orbits=orbits)
 
-    def score_probed(
-        self, images: Sequence[np.ndarray], captions: Sequence[str], *, probe: tuple[str, str]
-    ) -> np.ndarray:
-        """Score pairs after a known edit, under any reading; the probe is applied here.
-
-        Args:
-            images: n *unedited* arrays, uint8 RGB [H, W, 3].
-            captions: n captions.
-            probe: (family, probe) of the edit.
-
-        Returns:
-            float64 [n]: the calibrated scores of the edited images.
-
-        Raises:
-            InvalidInput: if the probe was not calibrated, or cannot edit one of the images.
-        """
-        family, name = probe
-        known = {each.name: each for each in orbit_probes(self._model, family)} if family in self._model.shifts else {}
-        if name not in known:
-            raise InvalidInput(f"probe {name!r} of family {family!r} was not calibrated")
-        edited = [_edit(known[name], pixel_hash(image), image) for image in images]
-        if self._model.reading in OVER_ORBITS:
-            return self.score(edited, captions)
-        scores, _ = self._with_orbits(edited, captions, {})
-        clean, orbits = self._with_orbits(images, captions, {family: tuple(known.values())})
-        shifts = {family: orbits[family] - clean}
-        return apply(self._model, scores, probe=probe, orbits=shifts)
-
     def crop(self, width: int, height: int) -> Box:
         """As the evaluator itself."""
         return self._base.crop(width, height)
@@ -172,18 +142,13 @@ class Calibrated(Evaluator):
         }
 
 
-def calibrated(path: Path) -> type[Evaluator]:
-    """Return the class of the evaluator that a calibrator file describes.
+def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:
+    """Return the class of an evaluator under a calibrator.
 
-    The file names a registered evaluator; it cannot name a file of code.
-
-    Raises:
-        InvalidInput: if the file is no calibrator, or its evaluator is none of the registered ones.
+    Args:
+        model: of :func:`core.evaluators.calibrator.read_calibrator`.
+        base: the evaluator that ``model`` names.
     """
-    from core.evaluators.registry import catalogue
-
-    model = read_calibrator(path)
-    base = catalogue().get(model.evaluator)
     known = sum(len(model.shifts[name]) for name, weight in model.weights.items() if weight > 0)
     cost = f"; {1 + known} times the cost" if model.reading in OVER_ORBITS else ""
     spec: EvaluatorSpec = replace(
@@ -243,12 +208,9 @@ def orbit_probes(model: Calibrator, family: str) -> tuple[Probe, ...]:
 
 def _edit(probe: Probe, key: str, image: np.ndarray) -> np.ndarray:
     item = Item(id=key, corpus="calibrated", image_path=None, width=image.shape[1], height=image.shape[0])
-    try:
-        made = probe.make(Scene(item, image), stream(RUN_SEED, key, probe.name))
-    except ProbeRejected as rejection:
-        raise InvalidInput(
-            f"family {probe.family!r} needs more than the image ({probe.name}: {rejection.detail})"
-        ) from rejection
+    made = Pairs(item, image).make(probe)
+    if isinstance(made, ProbeRejected):
+        raise InvalidInput(f"family {probe.family!r} needs more than the image ({probe.name}: {made.detail})")
     return image if made.pixels is None else made.pixels
 
 

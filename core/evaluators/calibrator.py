@@ -1,7 +1,7 @@
 """A calibration as a small JSON file, and its use on new scores.
 
 It stands among the evaluators because applying it needs scores and no audit: :mod:`core.evaluators.calibrated`
-scores with it. How one is learnt stands in :mod:`core.analysis.calibration`.
+scores with it. How one is learnt stands in :mod:`core.calibration.readings`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.errors import InvalidInput
-from core.evaluators.score_arithmetic import map_quantiles, row_medians
+from core.statistics.arithmetic import map_quantiles, row_medians
 
 QUANTILES = 101
 """Points of a quantile map."""
@@ -32,9 +32,9 @@ class Calibrator(BaseModel):
         version: of this file format.
         evaluator: name of the evaluator that it was learnt for.
         fingerprint: that evaluator's fingerprint, as the run's manifest has it.
-        reading: how the formula is read; see :mod:`core.analysis.calibration`.
+        reading: how the formula is read; see :mod:`core.calibration.readings`.
         strength: λ*, in [0, 1].
-        weights: w_T by family.
+        weights: w_T by family: they sum to 1, or are 1 each.
         shifts: median dev shift by family and probe.
         family_shifts: median dev shift by family.
         quantiles: by family and probe: quantiles of perturbed scores, and of their baselines.
@@ -56,8 +56,9 @@ class Calibrator(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if abs(sum(self.weights.values()) - 1) > 1e-6:
-            raise ValueError(f"weights must sum to 1, got {sum(self.weights.values())}")
+        total, each = sum(self.weights.values()), all(weight == 1 for weight in self.weights.values())
+        if abs(total - 1) > 1e-6 and not each:
+            raise ValueError(f"weights must sum to 1, or be 1 each, got a sum of {total}")
         if not set(self.shifts) == set(self.family_shifts) == set(self.weights):
             raise ValueError("weights, shifts and family_shifts must name the same families")
         if self.reading == "quantile" and {n: set(p) for n, p in self.quantiles.items()} != {
@@ -99,7 +100,7 @@ def apply(
     """Calibrate scores: Ŝ = S + λ · correction.
 
     Args:
-        model: exported by :func:`core.analysis.calibrator.calibrator`, or from :func:`read_calibrator`.
+        model: exported by :func:`core.calibration.file.calibrator`, or from :func:`read_calibrator`.
         scores: S, float64 [n]; NaN stays NaN.
         probe: (family, probe) of the edit that the scored pairs underwent; None for unedited pairs. The readings
             ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.

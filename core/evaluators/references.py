@@ -18,15 +18,18 @@ NO_REFERENCE = (
 )
 
 
-def references_of(captions: Mapping[str, Sequence[str]], subject: str) -> tuple[str, ...]:
+def references_of(
+    captions: Mapping[str, Sequence[str]], subject: str, *, language: str | None = None
+) -> tuple[str, ...]:
     """Return an item's captions that serve as references while ``subject`` is scored.
 
-    They are in the language that holds the subject, English where none does. The subject itself is left out, and
-    nothing else: every variant of an item is compared with the same references as its baseline.
+    The subject itself is left out, and nothing else: every variant of an item is compared with the same references as
+    its baseline.
 
     Args:
         captions: an item's captions by language.
         subject: the caption that is scored, before any probe edits it.
+        language: of the references; None: the one that holds the subject, English where none does.
 
     Returns:
         Captions in the corpus' order, each once; empty where there are none.
@@ -35,7 +38,7 @@ def references_of(captions: Mapping[str, Sequence[str]], subject: str) -> tuple[
         >>> references_of({"en": ["A cat.", "A pet on a sofa."]}, "A cat.")
         ('A pet on a sofa.',)
     """
-    language = next((name for name, texts in captions.items() if subject in texts), "en")
+    language = language or next((name for name, texts in captions.items() if subject in texts), "en")
     texts = [text for text in captions.get(language, ()) if text != subject and text.strip()]
     return tuple(dict.fromkeys(texts))
 

@@ -10,8 +10,10 @@ from typing import TypeGuard
 
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
-from core.evaluators.published.base import Published
-from core.evaluators.published.weights import checked_label, kept
+from core.evaluators.calibrated import calibrated
+from core.evaluators.calibrator import read_calibrator
+from core.evaluators.weights.fetched import checked_label, kept
+from core.evaluators.weights.published import Published
 from core.registry import Catalogue, discover, load_object
 
 CHECKPOINT = "@"
@@ -34,7 +36,7 @@ def catalogue() -> Catalogue[type[Evaluator]]:
 @cache
 def families() -> Catalogue[Family]:
     """Every family whose evaluators are made on demand."""
-    return discover("family of evaluators", package="core.evaluators", group="invariscope.evaluators",
+    return discover("family of evaluators", package="core.evaluators.metrics", group="invariscope.evaluators",
                     accept=lambda value: [(value.prefix, value)] if isinstance(value, Family) else [])  # fmt: skip
 
 
@@ -51,9 +53,8 @@ def find(reference: str) -> type[Evaluator]:
         InvalidInput: if the path, or what it holds, is not an evaluator or a calibrator.
     """
     if reference.endswith(".json"):
-        from core.evaluators.calibrated import calibrated
-
-        return calibrated(Path(reference))
+        model = read_calibrator(Path(reference))
+        return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
     if ".py:" in reference:
         return _from_file(reference)
     if reference.endswith(".py"):
@@ -69,7 +70,7 @@ def find(reference: str) -> type[Evaluator]:
 
 @cache
 def _discovered() -> Catalogue[type[Evaluator]]:
-    return discover("evaluator", package="core.evaluators", group="invariscope.evaluators", accept=_evaluators)
+    return discover("evaluator", package="core.evaluators.metrics", group="invariscope.evaluators", accept=_evaluators)
 
 
 def _from_file(reference: str) -> type[Evaluator]:

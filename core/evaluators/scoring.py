@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core.errors import InvalidInput, ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
+from core.evaluators.memory import MB
 from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
 
 ImageSource = np.ndarray | Callable[[], np.ndarray]
@@ -17,7 +18,7 @@ ImageSource = np.ndarray | Callable[[], np.ndarray]
 Progress = Callable[[int, int], None]
 """Called with (units done, units in all): images and captions of a dual encoder, pairs of any other."""
 
-BATCH_BYTES = 256 * 2**20
+BATCH_BYTES = 256 * MB
 """Bytes of pixels after which a batch is full, however few its images are: large photographs must not pile up."""
 
 _COMBINE_ROWS = 4096
@@ -215,7 +216,11 @@ class _Work:
         return np.array(scores, dtype=np.float64), errors
 
     def _encode(
-        self, keys: Sequence[T], fetch: Callable[[T], object], call: Callable[[list], object], failed: dict[T, str]
+        self,
+        keys: Sequence[T],
+        fetch: Callable[[T], object],
+        call: Callable[[list[Any]], object],
+        failed: dict[T, str],
     ) -> dict[T, np.ndarray]:
         """Run ``call`` over batches; returns one row a key, and notes in ``failed`` why a key has none."""
         rows: dict[T, np.ndarray] = {}
@@ -250,7 +255,7 @@ class _Work:
         self,
         keys: list[T],
         inputs: Mapping[T, object],
-        call: Callable[[list], object],
+        call: Callable[[list[Any]], object],
         rows: dict[T, np.ndarray],
         failed: dict[T, str],
     ) -> None:

@@ -4,8 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.audit.manifest import Run
-from core.audit.store import Store
 from core.errors import InvalidInput
 from core.human.definition import Definition
 from core.human.kinds import kind_of
@@ -13,6 +11,8 @@ from core.human.pictures import Load, corpus_root, load_corpus, make_pictures
 from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.human.studies import Study, studies_dir
 from core.seeds import RUN_SEED
+from core.store.manifest import Run
+from core.store.store import Store
 
 
 def create_study(

@@ -17,8 +17,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from core.audit.files import cannot_write
 from core.errors import StoreError
+from core.store.files import cannot_write
 
 Row = dict[str, Any]
 

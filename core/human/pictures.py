@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core import settings
-from core.audit.workbench import Workbench
 from core.corpora import registry as corpora
 from core.corpora.images import encode_png, read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
 from core.probes.registry import catalogue
+from core.scoring.workbench import Workbench
 
 Load = Callable[[str, Path | None], Corpus]
 """(name, root or None) -> corpus; pages give one that remembers."""

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.audit.schema import VERDICTS
 from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import ACCEPTABILITY, kind_of
 from core.human.studies import Study
 from core.human.votes import COLUMNS, vote_table
+from core.store.schema import VERDICTS
 
 PAIR = ["corpus", "item", "probe", "subject"]
 ACCEPTABLE = 1
@@ -57,19 +56,6 @@ def ratings(studies: Iterable[Study]) -> pd.DataFrame:
             parts.append(rated.assign(share=share).dropna(subset=["share"]))
     grouped = pd.concat([part for part in parts if len(part)] or parts).groupby(PAIR, sort=True)["share"]
     return pd.DataFrame({"rating": grouped.mean(), "votes": grouped.size()}).reset_index()
-
-
-def preferences(studies: Iterable[Study]) -> pd.DataFrame:
-    """Which version people prefer, pair by pair, for studies that ask it.
-
-    Returns:
-        corpus, item, probe, baseline, subject, original, variant, tie (votes for each), votes.
-    """
-    found = _together(studies).dropna(subset=["preferred"])
-    keys = ["corpus", "item", "probe", "baseline", "subject"]
-    counts = found.assign(**{name: found["preferred"] == name for name in (ORIGINAL, VARIANT, "tie")})
-    table = counts.groupby(keys, sort=True)[[ORIGINAL, VARIANT, "tie"]].sum().astype(np.int64).reset_index()
-    return table.assign(votes=table[[ORIGINAL, VARIANT, "tie"]].sum(axis=1))
 
 
 def _together(studies: Iterable[Study]) -> pd.DataFrame:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.audit.store import Store
 from core.errors import InvalidInput
 from core.human.definition import ORIGINAL, VARIANT, Example, StudyItem
 from core.human.kinds import Kind
 from core.probes.base import IDENTITY
-from core.probes.captions import base_caption
-from core.probes.grammar import noun_group
+from core.probes.words.captions import base_caption
+from core.probes.words.grammar import noun_group
 from core.seeds import stream
+from core.store.store import Store
 
 TOTAL = 480
 """Paired items of the paper's study."""

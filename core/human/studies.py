@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
-from core.audit.files import write_json
 from core.errors import InvalidInput, StoreError
 from core.human import tokens
 from core.human.definition import DEFINITION, Definition, StudyItem, check_study_id, read_definition
@@ -21,6 +20,7 @@ from core.human.kinds import Value
 from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
 from core.human.log import Log, Writer
 from core.human.sharing import left_behind, shared_queues, waiting_items
+from core.store.files import write_json
 
 LOG = "log.jsonl"
 IDLE_HOURS = 48.0

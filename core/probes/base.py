@@ -10,6 +10,12 @@ import numpy as np
 from core.corpora.schema import Box, Mask
 from core.probes.scene import Scene
 
+TEMPLATE, HUMAN = SUBJECTS = ("template", "human")
+"""Which caption is held while the image is edited: the template of the label, or one that a person wrote."""
+
+ENGLISH = "en"
+"""Language of the template, and of a caption whose language nobody named."""
+
 IDENTITY = "identity"
 """Name of the unedited image with the subject caption: the baseline of every image edit."""
 
@@ -46,6 +52,28 @@ class Edits(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """A caption of an item that is held while the image is edited, or that a probe edits.
+
+    Args:
+        name: of SUBJECTS.
+        language: ISO 639-1 code.
+        rank: which of the item's captions in that language, from 0.
+        caption: the text.
+    """
+
+    name: str
+    language: str
+    rank: int
+    caption: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first English one of its name: what every run has."""
+        return self.language == ENGLISH and self.rank == 0
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """The (image, caption) pair that a probe makes of an item.
 
@@ -56,6 +84,7 @@ class Variant:
         object_mask: likewise as a mask.
         diagnostics: measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
         notes: sentences for the reader, e.g. how often a placement was redrawn.
+        facts: what was done, for tables: e.g. which word was put in, how often a placement was redrawn.
     """
 
     probe: str
@@ -65,9 +94,10 @@ class Variant:
     object_mask: Mask | None = None
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
-Maker = Callable[[Scene, np.random.Generator], Variant]
+Maker = Callable[[Scene, Subject, np.random.Generator], Variant]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +113,8 @@ class Probe:
         control: whether the probe is a control of its family (blur, neutral adjectives, null edits).
         source: paper and section.
         default: whether the paper's grid includes it.
+        subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;
+            without meaning for an edit of the image, which stands beside every subject.
     """
 
     name: str
@@ -97,18 +129,20 @@ class Probe:
     control: bool = False
     source: str = ""
     default: bool = True
+    subjects: tuple[str, ...] = (TEMPLATE,)
 
-    def make(self, scene: Scene, rng: np.random.Generator) -> Variant:
+    def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
 
         Args:
             scene: the item with its pixels.
-            rng: ``core.seeds.stream(run_seed, item.id, probe.name)``.
+            subject: the caption that is edited, or held while the image is.
+            rng: of this item, probe and caption (see :meth:`core.probes.pairs.Pairs.make`).
 
         Raises:
             ProbeRejected: with the reason, where the probe cannot be applied to this item.
         """
-        return self.make_function(scene, rng)
+        return self.make_function(scene, subject, rng)
 
 
 def probe(
@@ -124,12 +158,14 @@ def probe(
     control: bool = False,
     source: str = "",
     default: bool = True,
+    subjects: tuple[str, ...] = (TEMPLATE,),
 ) -> Callable[[Maker], Probe]:
-    """Mark ``def make(scene, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
+    """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
-            name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default
-        )
+            name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
+            subjects,
+        )  # fmt: skip
 
     return mark

@@ -1,17 +1,17 @@
 """Probes by name: a module-level Probe, or a tuple of them, is found by :func:`catalogue`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from core.errors import InvalidInput
-from core.probes.base import Probe
+from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Probe
 from core.registry import Catalogue, discover
 
 
 @cache
 def catalogue() -> Catalogue[Probe]:
     """Every probe of this machine, in a stable order."""
-    return discover("probe", package="core.probes", group="invariscope.probes", accept=_probes)
+    return discover("probe", package="core.probes.families", group="invariscope.probes", accept=_probes)
 
 
 def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
@@ -31,6 +31,43 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
     if not wanted:
         raise InvalidInput("no probe is selected; name a probe, a family, an axis, 'default' or 'all'")
     return tuple(probe for probe in known if probe.name in wanted)
+
+
+def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
+    """Return the probes with those that they are compared with, in catalogue order.
+
+    Raises:
+        InvalidInput: if a family has no neutral control to compare with.
+    """
+    known = catalogue()
+    wanted = {probe.name: probe for probe in probes}
+    queue = list(probes)
+    while queue:
+        probe = queue.pop()
+        if probe.baseline == IDENTITY:
+            continue
+        if probe.baseline == LENGTH_MATCHED:
+            needed = [each for each in known if each.family == probe.family and each.control]
+            if not needed:
+                raise InvalidInput(f"probe {probe.name!r} needs a neutral control in family {probe.family!r}; add one")
+        else:
+            needed = [known.get(BASE_CAPTION if probe.baseline == BASE_CAPTION else probe.baseline)]
+        for each in needed:
+            _check_subjects(probe, each)
+            if each.name not in wanted:
+                wanted[each.name] = each
+                queue.append(each)
+    order = {name: rank for rank, name in enumerate(known.names())}
+    return tuple(sorted(wanted.values(), key=lambda probe: order.get(probe.name, len(order))))
+
+
+def _check_subjects(probe: Probe, baseline: Probe) -> None:
+    lacking = [name for name in probe.subjects if name not in baseline.subjects]
+    if lacking and baseline.edits is Edits.CAPTION:
+        raise InvalidInput(
+            f"probe {probe.name!r} edits the subject {lacking[0]!r} and its baseline {baseline.name!r} does not, so it "
+            "would have nothing to be compared with; give both the same subjects"
+        )
 
 
 def _selects(pattern: str, probe: Probe) -> bool:

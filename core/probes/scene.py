@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from core.corpora.images import check_rgb
 from core.corpora.schema import Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
-from core.probes.cutout import Cutout, cut_out
-from core.probes.diagnostics import seam_energy
-from core.probes.grabcut import mask_from_box
-from core.probes.inpainting import clean_plate
+from core.probes.pixels.cutout import Cutout, cut_out
+from core.probes.pixels.diagnostics import seam_energy
+from core.probes.pixels.grabcut import mask_from_box
+from core.probes.pixels.inpainting import clean_plate
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ class Scene:
 
         Raises:
             ProbeRejected: ``no-mask`` where the item has neither; ``empty-mask`` where its mask has no pixel;
-                a code of :func:`core.probes.grabcut.mask_from_box` where GrabCut finds nothing.
+                a code of :func:`core.probes.pixels.grabcut.mask_from_box` where GrabCut finds nothing.
         """
         return self._once("mask", self._find_mask)
 
@@ -72,7 +73,7 @@ class Scene:
 
     @property
     def seam_energy(self) -> float:
-        """Edge energy around the object in the unedited image (see :func:`core.probes.diagnostics.seam_energy`)."""
+        """Edge energy around the object in the unedited image (:func:`~core.probes.pixels.diagnostics.seam_energy`)."""
         return self._once("seam_energy", lambda: seam_energy(self.pixels, self.cutout))
 
     @property
@@ -91,7 +92,7 @@ class Scene:
                     self._kept[name] = compute()
                 except ProbeRejected as rejection:
                     self._kept[name] = rejection
-            value = self._kept[name]
+            value: T | ProbeRejected = self._kept[name]
         if isinstance(value, ProbeRejected):
             raise ProbeRejected(value.code, value.detail)
         if isinstance(value, np.ndarray):
@@ -117,7 +118,8 @@ class Scene:
             box = other.box.inside(width, height)
             if box is not None and not self._has_outline(other):
                 covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
-        return covered & ~self.mask
+        others: np.ndarray = covered & ~self.mask
+        return others
 
     def _outlined(self) -> np.ndarray:
         """Boolean [H, W] of the other instances whose masks are known."""
@@ -128,17 +130,15 @@ class Scene:
         covered = np.zeros(self.pixels.shape[:2], bool)
         for mask in masks:
             covered |= mask
-        return covered & ~self.mask
+        others: np.ndarray = covered & ~self.mask
+        return others
 
     def _has_outline(self, other: SceneObject) -> bool:
         return other.mask is not None and (other.mask.height, other.mask.width) == self.pixels.shape[:2]
 
 
 def _check(item: Item, pixels: np.ndarray) -> None:
-    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
-        raise InvalidInput(
-            f"the image of item {item.id!r} must be uint8 RGB [H, W, 3], got {pixels.dtype} {pixels.shape}"
-        )
+    check_rgb(pixels, what=f"the image of item {item.id!r}")
     height, width = pixels.shape[:2]
     if (item.width, item.height) != (width, height):
         raise InvalidInput(

@@ -1,107 +1,100 @@
-"""The whole report of some runs."""
+"""The whole report of a scope: every question of the catalogue, asked once of one table of scores."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
-from core import __version__
-from core.analysis.bootstrap import RESAMPLES
-from core.analysis.contrasts import MARGIN
-from core.audit.manifest import COMPLETE, Run
-from core.audit.store import Store
-from core.errors import InvalidInput
-from core.report.calibrated import calibration
-from core.report.cube import Cube, read_cube
-from core.report.flips import flips
-from core.report.framing import framing
-from core.report.model import Figure, Missing, Part, Report, Table
-from core.report.objects import objects
-from core.report.replication import replication
-from core.report.signature import signature
-from core.report.spatial import spatial
-from core.report.summary import listed, summary
-from core.seeds import RUN_SEED
+import pandas as pd
+
+from core.analysis.questions import Options, Question, catalogue
+from core.analysis.reading import read_table
+from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.table import ScoreTable
+from core.calibration.questions import questions as calibration
+from core.charts.spec import Figure
+from core.report.model import Missing, Report, Table
+from core.report.signature import signature_of
+from core.store.manifest import COMPLETE, Run
+from core.store.store import Store
+
+NO_ROW = "the scores leave no row of it"
 
 
-def build(store: Store, runs: Sequence[str] | None = None, *, subject: str | None = None) -> Report:
-    """Make every table and figure that the runs allow, and name those that they do not.
+def build(store: Store, scope: Narrowed | Scope | None = None) -> Report:
+    """Make every table and figure that a scope allows, and name those that it does not.
 
     Args:
         store: opened runs.
-        runs: their ids; None: every run that is open.
-        subject: which caption is held, ``template`` or ``human``; None: the template's where it was scored.
+        scope: what the reader chose; None: everything is usual.
 
     Raises:
-        InvalidInput: if there is no run, one is not open, or two of them scored the same pair.
+        InvalidInput: if the store holds no score of the scope.
     """
-    chosen = _chosen(store, runs)
-    cube = read_cube(store, [run.id for run in chosen], subject=subject)
-    parts: tuple[Part, ...] = (
-        summary(cube, chosen, store), spatial(cube), objects(cube), framing(cube), replication(cube),
-        flips(cube), calibration(cube),
-    )  # fmt: skip
+    table = read_table(store, scope if isinstance(scope, Narrowed) else narrow(store, scope))
+    asked = questions(table)
+    answers = ask(table, asked)
+    tables, details, figures, missing = list[Table](), list[Table](), list[Figure](), list[Missing]()
+    for question in asked:
+        frame = answers.get(question.id)
+        if frame is None or frame.empty:
+            missing += _missing(question, question.needs(table) or NO_ROW)
+            continue
+        if question.columns:
+            made = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
+            (details if question.part_of else tables).append(made)
+        drawn = [drawing.figure(frame) for drawing in question.figures]
+        figures += [each for each in drawn if len(each.frame)]
+        missing += [Missing(each.id, each.paper, NO_ROW) for each in drawn if each.frame.empty]
+    runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     return Report(
-        title=f"Invariance report: {', '.join(run.id for run in chosen)}",
-        signature=_signature(cube, chosen),
-        about=_about(cube, chosen, store),
-        tables=tuple(sorted((each for part in parts for each in part.tables), key=_order)),
-        figures=tuple(sorted((each for part in parts for each in part.figures), key=_order)),
-        missing=tuple(sorted((each for part in parts for each in part.missing), key=_order)),
+        title=f"Invariance report: {', '.join(table.scope.run_ids)}",
+        signature=signature_of(table, runs),
+        about=_about(table, runs),
+        tables=tuple(sorted(tables, key=_order)),
+        figures=tuple(sorted(figures, key=_order)),
+        missing=tuple(sorted(missing, key=_order)),
+        details=tuple(sorted(details, key=_order)),
     )
 
 
-def signature_of(store: Store, runs: Sequence[str] | None = None, *, subject: str | None = None) -> str:
-    """The line that :func:`build` would put into the report of these runs, without the report."""
-    chosen = _chosen(store, runs)
-    return _signature(read_cube(store, [run.id for run in chosen], subject=subject), chosen)
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Every question that a report asks: the catalogue's, and what a calibration would change."""
+    return (*catalogue(table), *calibration(table))
 
 
-def _chosen(store: Store, runs: Sequence[str] | None) -> list[Run]:
-    there = {run.id: run for run in store.runs()}
-    names = list(dict.fromkeys(there if runs is None else runs))
-    unknown = [name for name in names if name not in there]
-    if unknown or not names:
-        known = ", ".join(there) or "none yet"
-        raise InvalidInput(f"no run {unknown[0]!r} here; there are: {known}" if unknown else "name a run to report on")
-    return [there[name] for name in names]
+def ask(table: ScoreTable, asked: Sequence[Question], options: Options | None = None) -> dict[str, pd.DataFrame]:
+    """Answers by the id of their question; those that the scores cannot give are not among them."""
+    view, chosen = table.view(), options or Options()
+    return {each.id: each.compute(view, chosen) for each in asked if not each.needs(table)}
 
 
-def _order(each: Table | Figure | Missing) -> tuple[str, int, str]:
-    name = each.id
-    digits = "".join(each for each in name if each.isdigit())
-    return name[0].replace("S", "Z"), int(digits or 0), name
+def _missing(question: Question, reason: str) -> list[Missing]:
+    drawn = question.part_of or (question.figures and not question.columns)
+    named = [] if drawn else [Missing(question.id, question.paper, reason)]
+    return named + [Missing(each.id, each.paper, reason) for each in question.figures]
 
 
-def _signature(cube: Cube, runs: Sequence[Run]) -> str:
-    corpora = {f"{run.manifest['corpus'].get('name')}@{str(run.manifest['corpus'].get('fingerprint'))[:8]}": None
-               for run in runs}  # fmt: skip
-    evaluators = {
-        f"{each.get('name')}@{str(each.get('fingerprint', {}).get('key'))[:8]}": None
-        for run in runs for each in listed(run) if each.get("name") in cube.evaluators
-    }  # fmt: skip
-    return signature(
-        {
-            "invariscope": __version__, "runs": sorted(run.id for run in runs), "corpora": sorted(corpora),
-            "evaluators": sorted(evaluators), "subject": cube.subject, "seed": str(RUN_SEED), "boot": str(RESAMPLES),
-            "margin": f"{MARGIN:g}", "sha": cube.digest(),
-        }
-    )  # fmt: skip
+def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
+    """The paper's tables and figures by their numbers, then ours, then those of families by name."""
+    found = re.match(r"([TFS])(\d*)(.*)", each.id)
+    kind, number, rest = found.groups() if found else ("S", "", each.id)
+    return "TFS".index(kind), int(number or 1000), rest
 
 
-def _about(cube: Cube, runs: Sequence[Run], store: Store) -> dict[str, str]:
-    scored = int((cube.scores == cube.scores).sum())
-    asked = int(store.query(
-        "select count(*) as n from scores where subject = $subject and list_contains($runs, run)",
-        {"subject": cube.subject, "runs": [run.id for run in runs]},
-    )["n"].iloc[0])  # fmt: skip
+def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
+    scope, stored = table.scope, int(table.stored.sum())
+    scored = int((table.stored & ~pd.isna(table.scores)).sum())
     about = {
         "Runs": "; ".join(
             f"{run.id} (corpus {run.manifest['corpus'].get('name')}, {run.status}, "
             f"Invariscope {run.manifest.get('invariscope', 'unknown')})" for run in runs
         ),
-        "Items": ", ".join(f"{int(cube.of_corpus(name).sum())} of {name}" for name in cube.corpora),
-        "Evaluators": ", ".join(cube.evaluators),
-        "Scores": f"{scored} scores under {len(cube.probes)} probes, {asked - scored} pairs could not be scored",
-        "Captions": f"subject {cube.subject}",
+        "Items": ", ".join(f"{int(table.of_corpus(name).sum())} of {name}" for name in table.corpora),
+        "Evaluators": ", ".join(table.evaluators),
+        "Scores": f"{scored} scores under {len(table.probes)} probes, {stored - scored} pairs could not be scored",
+        "Captions": f"subject {scope.subject}, language {scope.language}",
     }  # fmt: skip
+    if scope.left_out:
+        about["Left out"] = " ".join(scope.left_out)
     unfinished = [run.id for run in runs if run.status != COMPLETE]
     if unfinished:
         about["Not finished"] = f"{', '.join(unfinished)}: these numbers are not all there; start the audit again first"

@@ -4,7 +4,8 @@ import math
 
 import pandas as pd
 
-from core.report.model import Column, Table
+from core.analysis.questions.base import Column
+from core.report.model import Table
 
 NOTHING = "—"
 

@@ -2,11 +2,11 @@
 
 from html import escape
 
-from core.charts.panels import panels
-from core.charts.style import CONFIG
+from core.charts.interactive import CONFIG, plot
+from core.charts.spec import Figure
+from core.charts.still import element
 from core.report.cells import cells
-from core.report.drawing import drawing
-from core.report.model import Figure, Missing, Report, Table
+from core.report.model import Missing, Report, Table
 
 STYLE = """
 :root { color-scheme: light; }
@@ -84,23 +84,12 @@ def _heading(each: Table | Figure) -> str:
 
 def _figure(each: Figure, *, interactive: bool) -> str:
     if interactive:
-        drawn = panels(each.frame, axis=each.axis, lines=each.lines, mark=each.mark, free=each.free)
-        picture = drawn.to_html(full_html=False, include_plotlyjs=False, config={**CONFIG}, div_id=f"plot-{each.id}")
+        named = {"config": {**CONFIG}, "div_id": f"plot-{each.id}"}
+        picture = plot(each).to_html(full_html=False, include_plotlyjs=False, **named)
     else:
-        picture = still(each)
+        picture = element(each)
     label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
     return f'{_heading(each)}<figure {label}>{picture}</figure><p class="note">{escape(each.note)}</p>'
-
-
-def still(each: Figure) -> str:
-    """The figure as an SVG element, its ids made its own (two drawings share a page)."""
-    svg = drawing(each).decode()
-    svg = svg[svg.index("<svg") :]
-    return (
-        svg.replace('id="', f'id="{each.id}-')
-        .replace("url(#", f"url(#{each.id}-")
-        .replace('href="#', f'href="#{each.id}-')
-    )
 
 
 def _about(report: Report) -> str:

@@ -1,7 +1,8 @@
 """A report in LaTeX: booktabs and longtable, every character of the data escaped."""
 
+from core.charts.spec import Figure
 from core.report.cells import cells
-from core.report.model import Figure, Report, Table
+from core.report.model import Report, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",

@@ -2,8 +2,9 @@
 
 import re
 
+from core.charts.spec import Figure
 from core.report.cells import cells
-from core.report.model import Figure, Missing, Report, Table
+from core.report.model import Missing, Report, Table
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
 

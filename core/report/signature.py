@@ -9,10 +9,17 @@ References:
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from urllib.parse import quote, unquote
 
+from core import __version__
+from core.analysis.table import ScoreTable
+from core.analysis.verdicts import MARGIN
 from core.errors import InvalidInput
+from core.seeds import RUN_SEED
+from core.statistics.bootstrap import RESAMPLES
+from core.store.manifest import Run
 
 FIELDS = ("invariscope", "runs", "corpora", "evaluators", "subject", "seed", "boot", "margin", "sha")
 """Fields, in order."""
@@ -41,6 +48,31 @@ def signature(values: Mapping[str, str | Sequence[str]]) -> str:
     if set(values) != set(FIELDS):
         raise InvalidInput(f"a signature has the fields {', '.join(FIELDS)}, got {', '.join(values)}")
     return "|".join(f"{name}:{_written(values[name])}" for name in FIELDS)
+
+
+def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
+    """Write the signature of the numbers that a table of scores gives.
+
+    Args:
+        table: the scores.
+        runs: that are open; those that the table is not of are passed over.
+    """
+    told = [run.manifest for run in runs if run.id in table.scope.run_ids]
+    corpora = {f"{each['corpus'].get('name')}@{str(each['corpus'].get('fingerprint'))[:8]}" for each in told}
+    listed = [entry for each in told for entry in _evaluators(each) if entry.get("name") in table.evaluators]
+    evaluators = {f"{entry['name']}@{str(entry.get('fingerprint', {}).get('key'))[:8]}" for entry in listed}
+    return signature(
+        {
+            "invariscope": __version__, "runs": sorted(table.scope.run_ids), "corpora": sorted(corpora),
+            "evaluators": sorted(evaluators), "subject": table.scope.subject, "seed": str(RUN_SEED),
+            "boot": str(RESAMPLES), "margin": f"{MARGIN:g}", "sha": table.digest(),
+        }
+    )  # fmt: skip
+
+
+def _evaluators(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    entries = manifest.get("evaluators")
+    return [each for each in entries if isinstance(each, Mapping)] if isinstance(entries, list) else []
 
 
 def parse_signature(text: str) -> dict[str, str | list[str]]:

@@ -3,25 +3,42 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
-
+from core.charts.spec import Figure
+from core.charts.still import draw_all
 from core.errors import InvalidInput
-from core.report.drawing import draw_all
-from core.report.model import FORMATS, Figure, Report, Table
+from core.report.html import html
+from core.report.latex import latex
+from core.report.markdown import markdown
+from core.report.model import FORMATS, Report, Table
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
 
 
-def write(report: Report, folder: Path, *, formats: tuple[str, ...], interactive: bool) -> list[Path]:
-    """Write a report; see :meth:`core.report.model.Report.write`."""
+def write(
+    report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS), interactive: bool = True
+) -> list[Path]:
+    """Write a report, the figures that the formats need, and the data of every table and figure as CSV.
+
+    Args:
+        report: to be written.
+        folder: made where it is not there; files of the same names are replaced.
+        formats: of ``md``, ``html``, ``latex``.
+        interactive: of the HTML's figures.
+
+    Returns:
+        The files written.
+
+    Raises:
+        InvalidInput: for a format that is not known.
+    """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
     texts = {
-        "md": report.markdown,
-        "html": lambda: report.html(interactive=interactive),
-        "latex": report.latex,
+        "md": lambda: markdown(report),
+        "html": lambda: html(report, interactive=interactive),
+        "latex": lambda: latex(report),
     }
     folder.mkdir(parents=True, exist_ok=True)
     written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
@@ -30,7 +47,7 @@ def write(report: Report, folder: Path, *, formats: tuple[str, ...], interactive
         drawn = draw_all(report.figures, kinds=kinds)
         for each, contents in zip(report.figures, drawn, strict=True):
             written += _figure(each, folder / "figures", contents)
-    everything: list[Table | Figure] = [*report.tables, *report.figures]
+    everything: list[Table | Figure] = [*report.tables, *report.figures, *report.details]
     return written + [_data(one, folder / "data") for one in everything]
 
 
@@ -49,5 +66,5 @@ def _figure(each: Figure, folder: Path, contents: Mapping[str, bytes]) -> list[P
 
 def _data(each: Table | Figure, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
-    frame: pd.DataFrame = each.frame
+    frame = each.data if isinstance(each, Figure) else each.frame
     return _text(folder / f"{each.id}.csv", frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))

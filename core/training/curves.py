@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.audit.files import write_whole
 from core.errors import InvalidInput
+from core.store.files import write_whole
 from core.training.measure import Measured
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.probes.lexical_edits import EDITS
+from core.probes.words.lexical_edits import EDITS
 from core.seeds import stream
 from core.training.triplets import Example, edited
 

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.audit.files import cannot_write, write_json, write_whole
 from core.corpora.images import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import BadImage, InvalidInput, NotAvailable, StoreError
-from core.evaluators.mcs import Mcs
-from core.evaluators.published.weights import Place
+from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
+from core.evaluators.weights.fetched import Place
+from core.store.files import cannot_write, write_json, write_whole
 from core.training.state import digest_of
 from core.training.trainer import FILES_OF_A_TRAINING, Gain, Material, Recipe, Report, Trainer
 from core.training.triplets import Example, examples, split
@@ -21,7 +21,7 @@ from core.training.triplets import Example, examples, split
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from core.evaluators.published.encoder import Towers
+    from core.evaluators.towers.encoder import Towers
 
 ENCODER, TRAINING = "pr-mcs", "pr-mcs-training"
 """Folders of a training: what ``pr-mcs`` loads, and the state with the curves."""
@@ -182,7 +182,7 @@ def _keep(network: Any, out: Path, places: Sequence[Place]) -> None:
         network.cpu().eval().save(str(draft), create_model_card=False)
         if image.own and not (out / image.weights.id).exists():
             (path,) = image.files()
-            shutil.copyfile(path, _inside(out, image, path))
+            shutil.copyfile(path, _inside(out, image))
         if (out / ENCODER).exists():
             (out / ENCODER).rename(old)
         draft.rename(out / ENCODER)
@@ -193,7 +193,7 @@ def _keep(network: Any, out: Path, places: Sequence[Place]) -> None:
         raise StoreError(f"{out / ENCODER} cannot be written: {error!s:.200}; start again with --resume") from error
 
 
-def _inside(out: Path, image: Place, path: Path) -> Path:
+def _inside(out: Path, image: Place) -> Path:
     folder = out / image.weights.id
     folder.mkdir()
     return folder / image.weights.files[0].name

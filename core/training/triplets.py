@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from core.corpora.schema import Item
 from core.errors import InvalidInput, ProbeRejected
-from core.probes.caption_words import LANGUAGES, join, words
-from core.probes.lexical_edits import EDITS
+from core.probes.words.caption_words import LANGUAGES, join, words
+from core.probes.words.lexical_edits import EDITS
 from core.seeds import stream
 
 

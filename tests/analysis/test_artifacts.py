@@ -6,58 +6,101 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.artifacts import artifact_filters
-from core.analysis.bootstrap import median_bca
+from core.analysis.questions.composites import NOTHING, OPEN, SAME, TURNED, filtered_moves
 from core.errors import InvalidInput
+from core.statistics.bootstrap import median_bca
+
+Composites = tuple[np.ndarray, dict[str, np.ndarray]]
 
 
-def composites(n: int = 40) -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    rows = [
-        {"evaluator": "e", "corpus": "c", "item": str(i), "subject": "template", "probe": f"reposition-{anchor}",
-         "score": score, "seam_energy": float(i), "bg_delta": float(n - i)}
-        for i in range(n)
-        for anchor, score in (("TL", 1.0), ("BR", 1.0 + rng.uniform(0, 0.1)), ("TR", 9.0))
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+def composites(n: int = 40) -> Composites:
+    """Scores of both places, [2, n], and diagnostics: seam rising, background falling from item to item."""
+    order = np.arange(n, dtype=np.float64)
+    scores = np.array([np.ones(n), 1.0 + np.random.default_rng(0).uniform(0, 0.1, n)])
+    return scores, {"seam_energy": np.array([order, order]), "bg_delta": np.array([n - order, n - order])}
 
 
-def test_the_unfiltered_row_is_the_contrast_of_the_two_probes() -> None:
-    rows = composites()
-    found = artifact_filters(rows).iloc[0]
-    expected = median_bca(100 * (rows.loc[rows["probe"] == "reposition-BR", "score"] - 1.0))
+def filtered(scores: np.ndarray, measured: dict[str, np.ndarray], **how: object) -> pd.DataFrame:
+    return pd.DataFrame(filtered_moves(scores, measured, **how))  # type: ignore[arg-type]
+
+
+def test_the_unfiltered_row_is_the_contrast_of_the_two_places() -> None:
+    scores, measured = composites()
+    found = filtered(scores, measured).iloc[0]
+    expected = median_bca(100 * (scores[1] - 1.0))
     assert (found["filter"], found["median_percent"]) == ("none", pytest.approx(expected.estimate))
     assert (found["low"], found["n_items"]) == (pytest.approx(expected.low), 40)
 
 
 def test_filters_drop_the_top_share_of_the_composites() -> None:
-    found = artifact_filters(composites()).set_index(["filter", "q"])
+    found = filtered(*composites()).set_index(["filter", "q"])
     assert found["cut_items"].to_dict() == {
         ("none", 0): 0, ("seam", 5): 2, ("seam", 10): 4, ("background", 5): 2, ("background", 10): 4,
-        ("either", 5): 4, ("either", 10): 8,
+        ("either", 5): 4, ("either", 10): 8, ("fill", 5): 0, ("fill", 10): 0,
     }  # fmt: skip
-    assert found["same_direction"].all()
+    assert set(found["direction"]) == {SAME, NOTHING}
+    assert set(found.loc[["fill"], "direction"]) == {NOTHING}
 
 
 def test_dropping_what_carries_the_effect_shows() -> None:
-    rows = composites()
-    bottom_right = rows["probe"] == "reposition-BR"
-    rows.loc[bottom_right, "score"] = np.where(rows.loc[bottom_right, "seam_energy"] >= 19, 2.0, 0.5)
-    found = artifact_filters(rows, shares=(10,)).set_index("filter")
+    scores, measured = composites()
+    scores[1] = np.where(measured["seam_energy"][1] >= 19, 2.0, 0.5)
+    found = filtered(scores, measured, shares=(10,)).set_index("filter")
     assert (found.loc["none", "median_percent"], found.loc["seam", "median_percent"]) == (100.0, -50.0)
-    assert not found.loc["seam", "same_direction"]
+    assert found.loc["seam", "low"] < 0 < found.loc["seam", "high"]
+    assert found.loc["seam", "direction"] == OPEN
+
+
+def test_a_direction_turns_only_where_its_interval_lies_on_the_other_side() -> None:
+    scores, measured = composites()
+    scores[1] = np.where(measured["seam_energy"][1] >= 19, 2.0, 0.5)
+    found = filtered(scores, measured, shares=(60,)).set_index("filter").loc["seam"]
+    assert found["high"] < 0
+    assert found["direction"] == TURNED
+
+
+def test_a_cut_never_falls_among_equals_in_whatever_order_they_stand() -> None:
+    scores, measured = composites()
+    measured["bg_delta"][:] = 0.0
+    measured["seam_energy"] = np.tile([0.0, 1.0], (2, 20))
+    found = filtered(scores, measured).set_index(["filter", "q"])
+    assert set(found.loc[["background"], "direction"]) == {NOTHING}
+    unfiltered = found.loc[("none", 0), ["median_percent", "n_items"]]
+    assert (found.loc[("background", 10), ["median_percent", "n_items"]] == unfiltered).all()
+    assert found.loc[("seam", 10), "cut_items"] == 0
+    order = np.random.default_rng(1).permutation(40)
+    again = filtered(scores[:, order], {name: values[:, order] for name, values in measured.items()})
+    assert again["cut_items"].tolist() == found["cut_items"].tolist()
+
+
+def test_a_fill_is_as_suspicious_where_it_is_too_smooth_as_where_it_is_too_rough() -> None:
+    scores, measured = composites()
+    measured["fill_ratio"] = np.exp(np.linspace(0, 0.01, 80)).reshape(2, 40)
+    measured["fill_ratio"][0, 3], measured["fill_ratio"][1, 5] = 0.1, 9.0
+    found = filtered(scores, measured, shares=(2.5,)).set_index("filter").loc["fill"]
+    assert found["cut_items"] == 2
+    assert found["fill"] == pytest.approx(1.005, abs=0.01)
 
 
 def test_composites_without_a_diagnostic_or_a_score_are_no_traceback() -> None:
-    rows = composites(4).assign(seam_energy=math.nan)
-    rows.loc[rows["item"] == "0", "score"] = math.nan
-    rows.loc[rows["item"] == "1", "score"] = 0.0
-    found = artifact_filters(rows).set_index(["filter", "q"])
+    scores, measured = composites(4)
+    measured["seam_energy"][:] = math.nan
+    scores[:, 0] = math.nan
+    scores[:, 1] = 0.0
+    found = filtered(scores, measured).set_index(["filter", "q"])
     assert found.loc[("seam", 10), "cut_items"] == 0
     assert found.loc[("none", 0), "n_items"] == 2
-    assert artifact_filters(rows.iloc[:0]).empty
+    assert filtered(scores[:, :0], {name: values[:, :0] for name, values in measured.items()})["n_items"].eq(0).all()
+
+
+def test_composites_of_one_source_are_resampled_together() -> None:
+    scores, measured = composites()
+    apart = filtered(scores, measured).iloc[0]
+    together = filtered(scores, measured, sources=np.repeat(np.arange(20), 2)).iloc[0]
+    assert together["median_percent"] == apart["median_percent"]
+    assert (together["low"], together["high"]) != (apart["low"], apart["high"])
 
 
 def test_an_impossible_share_is_refused() -> None:
     with pytest.raises(InvalidInput, match="100"):
-        artifact_filters(composites(2), shares=(100,))
+        filtered(*composites(2), shares=(100,))

@@ -1,14 +1,14 @@
-"""Two sides held against each other: scipy's bootstrap and the items' own differences are the references."""
+"""Two sides held against each other: scipy's tests and the items' own differences are the references."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
-from core.analysis.bootstrap import median_bca
 from core.analysis.comparison import (
     ALIKE,
     ALL,
@@ -18,58 +18,43 @@ from core.analysis.comparison import (
     PAIRED,
     can_pair,
     compare,
-    manifest_differences,
-    median_difference,
 )
-from core.analysis.contrasts import TOO_FEW
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope
 from core.analysis.slices import Slice
-from core.audit.manifest import Run
-from core.audit.store import Store
+from core.analysis.table import View
+from core.analysis.verdicts import TOO_FEW
 from core.errors import InvalidInput
+from core.statistics.bootstrap import median_bca
+from core.store.store import Store
+from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
 ONE, OTHER = Slice(evaluators=("conse-lite0",)), Slice(evaluators=("conse-lite2",))
+Held = Callable[..., pd.DataFrame]
 
 
-@pytest.mark.parametrize(("n", "m"), [(40, 61), (61, 40), (25, 25)])
-def test_the_interval_of_a_difference_is_that_of_scipys_two_sample_bca(n: int, m: int) -> None:
-    rng = np.random.default_rng(n)
-    one, other = rng.gamma(2, 1, n), rng.normal(3, 2, m)
-    expected = stats.bootstrap(
-        (one, other), lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis), n_resamples=9999,
-        method="BCa", rng=np.random.default_rng(1),
-    ).confidence_interval  # fmt: skip
-    found = median_difference(one, other)
-    assert found.estimate == pytest.approx(np.median(one) - np.median(other))
-    width = expected.high - expected.low
-    assert found.low == pytest.approx(expected.low, abs=0.1 * width)
-    assert found.high == pytest.approx(expected.high, abs=0.1 * width)
+@pytest.fixture(scope="module")
+def everything(store: Store) -> View:
+    return read_table(store).view()
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.floats(-50, 50), min_size=2, max_size=40), st.lists(st.floats(-50, 50), min_size=2, max_size=40),
-    st.floats(-10, 10),
-)  # fmt: skip
-def test_moving_one_side_moves_the_difference_and_its_interval(one: list[float], other: list[float], by: float) -> None:
-    still = median_difference(one, other, resamples=500)
-    moved = median_difference(np.array(one) + by, other, resamples=500)
-    assert moved.estimate == pytest.approx(still.estimate + by, abs=1e-9)
-    assert still.low <= still.high
+@pytest.fixture(scope="module")
+def held(everything: View) -> Held:
+    """Hold a slice of the shipped run against another."""
+    return lambda one, other, **options: compare(everything.table.view(one), everything.table.view(other), **options)
 
 
-@pytest.mark.parametrize(("one", "other", "note"), [([], [1.0], "without values"), ([1.0], [1.0, 2.0], "one value")])
-def test_too_little_has_no_bounds_and_says_why(one: list[float], other: list[float], note: str) -> None:
-    found = median_difference(one, other)
-    assert np.isnan(found.low)
-    assert note in found.note
+def differences(probe: str) -> pd.Series:
+    """%Δ under conse-lite0 minus that under conse-lite2 of every item, from the raw rows."""
+    rows = shifts(raw())
+    rows = rows[rows["probe"] == probe]
+    one, other = (rows[rows["evaluator"] == each.evaluators[0]].set_index("item")["percent"] for each in (ONE, OTHER))
+    return (one - other).dropna()
 
 
-def test_two_evaluators_are_paired_by_item(store: Store) -> None:
-    table = compare(store, ONE, OTHER).set_index("label")
-    rows = store.query(
-        "select a.percent - b.percent as d from shifts a join shifts b using (item, corpus, probe, subject) "
-        "where a.evaluator = 'conse-lite0' and b.evaluator = 'conse-lite2' and a.probe = 'vflip'"
-    )["d"].dropna()
+def test_two_evaluators_are_paired_by_item(held: Held) -> None:
+    table = held(ONE, OTHER).set_index("label")
+    rows = differences("vflip")
     expected = median_bca(rows)
     found = table.loc["vertical-flip"]
     assert found["how"] == PAIRED
@@ -77,102 +62,176 @@ def test_two_evaluators_are_paired_by_item(store: Store) -> None:
         (expected.estimate, expected.low, expected.high)
     )
     assert found["n_items"] == found["shared"] == len(rows)
+    assert found["p"] == pytest.approx(stats.wilcoxon(rows).pvalue)
 
 
-def test_swapping_the_sides_turns_the_differences_round(store: Store) -> None:
-    one, other = compare(store, ONE, OTHER), compare(store, OTHER, ONE)
+def test_swapping_the_sides_turns_the_differences_round(held: Held) -> None:
+    one, other = held(ONE, OTHER), held(OTHER, ONE)
     np.testing.assert_allclose(one["difference"], -other["difference"], atol=1e-12)
     np.testing.assert_allclose(one["p"], other["p"])
     assert list(one["a_n"]) == list(other["b_n"])
 
 
-def test_two_kinds_of_items_are_independent(store: Store) -> None:
+def test_two_kinds_of_items_are_independent(held: Held) -> None:
     animals = Slice(evaluators=("conse-lite0",), categories=("animal",))
     food = Slice(evaluators=("conse-lite0",), categories=("food",))
-    found = compare(store, animals, food).set_index("label").loc["vertical-flip"]
-    values = {
-        name: store.query(
-            "select percent from shifts where evaluator = 'conse-lite0' and probe = 'vflip' and category = $name",
-            {"name": name},
-        )["percent"].dropna()
-        for name in ("animal", "food")
-    }
+    found = held(animals, food).set_index("label").loc["vertical-flip"]
+    rows = shifts(raw())
+    rows = rows[(rows["evaluator"] == "conse-lite0") & (rows["probe"] == "vflip")]
+    values = {name: rows[rows["category"] == name]["percent"].dropna() for name in ("animal", "food")}
     assert found["how"] == INDEPENDENT
     assert found["difference"] == pytest.approx(values["animal"].median() - values["food"].median())
     assert found["p"] == pytest.approx(stats.mannwhitneyu(values["animal"], values["food"]).pvalue)
 
 
-def test_a_part_of_the_same_shifts_is_not_paired_with_itself(store: Store) -> None:
+def test_a_part_of_the_same_shifts_is_not_paired_with_itself(held: Held, everything: View) -> None:
     part = Slice(evaluators=("conse-lite0",), categories=("animal",))
-    assert not can_pair(ONE, part)
-    found = compare(store, ONE, part).set_index("label").loc["vertical-flip"]
+    assert not can_pair(everything.table.view(ONE), everything.table.view(part))
+    found = held(ONE, part).set_index("label").loc["vertical-flip"]
     assert found["how"] == INDEPENDENT
     assert found["shared"] == found["b_n"]
     assert found["difference"] != 0
 
 
-def test_two_words_are_compared_all_together(store: Store) -> None:
+def test_two_words_are_compared_all_together(held: Held) -> None:
     african, american = (
         Slice(evaluators=("conse-lite0",), modifiers=(word,), families=("cultural",))
         for word in ("African", "American")
     )
-    table = compare(store, african, american, by="modifier")
+    table = held(african, american, by="modifier")
     assert list(table["label"]) == [ALL]
     assert table.iloc[0]["how"] == PAIRED
     assert table.iloc[0]["verdict"] in (DIFFER, ALIKE, "undecided")
 
 
-def test_null_edits_are_left_out_of_all_together_unless_they_are_asked_for(store: Store) -> None:
-    table = compare(store, ONE, OTHER).set_index("label")
-    without = store.query(
-        "select median(m) as m from (select median(percent) as m from shifts where evaluator = 'conse-lite0' "
-        "and expectation = 'invariant' and not control group by item)"
-    )["m"][0]
+def test_null_edits_are_left_out_of_all_together_unless_they_are_asked_for(held: Held) -> None:
+    table = held(ONE, OTHER).set_index("label")
+    rows = shifts(raw())
+    rows = rows[(rows["evaluator"] == "conse-lite0") & (rows["expectation"] == "invariant")]
+    without = rows[~rows["control"].astype(bool)].groupby("item")["percent"].median().median()
     assert table.loc[ALL, "a_value"] == pytest.approx(without)
-    null = compare(store, Slice(evaluators=ONE.evaluators, axes=("null",)), Slice(
+    null = held(Slice(evaluators=ONE.evaluators, axes=("null",)), Slice(
         evaluators=OTHER.evaluators, axes=("null",))).set_index("label")  # fmt: skip
     assert null.loc[ALL, "a_value"] == pytest.approx(null.loc["null", "a_value"])
 
 
-def test_few_items_on_a_side_have_no_verdict(store: Store) -> None:
+def test_few_items_on_a_side_have_no_verdict(held: Held) -> None:
     few = Slice(evaluators=("conse-lite0",), categories=("furniture",))
-    found = compare(store, few, Slice(evaluators=("conse-lite0",), categories=("animal",)))
+    found = held(few, Slice(evaluators=("conse-lite0",), categories=("animal",)))
     assert set(found["verdict"]) == {TOO_FEW}
 
 
-def test_standardised_sides_are_never_called_alike_by_a_margin_in_percent(store: Store) -> None:
-    table = compare(store, ONE, OTHER, measure="standardised")
+def test_standardised_sides_are_never_called_alike_by_a_margin_in_percent(held: Held) -> None:
+    table = held(ONE, OTHER, measure="standardised")
     assert not table["verdict"].str.contains("margin").any()
 
 
-def test_an_empty_side_gives_an_empty_table(store: Store) -> None:
-    table = compare(store, ONE, Slice(evaluators=("conse-lite2",), families=("nowhere",)))
+def test_an_empty_side_gives_an_empty_table(held: Held) -> None:
+    table = held(ONE, Slice(evaluators=("conse-lite2",), families=("nowhere",)))
     assert table.empty
     assert list(table.columns) == list(COLUMNS)
 
 
-def test_a_side_of_several_evaluators_is_refused(store: Store) -> None:
+def test_a_side_of_several_evaluators_is_refused(held: Held) -> None:
     with pytest.raises(InvalidInput, match="side A has 3 evaluators"):
-        compare(store, Slice(), ONE)
+        held(Slice(), ONE)
 
 
-def test_raw_scales_are_refused(store: Store) -> None:
+def test_raw_scales_are_refused(held: Held) -> None:
     with pytest.raises(InvalidInput, match="percent, standardised"):
-        compare(store, ONE, OTHER, measure="delta")  # type: ignore[arg-type]
+        held(ONE, OTHER, measure="delta")  # type: ignore[arg-type]
 
 
-def test_what_two_runs_were_made_with_is_told_by_name(tmp_path: Path) -> None:
-    made = {
-        "run": "a", "seed": 2025, "created": "monday", "corpus": {"name": "demo", "root": "/one"},
-        "evaluators": [{"name": "e", "fingerprint": {"weights": "11", "precision": "float32"}}],
-        "versions": {"torch": "2.15.0"},
-    }  # fmt: skip
-    other = made | {
-        "run": "b", "created": "tuesday", "corpus": {"name": "demo", "root": "/other"},
-        "evaluators": [{"name": "e", "fingerprint": {"weights": "22", "precision": "float32"}}, {"name": "f"}],
-    }  # fmt: skip
-    table = manifest_differences(Run(tmp_path, made), Run(tmp_path, other)).set_index("what")
-    assert set(table.index) == {"evaluators.e.fingerprint.weights", "evaluators.f.name"}
-    assert list(table.loc["evaluators.e.fingerprint.weights"]) == ["11", "22"]
-    assert list(table.loc["evaluators.f.name"]) == ["", "present"]
-    assert manifest_differences(Run(tmp_path, made), Run(tmp_path, made)).empty
+def test_holms_correction_is_over_the_rows(held: Held) -> None:
+    table = held(ONE, OTHER)
+    tested = table[table["p"].notna()]
+    np.testing.assert_allclose(tested["p_holm"], multipletests(tested["p"], method="holm")[1])
+
+
+@pytest.mark.parametrize("by", ["family", "modifier", "probe", "category", "coverage_bin"])
+def test_levels_are_those_of_both_sides_each_with_its_own_medians(held: Held, by: str) -> None:
+    table = held(ONE, OTHER, by=by).set_index("label").drop(index=ALL)
+    rows = shifts(raw())
+    rows = rows[(rows["expectation"] == "invariant") & (rows["family"] != "base")]
+    bare = rows["control"].astype(bool) & (rows["axis"] != "null")
+    rows = rows[~bare | (rows["family"] == "blur")] if by in ("family", "probe") else rows[~bare]
+    assert set(table.index) == set(rows[by].dropna())
+    for label, row in table.iterrows():
+        own = rows[rows[by] == label]
+        for name, evaluator in (("a", "conse-lite0"), ("b", "conse-lite2")):
+            items = own[own["evaluator"] == evaluator].groupby("item")["percent"].median().dropna()
+            assert row[f"{name}_value"] == pytest.approx(items.median())
+            assert row[f"{name}_n"] == len(items)
+
+
+def test_cliffs_delta_is_that_of_every_pair_of_items(held: Held) -> None:
+    row = held(ONE, OTHER).set_index("label").loc["vertical-flip"]
+    rows = shifts(raw())
+    rows = rows[(rows["probe"] == "vflip")].dropna(subset="percent")
+    a, b = (rows[rows["evaluator"] == each.evaluators[0]]["percent"].to_numpy() for each in (ONE, OTHER))
+    assert row["cliffs_delta"] == pytest.approx(np.sign(a[:, None] - b[None, :]).mean())
+
+
+def test_standardised_values_are_over_the_spread_of_the_clean_scores_of_each_side(held: Held) -> None:
+    row = held(ONE, OTHER, measure="standardised").set_index("label").loc["vertical-flip"]
+    scores = raw()
+    spread = scores[scores["probe"] == "identity"].groupby("evaluator")["score"].std()
+    delta = shifts(scores).query("probe == 'vflip'").groupby("evaluator")["delta"].median()
+    for name, evaluator in (("a", "conse-lite0"), ("b", "conse-lite2")):
+        assert row[f"{name}_value"] == pytest.approx(delta[evaluator] / spread[evaluator])
+
+
+def test_unknown_levels_are_refused(held: Held) -> None:
+    with pytest.raises(InvalidInput, match="family, modifier, probe, category, coverage_bin, got 'score'"):
+        held(ONE, OTHER, by="score")
+
+
+def runs_of(folder: Path, **factors: float) -> Store:
+    """Runs of the same 12 items; a flip multiplies every score by the run's factor, and a bit more item by item."""
+    for run, factor in factors.items():
+        rows = scores_of(
+            ["identity", "vflip"], 12,
+            lambda probe, item, f=factor: (1 + item / 8) * (f + item / 100 if probe == "vflip" else 1.0),
+        )  # fmt: skip
+        write_run(folder / run, rows)
+    return Store.open(folder)
+
+
+def test_two_runs_of_one_corpus_are_paired_by_item_from_tables_of_their_own(tmp_path: Path) -> None:
+    with runs_of(tmp_path, before=0.9, after=0.7) as store:
+        one, other = (read_table(store, Scope(runs=(run,))).view() for run in ("before", "after"))
+    row = compare(one, other).set_index("label").loc["vertical-flip"]
+    assert (row["how"], row["shared"], row["n_items"]) == (PAIRED, 12, 12)
+    assert (row["difference"], row["low"], row["high"]) == (pytest.approx(20.0),) * 3
+    assert row["verdict"] == DIFFER
+
+
+def test_items_are_paired_by_corpus_and_name_and_not_by_their_place(tmp_path: Path) -> None:
+    """The second run lacks the first items and holds another corpus' items of the same names."""
+    with runs_of(tmp_path / "one", before=0.9) as store:
+        one = read_table(store).view()
+    rows = scores_of(["identity", "vflip"], 12, lambda probe, item: 1 + item / 8 if probe == "identity" else 0.5)
+    write_run(tmp_path / "two" / "after", [row for row in rows if row["item"] >= "i004"])
+    with Store.open(tmp_path / "two") as store:
+        other = read_table(store).view()
+    row = compare(one, other).set_index("label").loc["vertical-flip"]
+    places = np.arange(4, 12)
+    expected = (-10 + places) - 100 * (0.5 / (1 + places / 8) - 1)
+    assert (row["how"], row["shared"]) == (PAIRED, 8)
+    assert row["difference"] == pytest.approx(np.median(expected))
+    write_run(tmp_path / "three" / "else", [row | {"corpus": "d"} for row in rows])
+    with Store.open(tmp_path / "three") as store:
+        stranger = compare(one, read_table(store).view()).set_index("label").loc["vertical-flip"]
+    assert (stranger["how"], stranger["shared"], stranger["n_items"]) == (INDEPENDENT, 0, 24)
+
+
+def test_fewer_than_half_of_the_smaller_side_shared_is_independent(tmp_path: Path) -> None:
+    with runs_of(tmp_path, before=0.9, after=0.7) as store:
+        one, other = (read_table(store, Scope(runs=(run,))) for run in ("before", "after"))
+    rows = scores_of(["identity", "vflip"], 9, lambda probe, item: 1.0)
+    some = [row | {"item": f"x{row['item']}" if row["item"] >= "i004" else row["item"]} for row in rows]
+    with Store.open(write_run(tmp_path / "apart" / "third", some)) as store:
+        third = read_table(store).view()
+    row = compare(one.view(), third).set_index("label").loc["vertical-flip"]
+    assert (row["how"], row["shared"], row["n_items"]) == (INDEPENDENT, 4, 21)
+    assert compare(one.view(), other.view()).iloc[0]["how"] == PAIRED

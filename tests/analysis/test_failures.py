@@ -24,18 +24,25 @@ from core.analysis.failures import (
     under_every_evaluator,
     verdicts,
 )  # fmt: skip
+from core.analysis.reading import read_table
+from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
-from core.audit.schema import VERDICTS
-from core.audit.store import Store
 from core.errors import InvalidInput
 from core.settings import results_dir
+from core.store.schema import VERDICTS
+from core.store.store import Store
 
 KEYS = list(PAIR)
 
 
 @pytest.fixture(scope="module")
-def usual(store: Store) -> pd.DataFrame:
-    return scales(store)
+def scope(store: Store) -> Narrowed:
+    return narrow(store)
+
+
+@pytest.fixture(scope="module")
+def usual(store: Store, scope: Narrowed) -> pd.DataFrame:
+    return scales(read_table(store, scope))
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +87,17 @@ slices = st.builds(
     offset=st.sampled_from([0, 12, 700]),
 )  # fmt: skip
 def test_pairs_come_by_what_their_order_counts(
-    store: Store, usual: pd.DataFrame, everything: pd.DataFrame, chosen: Slice, order: str, floor: float, offset: int
+    store: Store,
+    scope: Narrowed,
+    usual: pd.DataFrame,
+    everything: pd.DataFrame,
+    chosen: Slice,
+    order: str,
+    floor: float,
+    offset: int,
 ) -> None:
     expected = read_plainly(everything, chosen, order, floor)
-    found = rank(store, chosen, usual, order=order, floor=floor, limit=12, offset=offset)
+    found = rank(store, scope, chosen, usual, order=order, floor=floor, limit=12, offset=offset)
     assert found.n_pairs == len(expected)
     assert found.n_unranked == expected.isna().sum()
     keys = np.sort(expected.dropna())[::-1][offset : offset + 12]
@@ -92,11 +106,11 @@ def test_pairs_come_by_what_their_order_counts(
     np.testing.assert_allclose(found.pairs["key"].astype(float), own, rtol=1e-12)
 
 
-def test_the_pages_together_are_every_pair_once(store: Store, usual: pd.DataFrame) -> None:
+def test_the_pages_together_are_every_pair_once(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("horizontal-flip", "emotion"))
-    first = rank(store, chosen, usual, order="standardised", limit=50)
+    first = rank(store, scope, chosen, usual, order="standardised", limit=50)
     pages = [
-        rank(store, chosen, usual, order="standardised", limit=50, offset=start).pairs
+        rank(store, scope, chosen, usual, order="standardised", limit=50, offset=start).pairs
         for start in range(0, first.n_pairs, 50)
     ]
     whole = pd.concat(pages)
@@ -104,40 +118,46 @@ def test_the_pages_together_are_every_pair_once(store: Store, usual: pd.DataFram
     assert whole["key"].dropna().is_monotonic_decreasing
 
 
-def test_beyond_the_last_page_the_counts_stay(store: Store, usual: pd.DataFrame) -> None:
+def test_beyond_the_last_page_the_counts_stay(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("vertical-flip",))
-    found = rank(store, chosen, usual, order="percent", limit=12, offset=9_000)
+    found = rank(store, scope, chosen, usual, order="percent", limit=12, offset=9_000)
     assert found.pairs.empty
     assert (found.n_pairs, found.n_shifts) == (252, 756)
 
 
-def test_a_pair_is_led_by_the_evaluator_whose_shift_is_the_key(store: Store, usual: pd.DataFrame) -> None:
-    found = rank(store, Slice(), usual, order="absolute", limit=12)
-    rows = under_every_evaluator(store, found.pairs, usual)
+def test_a_pair_is_led_by_the_evaluator_whose_shift_is_the_key(
+    store: Store, scope: Narrowed, usual: pd.DataFrame
+) -> None:
+    found = rank(store, scope, Slice(), usual, order="absolute", limit=12)
+    rows = under_every_evaluator(store, scope, found.pairs, usual)
     for _, pair in found.pairs.iterrows():
         own = rows[(rows[KEYS] == pair[KEYS]).all(axis=1)].set_index("evaluator")["delta"].abs()
         assert own.idxmax() == pair["leader"]
         assert own.max() == pair["key"]
 
 
-def test_a_pair_outside_the_floor_is_still_there_and_last(store: Store, usual: pd.DataFrame) -> None:
+def test_a_pair_outside_the_floor_is_still_there_and_last(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
     chosen = Slice(evaluators=("conse-lite0",))
-    free = rank(store, chosen, usual, order="percent", limit=1)
-    held = rank(store, chosen, usual, order="percent", floor=0.25, limit=1)
+    free = rank(store, scope, chosen, usual, order="percent", limit=1)
+    held = rank(store, scope, chosen, usual, order="percent", floor=0.25, limit=1)
     assert held.n_pairs == free.n_pairs
     assert held.n_unranked > free.n_unranked
     assert held.pairs["key"].iloc[0] < free.pairs["key"].iloc[0]
 
 
-def test_disagreement_of_one_evaluator_alone_is_not_defined(store: Store, usual: pd.DataFrame) -> None:
-    found = rank(store, Slice(evaluators=("conse-lite0",)), usual, order="disagreement", limit=3)
+def test_disagreement_of_one_evaluator_alone_is_not_defined(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+    found = rank(store, scope, Slice(evaluators=("conse-lite0",)), usual, order="disagreement", limit=3)
     assert found.pairs["key"].isna().all()
     assert found.n_unranked == found.n_pairs > 0
 
 
-def test_the_same_pair_is_shown_under_evaluators_outside_the_slice_too(store: Store, usual: pd.DataFrame) -> None:
-    found = rank(store, Slice(evaluators=("conse-lite0",), families=("rotation",)), usual, order="percent", limit=12)
-    rows = under_every_evaluator(store, found.pairs, usual)
+def test_the_same_pair_is_shown_under_evaluators_outside_the_slice_too(
+    store: Store, scope: Narrowed, usual: pd.DataFrame
+) -> None:
+    found = rank(
+        store, scope, Slice(evaluators=("conse-lite0",), families=("rotation",)), usual, order="percent", limit=12
+    )
+    rows = under_every_evaluator(store, scope, found.pairs, usual)
     assert len(rows) == 36
     assert list(rows["evaluator"].iloc[:3]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
     assert list(rows["item"].iloc[::3]) == list(found.pairs["item"])
@@ -157,30 +177,30 @@ def test_scales_are_the_spread_of_clean_scores_and_the_medians_of_null_edits(sto
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_an_export_holds_every_shift_in_order(
-    store: Store, usual: pd.DataFrame, everything: pd.DataFrame, order: str
+    store: Store, scope: Narrowed, usual: pd.DataFrame, everything: pd.DataFrame, order: str
 ) -> None:
     chosen = Slice(families=("gender",))
-    rows = export(store, chosen, usual, order=order, floor=0.05)
+    rows = export(store, scope, chosen, usual, order=order, floor=0.05)
     assert list(rows.columns) == [*EXPORTED, "standardised", "key"]
     assert len(rows) == (everything["family"] == "gender").sum()
     assert rows["key"].dropna().is_monotonic_decreasing or order == "disagreement"
-    best = rank(store, chosen, usual, order=order, floor=0.05, limit=1).pairs
+    best = rank(store, scope, chosen, usual, order=order, floor=0.05, limit=1).pairs
     assert rows["key"].max() == pytest.approx(best["key"].iloc[0])
 
 
 def test_an_export_is_capped_at_the_furthest(
-    store: Store, usual: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+    store: Store, scope: Narrowed, usual: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = export(store, Slice(families=("gender",)), usual, order="percent")
+    whole = export(store, scope, Slice(families=("gender",)), usual, order="percent")
     monkeypatch.setattr(failures, "EXPORT_ROWS", 10)
     pd.testing.assert_frame_equal(
-        export(store, Slice(families=("gender",)), usual, order="percent"), whole.head(10), check_dtype=False
+        export(store, scope, Slice(families=("gender",)), usual, order="percent"), whole.head(10), check_dtype=False
     )
 
 
-def test_taking_a_choice_back_leaves_what_is_counted(store: Store) -> None:
+def test_taking_a_choice_back_leaves_what_is_counted(store: Store, scope: Narrowed) -> None:
     chosen = Slice(families=("rotation",), modifiers=("African",), categories=("animal",))
-    counts = relaxations(store, chosen)
+    counts = relaxations(store, scope, chosen)
     assert set(counts) == {"families", "modifiers", "categories"}
     assert counts["categories"] == 0
     kept = "select count(*) as n from shifts where modifier = 'African' and category = 'animal' and not control"
@@ -188,16 +208,16 @@ def test_taking_a_choice_back_leaves_what_is_counted(store: Store) -> None:
     assert list(counts.values()) == sorted(counts.values(), reverse=True)
 
 
-def test_a_record_is_json_with_every_column(store: Store, usual: pd.DataFrame) -> None:
-    pair = rank(store, Slice(families=("cultural",)), usual, order="percent", limit=1).pairs.iloc[0]
-    records = json.loads(as_json(record(store, dict(pair[KEYS]), usual)))
+def test_a_record_is_json_with_every_column(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+    pair = rank(store, scope, Slice(families=("cultural",)), usual, order="percent", limit=1).pairs.iloc[0]
+    records = json.loads(as_json(record(store, scope, dict(pair[KEYS]), usual)))
     assert [each["evaluator"] for each in records] == ["conse-lite0", "conse-lite2", "grounding-judge"]
     stored = store.query("select * from shifts limit 1")
     assert set(stored.columns) | {"standardised", "image", "pixels_sha256", "licence"} <= set(records[0])
 
 
-def test_a_pair_that_is_not_there_has_no_record(store: Store, usual: pd.DataFrame) -> None:
-    assert record(store, {"run": "demo", "item": "x'; --", "subject": "template", "probe": "vflip"}, usual) == []
+def test_a_pair_that_is_not_there_has_no_record(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+    assert record(store, scope, {"run": "demo", "item": "x'; --", "subject": "template", "probe": "vflip"}, usual) == []
 
 
 def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) -> None:
@@ -210,7 +230,8 @@ def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) 
         found = verdicts(opened, pairs)
         assert found["probe"].tolist() == ["vflip"]
         assert found["accepted"].tolist() == [0.75]
-        assert rank(opened, Slice(accepted=0.7), usual, order="percent", limit=9).pairs["item"].tolist() == ["cat"]
+        found = rank(opened, narrow(opened), Slice(accepted=0.7), usual, order="percent", limit=9)
+        assert found.pairs["item"].tolist() == ["cat"]
     with Store.open(results_dir()) as opened:
         assert verdicts(opened, pairs).empty
 
@@ -227,14 +248,21 @@ def test_every_item_of_a_page_has_the_hash_that_the_run_recorded(store: Store) -
      ({"limit": 0}, "0"), ({"offset": -1}, "-1")],
 )  # fmt: skip
 def test_a_question_that_makes_no_sense_is_refused_with_the_value(
-    store: Store, usual: pd.DataFrame, wrong: dict, value: str
+    store: Store, scope: Narrowed, usual: pd.DataFrame, wrong: dict, value: str
 ) -> None:
     with pytest.raises(InvalidInput, match=value):
-        rank(store, Slice(), usual, **{"order": "percent", "limit": 3, **wrong})
+        rank(store, scope, Slice(), usual, **{"order": "percent", "limit": 3, **wrong})
 
 
-def test_a_store_without_runs_has_nothing_to_rank() -> None:
+def test_a_store_without_runs_has_nothing_to_rank(scope: Narrowed, usual: pd.DataFrame) -> None:
     with Store.open([]) as empty:
-        found = rank(empty, Slice(), scales(empty), order="standardised", limit=3)
+        found = rank(empty, scope, Slice(), usual, order="standardised", limit=3)
         assert (found.n_pairs, len(found.pairs)) == (0, 0)
-        assert under_every_evaluator(empty, found.pairs, scales(empty)).empty
+        assert under_every_evaluator(empty, scope, found.pairs, usual).empty
+
+
+def test_a_scope_of_one_evaluator_ranks_by_it_alone(store: Store, usual: pd.DataFrame) -> None:
+    own = narrow(store, Scope(evaluators=("conse-lite2",)))
+    found = rank(store, own, Slice(families=("vertical-flip",)), usual, order="percent", limit=12)
+    assert (found.n_pairs, found.n_shifts) == (252, 252)
+    assert set(found.pairs["leader"]) == {"conse-lite2"}

@@ -1,126 +1,455 @@
-"""The research questions' tables on the shipped run, each against a plain query of the same rows."""
+"""Every question's answer on the shipped run against an independent way from the raw Parquet."""
 
-from dataclasses import replace
+import hashlib
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 import pytest
+from patsy import dmatrix
 from scipy import stats
 
-from core.analysis import questions
-from core.analysis.bootstrap import median_bca
-from core.analysis.results import item_changes, item_scores
+from core.analysis.questions import Options, Question, catalogue
+from core.analysis.reading import read_table
 from core.analysis.slices import Slice
-from core.audit.store import Store
-from core.errors import InvalidInput
+from core.analysis.table import ScoreTable
+from core.calibration.questions import questions as calibration
+from core.store.store import Store
+from tests.analysis.made_runs import SHIPPED, raw, shifts, shuffled
+from tests.analysis.questions_reference import (
+    assert_corrected,
+    assert_levels,
+    assert_shift,
+    holm,
+    of,
+    over_items,
+    paired_p,
+    risk,
+)
 
-LITE = "conse-lite0"
+EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
+SPATIAL = ("horizontal-flip", "reposition", "rotation", "vertical-flip")
 
-
-def test_space_shows_the_edits_beside_the_blur_and_the_null_edits(store: Store) -> None:
-    table = questions.spatial_effects(store, Slice())
-    assert set(table["label"]) == {*questions.FLIPS, "reposition", "rotation", "blur", "null"}
-    row = table[(table["evaluator"] == LITE) & (table["label"] == "vertical-flip")].iloc[0]
-    plain = store.query("select percent from shifts where probe = 'vflip' and evaluator = $e", {"e": LITE})["percent"]
-    expected = median_bca(plain)
-    assert (row["value"], row["low"], row["high"]) == (expected.estimate, expected.low, expected.high)
-
-
-def test_filters_drive_every_table(store: Store) -> None:
-    animals = Slice(categories=("animal",), evaluators=(LITE,))
-    for table in (questions.spatial_effects(store, animals), questions.place_effects(store, animals),
-                  questions.modifier_effects(store, animals, family="cultural"),
-                  questions.level_effects(store, animals, factor="coverage_bin", family="vertical-flip")):  # fmt: skip
-        assert set(table["evaluator"]) == {LITE}
-        assert table["n_items"].max() <= 69  # animals of the demo corpus
-    assert questions.spatial_effects(store, Slice(families=("cultural",))).empty
-    assert set(questions.spatial_effects(store, Slice(families=("rotation", "blur")))["label"]) == {"rotation", "blur"}
+Answer = Callable[..., pd.DataFrame]
 
 
-def test_words_stand_beside_the_neutral_words(store: Store) -> None:
-    table = questions.modifier_effects(store, Slice(evaluators=(LITE,)), family="cultural")
-    assert {"African", "American", "typical", "plain", "ordinary"} <= set(table["label"])
-    bare = questions.modifier_effects(store, Slice(evaluators=(LITE,)), family="cultural", against="bare")
-    both = table.merge(bare, on="label", suffixes=("", "_bare")).set_index("label")
-    neutral = both.loc[["typical", "plain", "ordinary"]]
-    np.testing.assert_allclose(neutral["value"].astype(float), neutral["value_bare"].astype(float))
-    assert (both.loc[["African", "American"], "value"] != both.loc[["African", "American"], "value_bare"]).all()
+@pytest.fixture(scope="module")
+def table(store: Store) -> ScoreTable:
+    return read_table(store)
 
 
-def test_levels_are_tested_over_the_same_values_that_are_drawn(store: Store) -> None:
-    found = questions.levels_differ(store, Slice(), label="probe", family="reposition", evaluator=LITE)
-    rows = store.query("select probe, percent from shifts where family = 'reposition' and evaluator = $e", {"e": LITE})
-    groups = [part.dropna() for _, part in rows.groupby("probe")["percent"]]
-    assert found.kruskal.p == pytest.approx(stats.kruskal(*groups).pvalue)
-    assert found.friedman.levels == 4
-    assert len(found.pairs) == 6
+@pytest.fixture(scope="module")
+def asked(table: ScoreTable) -> dict[str, Question]:
+    return {each.id: each for each in (*catalogue(table), *calibration(table))}
 
 
-def test_standardised_and_absolute_shifts_rank_alike(store: Store) -> None:
-    how = {"label": "modifier", "family": "gender", "evaluator": LITE}
-    one, other = (questions.levels_differ(store, Slice(), measure=name, **how) for name in ("standardised", "delta"))
-    assert one.kruskal == other.kruskal
+@pytest.fixture(scope="module")
+def answer(table: ScoreTable, asked: dict[str, Question]) -> Answer:
+    view = table.view()
+
+    def answered(id_: str, chosen: Slice | None = None, **options: object) -> pd.DataFrame:
+        part = view if chosen is None else table.view(chosen)
+        return asked[id_].compute(part, Options(**options))  # type: ignore[arg-type]
+
+    return answered
 
 
-def test_scores_by_bin_are_those_of_unedited_items(store: Store) -> None:
-    scores = item_scores(store, Slice())
-    table = questions.score_levels(scores, by=("evaluator", "corpus", "coverage_bin"))
-    row = table[(table["evaluator"] == LITE) & (table["coverage_bin"] == "0-10")].iloc[0]
-    sql = "select score from scores where probe = 'identity' and evaluator = $e and coverage_bin = '0-10'"
-    plain = store.query(sql, {"e": LITE})["score"]
-    assert row["value"] == pytest.approx(plain.median())
-    assert row["n_items"] == len(plain)
-    found = questions.scores_differ(scores, factor="coverage_bin", evaluator=LITE)
-    assert found.kruskal.levels == 7
-    assert set(found.pairs["test"]) == {"Mann-Whitney"}  # an item has one bin
-    curve = questions.coverage_curve(scores, evaluator=LITE)
-    assert curve["n"].iloc[0] == (scores["evaluator"] == LITE).sum()
+@pytest.fixture(scope="module")
+def scores() -> pd.DataFrame:
+    return raw()
 
 
-def test_words_cross_with_what_is_shown(store: Store) -> None:
-    people = questions.crossed_effects(store, Slice(), family="cultural", evaluator=LITE)
-    assert set(people["group"]) == {questions.PERSON, questions.NOT_PERSON}
-    kinds = questions.crossed_effects(store, Slice(), family="economic", evaluator=LITE)
-    assert "person" not in set(kinds["group"])  # economic words are for things
-    assert {"food", "vehicle"} <= set(kinds["group"])
+@pytest.fixture(scope="module")
+def rows(scores: pd.DataFrame) -> pd.DataFrame:
+    found = shifts(scores)
+    return found[(found["expectation"] == "invariant") & (found["family"] != "base")]
 
 
-def test_the_move_between_corners_is_compared_whatever_corner_the_filters_name(store: Store) -> None:
-    table = questions.filtered_moves(store, Slice(evaluators=(LITE,)))
-    assert set(table["filter"]) == {"none", "seam", "background", "either"}
-    assert questions.filtered_moves(store, Slice(probes=("vflip",))).empty
-    assert questions.filtered_moves(store, Slice(families=("cultural",))).empty
+@pytest.fixture(scope="module")
+def clean(scores: pd.DataFrame) -> pd.DataFrame:
+    """One row an item: its facts, and every evaluator's score of the unedited pair."""
+    own = scores[scores["probe"] == "identity"]
+    wide = own.pivot_table(index="item", columns="evaluator", values="score")
+    return own.drop_duplicates("item").set_index("item")[["category", "coverage", "coverage_bin"]].join(wide)
 
 
-def test_mixed_effects_agree_with_the_mean_shift_in_sign_and_size(store: Store) -> None:
-    table = questions.mixed_effects(store, Slice(evaluators=(LITE,))).set_index("label")
-    items = item_changes(store, Slice(evaluators=(LITE,)), by=("family",))
-    for family in questions.FLIPS:
-        mean = items.loc[items["family"] == family, "delta"].mean()
-        assert table.loc[family, "effect"] == pytest.approx(mean, abs=1e-6)  # balanced: β₁ is the mean shift
+def test_no_two_questions_or_figures_share_an_id(table: ScoreTable) -> None:
+    asked = (*catalogue(table), *calibration(table))
+    ids = [each.id for each in asked] + [drawing.id for each in asked for drawing in each.figures]
+    assert sorted(ids) == sorted(set(ids))
+    known = {each.id for each in asked}
+    assert {each.part_of for each in asked if each.part_of} <= known
 
 
-def test_without_a_distance_grid_there_is_no_curve(store: Store) -> None:
-    assert questions.distance_curve(store, Slice(), evaluator=LITE).empty
+def test_every_family_is_what_its_plain_probes_do_to_items(answer: Answer, rows: pd.DataFrame) -> None:
+    found = answer("S1")
+    plain = rows[~rows["control"] | rows["family"].isin(["blur", "null"])]
+    assert len(found) == len(plain.groupby(["evaluator", "family"]))
+    for _, row in found.iterrows():
+        assert_shift(row, of(plain, evaluator=row["evaluator"], family=row["label"]))
+        null = of(plain, evaluator=row["evaluator"], family="null")
+        assert row["null_band"] == pytest.approx(null["percent"].abs().groupby(null["item"]).median().median())
+    assert_corrected(found)
+    assert set(found.loc[found["tests"] == "", "label"]) == {"blur", "null"}
 
 
-def test_other_corpora_are_held_against_the_reference(store: Store) -> None:
-    found = questions.replication(store, Slice(), families=("vertical-flip",), reference="demo")
-    assert set(found.effects["corpus"]) == {"demo"}
-    assert found.agreement.empty
-    with pytest.raises(InvalidInput, match="no shift is of the reference corpus 'coco'"):
-        questions.replication(store, Slice(), families=("vertical-flip",), reference="coco")
+def test_one_test_has_one_corrected_p_wherever_it_stands(answer: Answer, rows: pd.DataFrame) -> None:
+    everywhere = [answer(name) for name in ("S1", "S1-spatial", "T3")]
+    for evaluator in EVALUATORS:
+        items = [over_items(of(rows, evaluator=evaluator, family=family)) for family in SPATIAL]
+        expected = holm(pd.Series([paired_p(each["before"], each["after"]) for each in items]))
+        flips = [of(frame, evaluator=evaluator, label="vertical-flip")["p_holm"].item() for frame in everywhere]
+        assert flips == pytest.approx([expected[SPATIAL.index("vertical-flip")]] * 3)
 
 
-def test_bins_go_from_small_to_large() -> None:
-    assert questions.in_order(["90-100", "0-10", "20-35", "?"], "coverage_bin") == ["0-10", "20-35", "90-100", "?"]
-    assert questions.in_order(["b", "a"], "category") == ["a", "b"]
+def test_an_axis_stands_with_its_controls_alone(answer: Answer) -> None:
+    assert set(answer("S1-spatial")["label"]) == {*SPATIAL, "blur", "null"}
+    assert set(answer("S1-societal")["label"]) == {"cultural", "economic", "gender", "emotion"}
 
 
-def test_equal_names_in_two_corpora_are_two_items() -> None:
-    rows = pd.DataFrame({"corpus": ["a", "b", "a"], "item": ["1", "1", "1"]})
-    assert list(questions.item_codes(rows)) == [0, 1, 0]
+@pytest.mark.parametrize(("id_", "families"), [("T3", SPATIAL[-1:]), ("S14", SPATIAL)])
+def test_the_mixed_model_of_whole_pairs_gives_the_mean_shift(
+    answer: Answer, rows: pd.DataFrame, id_: str, families: tuple[str, ...]
+) -> None:
+    found = answer(id_)
+    assert set(found["label"]) == set(families)
+    for _, row in found.iterrows():
+        delta = over_items(of(rows, evaluator=row["evaluator"], family=row["label"]))["delta"]
+        assert row["beta"] == pytest.approx(delta.mean(), abs=1e-6)  # balanced: β₁ is the mean shift
+        error = delta.std(ddof=1) / math.sqrt(len(delta))
+        assert row["beta_high"] - row["beta_low"] == pytest.approx(2 * 1.959964 * error, rel=0.01)
 
 
-def test_a_slice_of_other_families_leaves_none() -> None:
-    assert questions.chosen_families(replace(Slice(), families=("blur",)), ("rotation", "blur")) == ("blur",)
+def test_the_two_contrasts_of_table_4_are_of_the_scores_themselves(answer: Answer, scores: pd.DataFrame) -> None:
+    found, rows = answer("T4"), shifts(scores)
+    for evaluator in EVALUATORS:
+        own = of(scores, evaluator=evaluator).pivot_table(index="item", columns="probe", values="score")
+        first, last = own["reposition-TL"], own["reposition-BR"]
+        corners = pd.DataFrame({"item": own.index, "baseline_score": first, "delta": last - first})
+        corners["percent"] = 100 * corners["delta"] / first.where(first.abs() >= 1e-6)
+        corners.index.name = None
+        assert_shift(of(found, evaluator=evaluator, label="bottom right vs top left").iloc[0], corners)
+        turns = rows[rows["probe"].isin(["rotate-10", "rotate+10"]) & (rows["evaluator"] == evaluator)]
+        assert_shift(of(found, evaluator=evaluator, label="rotation by ±10°").iloc[0], turns)
+    assert_corrected(found)
+
+
+def test_composites_are_dropped_by_their_own_diagnostics(answer: Answer, scores: pd.DataFrame) -> None:
+    found = answer("T2")
+    for evaluator in EVALUATORS:
+        own = of(scores, evaluator=evaluator)
+        own = own[own["probe"].isin(["reposition-TL", "reposition-BR"])].dropna(subset=["score"])
+        wide = own.pivot_table(index="item", columns="probe", values="score")
+        first, last = wide["reposition-TL"], wide["reposition-BR"]
+        percent = (100 * (last - first) / first.where(first.abs() >= 1e-6)).dropna()
+        mine = of(found, evaluator=evaluator).set_index(["filter", "q"])
+        assert mine.loc[("none", 0.0), "median_percent"] == pytest.approx(percent.median())
+        for q in (5, 10):
+            worst = own.nlargest(round(own["seam_energy"].notna().sum() * q / 100), "seam_energy")["item"]
+            kept, row = percent.drop(worst.unique(), errors="ignore"), mine.loc[("seam", float(q))]
+            assert (row["n_items"], row["cut_items"]) == (len(kept), len(percent) - len(kept))
+            assert row["median_percent"] == pytest.approx(kept.median())
+            assert row["retained"] == pytest.approx(100 * len(kept) / len(percent))
+
+
+@pytest.mark.parametrize("family", ["reposition", "rotation"])
+def test_every_probe_of_a_family_has_a_row_beside_the_controls(answer: Answer, rows: pd.DataFrame, family: str) -> None:
+    found, tested = answer(f"S-{family}"), answer(f"S-{family}")["tests"] != ""
+    assert set(found.loc[tested, "label"]) == set(of(rows, family=family)["probe"])
+    assert set(found.loc[~tested, "label"]) == set(rows.loc[rows["family"].isin(["blur", "null"]), "probe"])
+    for _, row in found.iterrows():
+        assert_shift(row, of(rows, evaluator=row["evaluator"], probe=row["label"]))
+    assert_corrected(found)
+
+
+@pytest.mark.parametrize(
+    ("id_", "family", "level"),
+    [("S2", "reposition", "probe"), ("S-rotation-levels", "rotation", "probe"), ("S6", "cultural", "modifier"),
+     ("S7", "economic", "modifier"), ("S8", "gender", "modifier"), ("S9", "emotion", "modifier")],
+)  # fmt: skip
+def test_levels_of_a_family_are_tested_as_scipy_does(
+    answer: Answer, rows: pd.DataFrame, id_: str, family: str, level: str
+) -> None:
+    found, pairs = answer(id_), answer(f"{id_}-pairs")
+    assert set(found["evaluator"]) == set(EVALUATORS)
+    for _, row in found.iterrows():
+        own = of(rows, evaluator=row["evaluator"], family=family, control=False)
+        wide = own.pivot_table(index="item", columns=level, values="percent")
+        assert_levels(row, of(pairs, evaluator=row["evaluator"]), wide)
+
+
+@pytest.mark.parametrize(("factor", "id_"), [("coverage_bin", "T5"), ("category", "T6")])
+def test_clean_scores_by_level_are_those_of_the_raw_rows(
+    answer: Answer, clean: pd.DataFrame, factor: str, id_: str
+) -> None:
+    found, sources = answer(id_), raw(table="items").set_index("item")["item_group"]
+    assert len(found) == 3 * clean[factor].nunique()
+    for _, row in found.iterrows():
+        own = clean.loc[clean[factor] == row["level"], row["evaluator"]].dropna()
+        assert (row["value"], row["n_items"]) == (pytest.approx(own.median()), len(own))
+        if len(set(sources[own.index])) > 1:
+            assert row["low"] <= row["value"] <= row["high"]
+        else:
+            assert math.isnan(row["low"])
+    name = factor.removesuffix("_bin")
+    tests, pairs = answer(f"S3-{name}"), answer(f"S3-{name}-pairs")
+    assert set(tests["evaluator"]) == set(EVALUATORS)
+    for _, row in tests.iterrows():
+        wide = clean.reset_index().pivot_table(index="item", columns=factor, values=row["evaluator"])
+        assert_levels(row, of(pairs, evaluator=row["evaluator"]), wide)
+
+
+@pytest.mark.parametrize("factor", ["coverage_bin", "category"])
+@pytest.mark.parametrize("family", ["vertical-flip", "cultural", "blur"])
+def test_shifts_by_level_are_those_of_the_items_of_the_level(
+    answer: Answer, rows: pd.DataFrame, factor: str, family: str
+) -> None:
+    found = answer(f"S15-{factor.removesuffix('_bin')}", family=family)
+    own = rows[(rows["family"] == family) & (~rows["control"] | (family == "blur"))]
+    assert len(found) == 3 * own[factor].nunique()
+    assert set(found["family"]) == {family}
+    for _, row in found.iterrows():
+        assert_shift(row, of(own, **{"evaluator": row["evaluator"], factor: row["level"]}))
+    assert_corrected(found)
+
+
+def test_the_map_of_category_and_coverage_holds_every_cell_that_has_an_item(
+    answer: Answer, clean: pd.DataFrame
+) -> None:
+    found = answer("S18")
+    known = clean.reset_index().melt(["item", "category", "coverage_bin"], list(EVALUATORS), "who", "score").dropna()
+    expected = known.groupby(["who", "category", "coverage_bin"])["score"].agg(["median", "size"])
+    expected.index.names = ["evaluator", "level", "other"]
+    both = expected.join(found.set_index(["evaluator", "level", "other"])[["value", "n_items"]], how="outer")
+    np.testing.assert_allclose(both["value"], both["median"])
+    assert (both["n_items"] == both["size"]).all()
+
+
+def test_the_curve_on_coverage_is_the_least_squares_natural_spline(answer: Answer, clean: pd.DataFrame) -> None:
+    found = answer("S17")
+    basis = "cr(x, knots=knots, lower_bound=low, upper_bound=high) - 1"
+    for evaluator in EVALUATORS:
+        own = clean[["coverage", evaluator]].dropna()
+        x = own["coverage"].to_numpy()
+        about = {"knots": np.quantile(x, [0.25, 0.5, 0.75]), "low": x.min(), "high": x.max()}
+        weights = np.linalg.lstsq(np.asarray(dmatrix(basis, {"x": x, **about})), own[evaluator], rcond=None)[0]
+        mine = of(found, evaluator=evaluator)
+        drawn = np.asarray(dmatrix(basis, {"x": mine["x"].to_numpy(dtype=float), **about})) @ weights
+        np.testing.assert_allclose(mine["value"].astype(float), drawn, atol=1e-8)
+        assert set(mine["n_items"]) == {len(own)}
+        assert (mine["low"] <= mine["high"]).all()
+
+
+def test_shares_of_categories_are_those_of_the_items(answer: Answer, clean: pd.DataFrame) -> None:
+    found, expected = answer("S21").set_index("category"), clean["category"].value_counts()
+    assert found["n_items"].to_dict() == expected.to_dict()
+    assert found["value"].to_dict() == pytest.approx((100 * expected / len(clean)).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("id_", "family"), [("T7", "cultural"), ("T8", "economic"), ("S4", "gender"), ("S5", "emotion")]
+)
+def test_words_are_held_against_the_neutral_caption_of_their_length(
+    answer: Answer, rows: pd.DataFrame, id_: str, family: str
+) -> None:
+    found, own = answer(id_), of(rows, family=family)
+    own = own[own["category"] != "person"] if family == "economic" else own
+    for _, row in found.iterrows():
+        word, control = row["label"].removesuffix(" (control)"), row["label"].endswith(" (control)")
+        assert_shift(row, of(own, evaluator=row["evaluator"], modifier=word, control=control))
+        assert (row["tests"] == "") == control
+    assert len(found) == len(own.groupby(["evaluator", "probe"]))
+    assert_corrected(found)
+
+
+def test_against_the_bare_caption_a_word_is_held_against_the_caption_without_it(
+    answer: Answer, scores: pd.DataFrame
+) -> None:
+    found = answer("T7", bare=True)
+    assert not found.equals(answer("T7"))
+    for _, row in found.iterrows():
+        own = of(scores, evaluator=row["evaluator"]).pivot_table(index="item", columns="probe", values="score")
+        word, bare = own[f"cultural:{row['label'].removesuffix(' (control)')}"], own["base"]
+        items = pd.DataFrame({"item": list(own.index), "baseline_score": list(bare), "delta": list(word - bare)})
+        items["percent"] = 100 * items["delta"] / items["baseline_score"].where(items["baseline_score"].abs() >= 1e-6)
+        assert_shift(row, items)
+
+
+@pytest.mark.parametrize("family", ["cultural", "economic"])
+def test_words_cross_with_what_is_shown(answer: Answer, rows: pd.DataFrame, family: str) -> None:
+    found, own = answer("S16", family=family), of(rows, family=family, control=False)
+    if family == "economic":
+        own = own.assign(shown=own["category"])[own["category"] != "person"]
+    else:
+        own = own.assign(shown=own["category"].where(own["category"] == "person", "not a person"))
+    assert len(found) == len(own.groupby(["evaluator", "modifier", "shown"]))
+    for _, row in found.iterrows():
+        assert_shift(row, of(own, evaluator=row["evaluator"], modifier=row["label"], shown=row["shown"]))
+    assert_corrected(found)
+
+
+def test_neutral_words_stand_together_with_the_shift_from_the_bare_caption(answer: Answer, rows: pd.DataFrame) -> None:
+    found, neutral = answer("S12"), rows[rows["control"] & (rows["axis"] == "societal")]
+    assert set(neutral["baseline"]) == {"base"}
+    assert found["p_holm"].isna().all()
+    assert len(found) == len(neutral.groupby(["evaluator", "probe"]))
+    for _, row in found.iterrows():
+        word = row["label"].removesuffix(" (control)")
+        own = of(neutral, evaluator=row["evaluator"], family=row["family"], modifier=word)
+        assert_shift(row, own[own["category"] != "person"] if row["family"] == "economic" else own)
+
+
+def test_evaluators_agree_as_scipy_finds(answer: Answer, clean: pd.DataFrame) -> None:
+    found = answer("S11")
+    assert len(found) == 3
+    for _, row in found.iterrows():
+        own = clean[[row["evaluator"], row["other"]]].dropna()
+        a, b = own.iloc[:, 0], own.iloc[:, 1]
+        assert row["n_items"] == len(own)
+        assert row["spearman"] == pytest.approx(stats.spearmanr(a, b).statistic)
+        assert row["kendall_b"] == pytest.approx(stats.kendalltau(a, b).statistic)
+        assert row["kendall_c"] == pytest.approx(stats.kendalltau(a, b, variant="c").statistic)
+        assert row["p"] == pytest.approx(stats.kendalltau(a, b).pvalue)
+
+
+def test_what_was_left_out_is_counted_from_the_rejections(answer: Answer) -> None:
+    known = raw(table="rejections")
+    known["probe"] = [probe if isinstance(probe, str) else "the item itself" for probe in known["probe"]]
+    expected = known.groupby(["probe", "code"]).size()
+    assert answer("S13").set_index(["probe", "code"])["n"].to_dict() == expected.to_dict()
+
+
+def test_evaluators_stand_with_the_fingerprints_of_the_manifest(answer: Answer, store: Store) -> None:
+    told = {each["name"]: each["fingerprint"] for each in store.runs()[0].manifest["evaluators"]}
+    found = answer("S0").set_index("evaluator")
+    assert set(found.index) == set(told)
+    for name, row in found.iterrows():
+        assert row["key"] == str(told[name]["key"])
+        assert str(told[name].get("weights", "")).startswith(row["weights"])
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap(
+    answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame, evaluator: str
+) -> None:
+    at, wide = of(answer("T13"), evaluator=evaluator), of(answer("S10"), evaluator=evaluator).set_index("family")
+    spread = np.subtract(*np.nanquantile(clean[evaluator], [0.75, 0.25]))
+    plain = rows[~rows["control"] | (rows["family"] == "null")].dropna(subset=["delta"])
+    assert set(at["family"]) == set(plain["family"])
+    for _, row in at.iterrows():
+        own = of(plain, evaluator=evaluator, family=row["family"])
+        assert (row["n_items"], row["n_shifts"]) == (own["item"].nunique(), len(own))
+        assert (row["d"], row["iqr_d"]) == (0.007, pytest.approx(0.007 * spread))
+        assert row["value"] == pytest.approx(risk(own, 0.007), abs=1e-9)
+        assert row["iqr_risk"] == pytest.approx(risk(own, 0.007 * spread), abs=1e-9)
+        assert wide.loc[row["family"], "risk_0.003"] == pytest.approx(risk(own, 0.003), abs=1e-9)
+        assert wide.loc[row["family"], "risk_0.007"] == row["value"] <= 50
+
+
+@pytest.fixture(scope="module")
+def held_out() -> set[str]:
+    """Items whose source is not on the dev side: half of the sources, by their hash."""
+    items = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
+    digits = items.map(lambda source: hashlib.sha256(f"2025\x1f{source}".encode()).hexdigest()[:16])
+    return set(items.index[[int(each, 16) / 2**64 >= 0.5 for each in digits]])
+
+
+def test_calibration_starts_from_what_the_held_out_items_do(
+    answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
+) -> None:
+    unedited = clean.loc[clean.index.isin(held_out), list(EVALUATORS)]
+    middle = unedited.quantile(0.75) - unedited.quantile(0.25)
+    own = rows[~rows["control"] & (rows["family"] != "null") & rows["item"].isin(held_out)]
+    sizes = own.assign(delta=own["delta"].abs(), percent=own["percent"].abs())
+    items = sizes.groupby(["evaluator", "axis", "family", "item"])[["delta", "percent"]].median()
+    families = items.groupby(["evaluator", "axis", "family"]).median()
+    by_axis = 100 * families["delta"].groupby(["evaluator", "axis"]).mean()
+    for _, row in answer("T14").iterrows():
+        assert row["before"] == pytest.approx(by_axis[row["evaluator"], row["axis"]] / unedited[row["evaluator"]].std())
+        assert 0 <= row["strength"] <= 1
+    societal = answer("T15")
+    assert set(societal["axis"]) == {"societal"}
+    for _, row in societal.iterrows():
+        assert row["before"] == pytest.approx(families.loc[(row["evaluator"], "societal", row["name"]), "percent"])
+    for _, row in answer("T16").iterrows():
+        shifted = of(own.dropna(subset=["delta"]), evaluator=row["evaluator"], family=row["name"])
+        assert row["n"] == shifted["item"].nunique()
+        assert row["before"] == pytest.approx(risk(shifted, 0.007 * middle[row["evaluator"]]), abs=1e-9)
+
+
+def test_agreement_along_the_strength_starts_at_that_of_the_clean_scores(
+    answer: Answer, clean: pd.DataFrame, held_out: set[str]
+) -> None:
+    found, dev = answer("S23"), clean[~clean.index.isin(held_out)]
+    start = found[found["strength"] == 0]
+    assert len(start) == 6
+    for _, row in start.iterrows():
+        both = dev[[row["evaluator"], row["other"]]].dropna()
+        assert row["value"] == pytest.approx(stats.spearmanr(both.iloc[:, 0], both.iloc[:, 1]).statistic)
+    assert (found.groupby(["evaluator", "other"])["chosen"].sum() == 1).all()
+
+
+def test_a_slice_answers_of_what_it_keeps(answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame) -> None:
+    animals = Slice(categories=("animal",), evaluators=("conse-lite0",), families=("rotation", "cultural"))
+    found = answer("S1", animals)
+    assert set(found["label"]) == {"rotation", "cultural"}
+    for _, row in found.iterrows():
+        assert_shift(row, of(rows, evaluator="conse-lite0", category="animal", family=row["label"], control=False))
+    levels = answer("T5", animals)  # choices of edits do not touch clean scores
+    own = clean[(clean["category"] == "animal") & (clean["coverage_bin"] == "10-20")]["conse-lite0"]
+    assert of(levels, level="10-20")["value"].item() == pytest.approx(own.median())
+    assert answer("T2", Slice(families=("cultural",))).empty
+    assert answer("T7", Slice(families=("economic",))).empty
+
+
+def test_a_wider_margin_calls_more_invariant_and_changes_no_number(answer: Answer) -> None:
+    narrow, wide = answer("S1", margin=0.1), answer("S1", margin=20.0)
+    small, claims = (
+        ["no drift beyond the margin", "drifts, within the margin"],
+        ["drift", "scatter", "conflict", "needed"],
+    )
+    assert narrow["drift"].isin(small).sum() < wide["drift"].isin(small).sum()
+    pd.testing.assert_frame_equal(narrow.drop(columns=claims), wide.drop(columns=claims))
+
+
+@pytest.fixture(scope="module")
+def stirred(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScoreTable]:
+    """The shipped run, its rows in another order in other files."""
+    with Store.open(shuffled(SHIPPED, tmp_path_factory.mktemp("stirred") / "demo", seed=5)) as store:
+        yield read_table(store)
+
+
+def test_the_order_of_stored_rows_changes_no_answer(
+    table: ScoreTable, stirred: ScoreTable, asked: dict[str, Question], answer: Answer
+) -> None:
+    again = {each.id: each for each in (*catalogue(stirred), *calibration(stirred))}
+    assert list(again) == list(asked)
+    view = stirred.view()
+    for id_, question in asked.items():
+        assert again[id_].note == question.note
+        if not question.needs(table):
+            pd.testing.assert_frame_equal(again[id_].compute(view, Options()), answer(id_), obj=id_)
+
+
+def test_every_answer_has_the_columns_and_figures_that_its_question_shows(
+    table: ScoreTable, asked: dict[str, Question], answer: Answer
+) -> None:
+    for id_, question in asked.items():
+        if question.needs(table):
+            continue
+        frame = answer(id_)
+        assert len(frame), id_
+        for column in question.columns:
+            assert {each for each in (column.name, column.low, column.high, column.to) if each} <= set(frame), id_
+        for drawing in question.figures:
+            for measure in ("percent", "standardised", "delta") if "measure" in question.asks else ("percent",):
+                figure = drawing.figure(frame, measure=measure)
+                assert len(figure.frame), drawing.id
+                assert (figure.id, figure.paper) == (drawing.id, drawing.paper)
+
+
+def test_raw_scales_of_evaluators_never_share_an_axis(asked: dict[str, Question], answer: Answer) -> None:
+    figure = asked["T7"].figures[0].figure(answer("T7"), measure="delta")
+    assert figure.free
+    assert set(figure.frame["panel"]) == set(EVALUATORS)

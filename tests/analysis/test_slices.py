@@ -1,27 +1,45 @@
-"""A slice against the plain reading of its filters with pandas, on the shipped run."""
+"""A slice against the plain reading of its filters with pandas, on the shipped run: as SQL, as masks, as counts."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.analysis.contrasts import contrasts, slice_contrasts
-from core.analysis.facets import facets
-from core.analysis.slices import CHOICES, SIGNS, Slice, shifts
-from core.audit.schema import VERDICTS
-from core.audit.store import Store
+from core.analysis.facets import FIELDS, facets
+from core.analysis.reading import read_table
+from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.slices import CHOICES, SIGNS, Slice, judged, where
+from core.analysis.table import ScoreTable, View
 from core.errors import InvalidInput
 from core.settings import results_dir
+from core.store.schema import VERDICTS
+from core.store.store import Store
+from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
-COLUMNS = ("item", "probe", "evaluator", "delta", "object_inside")
+COLUMNS = ["item", "probe", "evaluator", "delta", "object_inside"]
+KEY = COLUMNS[:3]
 
 
 @pytest.fixture(scope="module")
-def everything(store: Store) -> pd.DataFrame:
-    return store.query("select * from shifts where expectation = 'invariant'")
+def scope(store: Store) -> Narrowed:
+    return narrow(store)
+
+
+@pytest.fixture(scope="module")
+def table(store: Store, scope: Narrowed) -> ScoreTable:
+    return read_table(store, scope)
+
+
+@pytest.fixture(scope="module")
+def everything() -> pd.DataFrame:
+    rows = shifts(raw())
+    return rows[rows["expectation"] == "invariant"]
 
 
 def kept(rows: pd.DataFrame, chosen: Slice) -> pd.DataFrame:
@@ -29,59 +47,135 @@ def kept(rows: pd.DataFrame, chosen: Slice) -> pd.DataFrame:
         if values := getattr(chosen, field):
             rows = rows[rows[column].isin(values)]
     if not chosen.controls:
-        rows = rows[~rows["control"] | (rows["axis"] == "null")]
+        rows = rows[~rows["control"].astype(bool) | (rows["axis"] == "null")]
     if chosen.sign:
         rows = rows[{"up": rows["delta"] > 0, "down": rows["delta"] < 0, "none": rows["delta"] == 0}[chosen.sign]]
     if chosen.inside:
-        rows = rows[rows["object_inside"].between(*chosen.inside)]
+        rows = rows[rows["object_inside"].astype(float).between(*chosen.inside)]
     return rows
 
 
+def found_in(store: Store, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
+    clause, params = where(scope, chosen)
+    return store.query(f"select {', '.join(f's.{name}' for name in COLUMNS)} from shifts s {clause}", params)
+
+
+def seen(view: View) -> set[tuple[str, str, str]]:
+    """(item, probe, evaluator) of every shift with a score that the masks of a view leave."""
+    found = set()
+    names = view.table.items["item"].to_numpy()
+    for evaluator in view.evaluators:
+        for family, probes in view.families().items():
+            if view.table.is_control(family) and view.table.axis_of(family) != "null" and not view.chosen.controls:
+                continue  # blur and the bare caption are left to those who ask the question
+            delta, _ = view.shifts(evaluator, probes)
+            for place, item in zip(*np.nonzero(~np.isnan(delta) & view.items), strict=True):
+                found.add((str(names[item]), probes[place], evaluator))
+    return found
+
+
 some = Slice(families=("vertical-flip", "cultural"), evaluators=("conse-lite0",))
+few = {
+    "families": ["vertical-flip", "rotation", "cultural", "gender", "null", "blur", "nowhere"],
+    "categories": ["animal", "vehicle", "person"],
+    "coverage_bins": ["0-10", "40-60", "90-100"],
+    "axes": ["spatial", "societal", "null"],
+    "probes": ["vflip", "rotate+5", "gender:boy", "null:shift1"],
+    "modifiers": ["African", "boy", "plain"],
+    "evaluators": ["conse-lite0", "grounding-judge"],
+}
 slices = st.builds(
     Slice,
-    families=st.lists(st.sampled_from(["vertical-flip", "rotation", "cultural", "nowhere"]), unique=True).map(tuple),
-    categories=st.lists(st.sampled_from(["animal", "vehicle", "person"]), unique=True).map(tuple),
-    coverage_bins=st.lists(st.sampled_from(["0-10", "90-100"]), unique=True).map(tuple),
-    evaluators=st.sampled_from([(), ("conse-lite0",)]),
-    sign=st.sampled_from([None, *SIGNS]),
-    inside=st.sampled_from([None, (0.5, 1.0), (0.0, 0.9)]),
+    **{field: st.lists(st.sampled_from(values), unique=True, max_size=2).map(tuple) for field, values in few.items()},
+    sign=st.sampled_from([None, None, *SIGNS]),
+    inside=st.sampled_from([None, None, (0.5, 1.0), (0.0, 0.9)]),
     controls=st.booleans(),
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(chosen=slices)
-def test_a_slice_keeps_what_its_filters_say(store: Store, everything: pd.DataFrame, chosen: Slice) -> None:
-    found = shifts(store, chosen, columns=COLUMNS)
-    expected = kept(everything, chosen)[list(COLUMNS)]
-    key = ["item", "probe", "evaluator"]
+def test_a_slice_keeps_what_its_filters_say(
+    store: Store, scope: Narrowed, everything: pd.DataFrame, chosen: Slice
+) -> None:
+    found, expected = found_in(store, scope, chosen), kept(everything, chosen)[COLUMNS]
+    assert len(found) == len(expected)
     pd.testing.assert_frame_equal(
-        found.sort_values(key, ignore_index=True), expected.sort_values(key, ignore_index=True)
+        found.sort_values(KEY, ignore_index=True), expected.sort_values(KEY, ignore_index=True), check_dtype=False
     )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=25, deadline=None)
+@given(chosen=slices)
+def test_the_masks_of_a_view_leave_the_same_shifts(table: ScoreTable, everything: pd.DataFrame, chosen: Slice) -> None:
+    expected = kept(everything, chosen).dropna(subset="delta")
+    assert seen(table.view(chosen)) == set(expected[KEY].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(("field", "values"), few.items())
+def test_each_choice_on_its_own_leaves_something_and_not_all(
+    table: ScoreTable, everything: pd.DataFrame, field: str, values: list[str]
+) -> None:
+    """So that the comparisons above are not of nothing with nothing."""
+    chosen = Slice(**{field: (values[0],)})
+    left = kept(everything, chosen)
+    assert 0 < len(left) < len(everything)
+    assert {key[1] for key in seen(table.view(chosen))} <= set(left["probe"])
+
+
+@settings(max_examples=25, deadline=None)
 @given(chosen=slices)
 def test_the_count_beside_a_value_is_what_choosing_it_would_leave(
-    store: Store, everything: pd.DataFrame, chosen: Slice
+    table: ScoreTable, everything: pd.DataFrame, chosen: Slice
 ) -> None:
-    counts = facets(store, chosen)
-    for field in ("families", "categories", "coverage_bins", "evaluators", "axes"):
-        for value, count in counts[field].items():
-            assert len(kept(everything, replace(chosen, **{field: (value,)}))) == count
-    for sign, count in counts["sign"].items():
-        assert len(kept(everything, replace(chosen, sign=sign))) == count
+    counts = facets(table, chosen)
+    assert set(counts) == set(FIELDS)
+    for field, column in CHOICES.items():
+        left = kept(everything, chosen.without(field))[column].value_counts()
+        assert {name: count for name, count in counts[field].items() if count} == left.to_dict(), field
+    left = kept(everything, chosen.without("sign"))["delta"]
+    assert counts["sign"] == {"up": (left > 0).sum(), "down": (left < 0).sum(), "none": (left == 0).sum()}
 
 
-def test_every_value_of_the_store_has_a_count_even_where_nothing_is_left(store: Store) -> None:
-    counts = facets(store, replace(some, categories=("nothing of the kind",)))
-    assert counts["families"]["rotation"] == 0
-    assert set(counts["evaluators"]) == {"conse-lite0", "conse-lite2", "grounding-judge"}
+@settings(max_examples=15, deadline=None)
+@given(chosen=slices, by=st.sampled_from(["families", "evaluators", "sign"]))
+def test_counts_are_of_every_shift_that_the_store_would_show(
+    store: Store, scope: Narrowed, table: ScoreTable, chosen: Slice, by: str
+) -> None:
+    for value, count in facets(table, chosen)[by].items():
+        narrowed = replace(chosen, **{by: value if by == "sign" else (value,)})
+        assert len(found_in(store, scope, narrowed)) == count
 
 
-def test_a_value_is_data_and_never_part_of_the_question(store: Store) -> None:
-    assert shifts(store, Slice(categories=("x') or 1=1 --",)), columns=("item",)).empty
+def test_every_value_of_the_table_has_a_count_even_where_nothing_is_left(table: ScoreTable) -> None:
+    for chosen in (replace(some, categories=("nothing of the kind",)), replace(some, inside=(0.0, 0.0))):
+        counts = facets(table, chosen)
+        assert counts["families"]["rotation"] == 0
+        assert set(counts["evaluators"]) == {"conse-lite0", "conse-lite2", "grounding-judge"}
+        assert set(counts["sign"]) == set(SIGNS)
+
+
+def test_a_value_is_data_and_never_part_of_the_question(store: Store, scope: Narrowed) -> None:
+    assert found_in(store, scope, Slice(categories=("x') or 1=1 --",))).empty
+
+
+def test_pairs_are_of_the_scope_alone(tmp_path: Path) -> None:
+    rows = [
+        *scores_of(["identity", "vflip", "jumble"], 2, lambda probe, place: 0.5),
+        *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, subject="human"),
+        *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, language="de"),
+        *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, rank=1),
+        *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, evaluator="f"),
+    ]
+    write_run(tmp_path / "runs" / "big", rows)
+    write_run(tmp_path / "runs" / "small", scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5))
+    with Store.open(tmp_path / "runs") as store:
+        found = found_in(store, narrow(store, Scope(subject="template", evaluators=("e",))), Slice())
+        human = found_in(store, narrow(store, Scope(subject="human")), Slice())
+        both = found_in(store, narrow(store, Scope(subject="template")), Slice())
+    assert found[KEY].to_numpy().tolist() == [["i000", "vflip", "e"], ["i001", "vflip", "e"]]
+    assert human[KEY].to_numpy().tolist() == [["i000", "vflip", "e"]]
+    assert sorted(both["evaluator"]) == ["e", "e", "f"]
 
 
 @pytest.mark.parametrize("wrong", [{"sign": "sideways"}, {"inside": (0.9, 0.1)}, {"inside": (0, 2)}, {"accepted": 7}])
@@ -90,30 +184,42 @@ def test_a_slice_that_makes_no_sense_is_refused_with_the_value(wrong: dict) -> N
         Slice(**wrong)
 
 
-def test_people_who_accepted_a_pair_keep_it_and_pairs_that_nobody_judged_are_left_out(everything: pd.DataFrame) -> None:
-    first, second, third = everything[everything["probe"] == "vflip"]["item"].drop_duplicates().head(3)
+def test_taking_a_choice_back_leaves_the_others() -> None:
+    chosen = replace(some, sign="up", inside=(0.5, 1.0))
+    assert chosen.without("families") == Slice(evaluators=("conse-lite0",), sign="up", inside=(0.5, 1.0))
+    assert chosen.without("sign").without("inside") == some
+
+
+@pytest.fixture(scope="module")
+def three(everything: pd.DataFrame) -> list[str]:
+    """Items of which the first was accepted by most people, the second by few, and the third judged by nobody."""
+    return list(everything[everything["probe"] == "vflip"]["item"].drop_duplicates().head(3))
+
+
+@pytest.fixture
+def voted(three: list[str]) -> Iterator[Store]:
     fixed = {"corpus": "demo", "probe": "vflip", "subject": "template", "votes": 5}
-    said = [{**fixed, "item": first, "accepted": 0.8}, {**fixed, "item": second, "accepted": 0.2}]
-    with Store.open(results_dir(), verdicts=pa.Table.from_pylist(said, schema=VERDICTS)) as judged:
-        half = Slice(accepted=0.5)
-        assert set(shifts(judged, half, columns=("item",))["item"]) == {first}
-        assert set(shifts(judged, Slice(accepted=0.1), columns=("item",))["item"]) == {first, second}
-        assert (
-            facets(judged, half)["probes"]["vflip"]
-            == (everything["item"].eq(first) & everything["probe"].eq("vflip")).sum()
-        )
-        assert third in set(shifts(judged, Slice(), columns=("item",))["item"])
+    said = [{**fixed, "item": three[0], "accepted": 0.8}, {**fixed, "item": three[1], "accepted": 0.2}]
+    with Store.open(results_dir(), verdicts=pa.Table.from_pylist(said, schema=VERDICTS)) as opened:
+        yield opened
 
 
-@settings(max_examples=10, deadline=None)
-@given(chosen=slices, by=st.sampled_from([("evaluator",), ("evaluator", "axis", "family"), ("modifier", "evaluator")]))
-def test_contrasts_in_the_store_are_those_of_its_rows(store: Store, chosen: Slice, by: tuple[str, ...]) -> None:
-    rows = shifts(store, chosen, columns=(*by, "corpus", "item", "percent", "delta"))
-    pd.testing.assert_frame_equal(
-        slice_contrasts(store, chosen, by=by), contrasts(rows, by=by), check_exact=True, check_dtype=not rows.empty
-    )
+def test_people_who_accepted_a_pair_keep_it_and_pairs_that_nobody_judged_are_left_out(
+    voted: Store, everything: pd.DataFrame, three: list[str]
+) -> None:
+    first, second, third = three
+    scope = narrow(voted)
+    table = read_table(voted, scope)
+    half, some_people = Slice(accepted=0.5), Slice(accepted=0.1)
+    for chosen, items in ((half, {first}), (some_people, {first, second})):
+        assert set(found_in(voted, scope, chosen)["item"]) == items
+        assert {key[0] for key in seen(table.view(chosen))} == items
+        counted = everything["item"].isin(items) & everything["probe"].eq("vflip")
+        assert facets(table, chosen)["probes"]["vflip"] == counted.sum()
+        assert facets(table, chosen)["probes"]["hflip"] == 0
+    assert third in set(found_in(voted, scope, Slice())["item"])
 
 
-def test_contrasts_by_a_column_that_is_not_there_are_refused(store: Store) -> None:
-    with pytest.raises(InvalidInput, match="the store cannot answer"):
-        slice_contrasts(store, Slice(), by=("evaluator", "nothing"))
+def test_a_store_knows_whether_people_judged_anything(store: Store, voted: Store) -> None:
+    assert judged(voted)
+    assert not judged(store)

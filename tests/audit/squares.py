@@ -10,7 +10,8 @@ from core.corpora.schema import Box, Corpus, Item, Mask, Rejection
 PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 HISTOGRAM = f"{PLUGINS / 'histogram.py'}:Histogram"
 PAIRED = f"{PLUGINS / 'histogram.py'}:PairedHistogram"
-SLOW = f"{PLUGINS / 'histogram.py'}:SlowHistogram"
+ENGLISH = f"{PLUGINS / 'histogram.py'}:EnglishHistogram"
+GATED = f"{PLUGINS / 'gated.py'}:Gated"
 
 LABELS = ("bed", "dog", "car", "umbrella")
 CATEGORIES = ("furniture", "animal", "vehicle", "accessory")

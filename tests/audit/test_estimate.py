@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from core.audit.estimate import estimate, measured_speeds
-from core.audit.jobs_progress import ProgressFile, Told, read_progress
-from core.audit.jobs_request import short_patterns
 from core.audit.machine import describe_machine
-from core.audit.manifest import Run
 from core.audit.plan import make_plan
 from core.audit.run import Progress
 from core.corpora.schema import Corpus
+from core.jobs.progress import ProgressFile, Told, read_progress
+from core.jobs.request import short_patterns
 from core.probes.registry import catalogue, select
+from core.store.manifest import Run
 from tests.audit.squares import HISTOGRAM, PAIRED
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.plan import corpus_fingerprint, make_plan, told_path, with_baselines
+from core.audit.plan import corpus_fingerprint, make_plan, told_path
 from core.corpora.schema import Box, Corpus
 from core.errors import InvalidInput, UnknownName
-from core.probes.registry import catalogue, select
+from core.probes.registry import catalogue, select, with_baselines
 from core.settings import ROOT
 from tests.audit.squares import HISTOGRAM, PAIRED
 

@@ -7,11 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.caption_scores import CaptionedImage, score_captions
-from core.audit.lab import run_lab
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.audit.workbench import Workbench
 from core.corpora.images import read_item
 from core.corpora.schema import Corpus, Item
 from core.evaluators.cache import EmbeddingCache
@@ -19,8 +16,11 @@ from core.evaluators.pool import Pool
 from core.evaluators.references import ReferencedDualEncoder, references_of
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
-from core.probes.captions import base_caption
 from core.probes.registry import select
+from core.probes.words.captions import base_caption
+from core.scoring.captions import CaptionedImage, score_captions
+from core.scoring.lab import run_lab
+from core.scoring.workbench import Workbench
 from tests.tiny import clip
 
 OTHERS = ("A shape of one colour.", "Something on a plain ground.")

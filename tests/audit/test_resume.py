@@ -6,57 +6,65 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.manifest import read_run
 from core.audit.plan import Plan, make_plan
 from core.audit.run import RunStopped, run_audit
-from core.audit.store import Store
 from core.errors import StoreError
 from core.evaluators.pool import Pool
-from tests.audit.squares import HISTOGRAM, SLOW, build_corpus
+from core.store.manifest import Run, read_run
+from core.store.store import Store
+from tests.audit.squares import GATED, HISTOGRAM, build_corpus
+from tests.plugins.gate import PATIENCE_S, Gate
 
 ITEMS = 12
+SHARD_CALLS = 8
+"""Calls of the evaluator that a shard of two items needs, four images a call."""
 
 # Ended by kill, a run needs a process of its own: forked from a server that has torch imported already.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["torch"])
 
 
-def plan_of(root: Path, evaluator: str = SLOW) -> Plan:
+def plan_of(root: Path, evaluator: str = GATED) -> Plan:
     return make_plan(build_corpus(root / "corpus", ITEMS), evaluators=[evaluator], shard_items=2, batch_size=4)
 
 
-def audit_slowly(root: Path, said: Path) -> None:
+def audit(root: Path, said: Path) -> None:
+    os.environ["INVARISCOPE_DATA"] = str(root)
     try:
         run_audit(plan_of(root), root / "runs", run_id="r", pool=Pool(100, "cpu"))
     except RunStopped as error:
         said.write_text(str(error), encoding="utf-8")
 
 
-def start(root: Path) -> BaseProcess:
-    process = PROCESSES.Process(target=audit_slowly, args=(root, root / "said.txt"))
+def start(root: Path, shards: int) -> BaseProcess:
+    """Begin or go on in a process of its own; return once it has written so many more shards and waits in the next."""
+    gate = Gate(root)
+    gate.shut(shards * SHARD_CALLS + 2)
+    process = PROCESSES.Process(target=audit, args=(root, root / "said.txt"))
     process.start()
+    wait_for(process, gate.holds)
     return process
+
+
+def wait_for(process: BaseProcess, until: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not until():
+        assert process.is_alive(), "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
 
 
 def kill(process: BaseProcess) -> None:
     process.kill()
-    process.join(60)
+    process.join()
     assert process.exitcode == -signal.SIGKILL
-
-
-def wait_for(process: BaseProcess, folder: Path, shards: int) -> None:
-    """Return once the process has begun its run, or made it so far that this many shards are there."""
-    deadline = time.monotonic() + 120
-    while not (folder / ".lock").is_file() or len(list(folder.glob("scores/*.parquet"))) < shards:
-        assert process.is_alive(), "the run ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def content(folder: Path) -> dict[Path, bytes]:
@@ -69,54 +77,68 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_audit(plan_of(root), root / "runs", run_id="r", pool=Pool(100, "cpu")).path
 
 
-@pytest.mark.parametrize("shards", [(1,), (0, 2, 4)], ids=["killed-once", "killed-three-times"])
-def test_a_killed_run_goes_on_to_the_very_same_bytes(
-    shards: tuple[int, ...], uninterrupted: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "runs" / "r"
-    for count in shards:
-        process = start(tmp_path)
-        wait_for(process, folder, count)
-        time.sleep(0.013 * count)  # somewhere inside the next shard
-        kill(process)
-    assert read_run(folder).status == "running"
-    finished = {path: path.stat().st_mtime_ns for path in folder.glob("scores/*.parquet")}
-    run = run_audit(plan_of(tmp_path), tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
-    assert content(folder) == content(uninterrupted)
+def finish(root: Path) -> Run:
+    Gate(root).open()
+    return run_audit(plan_of(root), root / "runs", run_id="r", pool=Pool(100, "cpu"))
+
+
+def shards_of(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.glob("scores/*.parquet")}
+
+
+def same_as(uninterrupted: Path, run: Run) -> None:
+    assert content(run.path) == content(uninterrupted)
     assert run.manifest["counts"] == read_run(uninterrupted).manifest["counts"]
     assert run.manifest["content_sha256"] == read_run(uninterrupted).manifest["content_sha256"]
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert not list(folder.glob("**/*.tmp"))
+    assert not list(run.path.glob("**/*.tmp"))
+
+
+@pytest.mark.parametrize("more", [(1,), (0, 2, 2)], ids=["killed-once", "killed-three-times"])
+def test_a_killed_run_goes_on_to_the_very_same_bytes(
+    more: tuple[int, ...], uninterrupted: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "r"
+    for shards in more:
+        kill(start(tmp_path, shards))
+    assert read_run(folder).status == "running"
+    finished = shards_of(folder)
+    assert len(finished) == sum(more)
+    same_as(uninterrupted, finish(tmp_path))
+    assert finished.items() <= shards_of(folder).items()
+
+
+def test_a_run_killed_as_soon_as_it_has_its_folder_begins_anew(uninterrupted: Path, tmp_path: Path) -> None:
+    Gate(tmp_path).shut(0)
+    process = PROCESSES.Process(target=audit, args=(tmp_path, tmp_path / "said.txt"))
+    process.start()
+    wait_for(process, (tmp_path / "runs" / "r" / ".lock").is_file)
+    kill(process)
+    same_as(uninterrupted, finish(tmp_path))
 
 
 def test_a_run_in_progress_can_be_read_and_not_joined_and_a_dead_one_is_not_waited_for(tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "r"
-    process = start(tmp_path)
-    wait_for(process, folder, 1)
+    process = start(tmp_path, 1)
     try:
-        with Store.open(folder) as store:
+        with Store.open(tmp_path / "runs" / "r") as store:
             assert store.problems == ()
             assert store.runs()[0].status == "running"
-            assert store.query("select count(distinct item) n from scores").n[0] >= 2
+            assert store.query("select count(distinct item) n from scores").n[0] == 2
         with pytest.raises(StoreError, match=r"another process works on run r in .*; wait for it"):
             run_audit(plan_of(tmp_path), tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
     finally:
         kill(process)
-    run = run_audit(plan_of(tmp_path), tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
-    assert run.status == "complete"
+    assert finish(tmp_path).status == "complete"
 
 
 def test_interrupting_from_the_keyboard_ends_with_one_sentence(tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "r"
-    process = start(tmp_path)
-    wait_for(process, folder, 1)
+    process = start(tmp_path, 1)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGINT)
-    process.join(60)
+    process.join(PATIENCE_S)
     said = (tmp_path / "said.txt").read_text(encoding="utf-8")
-    assert said.startswith("run r stopped after")
+    assert said.startswith("run r stopped after 1 of 6 shards")
     assert "\n" not in said
-    assert read_run(folder).status == "interrupted"
+    assert read_run(tmp_path / "runs" / "r").status == "interrupted"
 
 
 def test_a_full_disk_is_one_sentence_and_the_run_goes_on_once_there_is_room(small_disk: Path, tmp_path: Path) -> None:
@@ -161,6 +183,6 @@ def test_a_disk_that_fills_up_at_any_write_leaves_a_run_that_goes_on(
 
 
 def test_no_thread_outlives_a_run(tmp_path: Path) -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before

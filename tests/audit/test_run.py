@@ -10,21 +10,22 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.audit.manifest import Run, list_runs
 from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
-from core.audit.schema import ITEMS, REJECTIONS, SCORES
-from core.audit.store import Store
 from core.corpora.images import read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, ProbeRejected, StoreError
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.probes.captions import base_caption, length_matched
+from core.probes.base import Subject
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
+from core.probes.words.captions import base_caption, length_matched
 from core.registry import load_object
 from core.seeds import stream
+from core.store.manifest import Run, list_runs
+from core.store.schema import SCHEMAS
+from core.store.store import Store
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 
 Histogram = load_object(HISTOGRAM)
@@ -56,11 +57,12 @@ def test_every_row_is_the_score_of_its_variant_made_by_hand(squares: Corpus, tmp
         assert item.label is not None
         pixels = read_item(item).pixels
         captions = {"template": base_caption(item.label), "human": item.captions["en"][0]}
+        held = Subject("template", "en", 0, captions["template"])
         for subject, caption in captions.items():
             expected[item.id, "identity", subject] = (pixels, caption)
         for probe in plan.probes:
             try:
-                variant = probe.make(Scene(item, pixels), stream(plan.seed, item.id, probe.name))
+                variant = probe.make(Scene(item, pixels), held, stream(plan.seed, item.id, probe.name))
             except ProbeRejected:
                 assert (item.id, probe.name) in rejected
                 continue
@@ -95,7 +97,7 @@ def test_the_rows_carry_what_the_probe_and_the_item_say(squares: Corpus, tmp_pat
     )
     assert table.loc["item-0", "base"].baseline == "identity"
     assert table.loc["item-0", "base"].score == table.loc["item-0", "identity"].score
-    for name, schema in (("scores", SCORES), ("items", ITEMS), ("rejections", REJECTIONS)):
+    for name, schema in SCHEMAS.items():
         for path in (run.path / name).glob("*.parquet"):
             assert pq.read_schema(path).equals(schema), path
     assert set(frame(run).run) == {run.id}
@@ -107,7 +109,7 @@ def test_two_runs_give_the_same_bytes(squares: Corpus, tmp_path: Path) -> None:
             plan_of(squares, evaluators=[HISTOGRAM, PAIRED]), tmp_path / place, run_id="demo", pool=Pool(100, "cpu")
         )
     names = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.parquet"))
-    assert len(names) == 3 * 3 + 1
+    assert len(names) == len(SCHEMAS) * 3 + 1
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
@@ -241,6 +243,8 @@ def test_items_without_label_or_caption_are_left_out_by_subject(squares: Corpus,
     assert identity["item-3"] == ["template"]
     rejected = frame(run, "rejections").groupby("item").code.agg(set)
     assert {"no-label"} <= rejected["item-0"]
+    unlabelled = frame(run, "rejections").query("item == 'item-0' and code == 'no-label'")
+    assert set(unlabelled.probe) == {"identity", *(probe.name for probe in plan_of(squares).caption_probes)}
     assert {"no-human-caption"} <= rejected["item-1"]
     assert rejected["item-2"] == {"no-caption"}
     assert {"bad-caption"} <= rejected["item-3"]
@@ -263,10 +267,10 @@ def test_a_probe_that_raises_costs_its_own_variant(
 ) -> None:
     plan = plan_of(squares, probes=["vflip", "base"])
 
-    def breaks(scene: Scene, rng: np.random.Generator) -> None:
+    def breaks(scene: Scene, subject: Subject, rng: np.random.Generator) -> None:
         if scene.item.id == "item-3":
             raise ZeroDivisionError("no pixels left")
-        return catalogue().get("vflip").make_function(scene, rng)  # type: ignore[return-value]
+        return catalogue().get("vflip").make_function(scene, subject, rng)  # type: ignore[return-value]
 
     probes = tuple(replace(probe, make_function=breaks) if probe.name == "vflip" else probe for probe in plan.probes)
     run = run_audit(replace(plan, probes=probes), tmp_path, pool=pool)

@@ -9,11 +9,11 @@ import pytest
 
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
-from core.audit.store import Store
 from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.settings import ROOT
+from core.store.store import Store
 
 SHIPPED = ROOT / "data" / "results" / "demo"
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")

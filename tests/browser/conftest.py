@@ -14,6 +14,9 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.jobs.leftovers import end_all
+from tests.plugins.gate import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -34,14 +37,20 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def server(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the app on a free port, with data and cache folders of its own."""
-    folder = tmp_path_factory.mktemp("server")
-    data = folder / "data"
-    data.mkdir()
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The server's data folder, with what ships."""
+    folder = tmp_path_factory.mktemp("server") / "data"
+    folder.mkdir()
     for shipped in ("demo", "results"):
         if (ROOT / "data" / shipped).is_dir():
-            (data / shipped).symlink_to(ROOT / "data" / shipped)
+            (folder / shipped).symlink_to(ROOT / "data" / shipped)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(chromium: str, data: Path) -> Iterator[str]:
+    """Address of the app on a free port, with data and cache folders of its own."""
+    folder = data.parent
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -55,11 +64,12 @@ def server(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             yield address
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(PATIENCE_S)
+            end_all(data)
 
 
 def _wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urlopen(f"{address}/_stcore/health", timeout=2) as answer:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.audit.squares import GATED
 from tests.browser.test_journey import LAB, _open, photo, query, score, settled
+from tests.plugins.gate import Gate
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +20,7 @@ LOADED = 240_000
 
 
 def test_from_a_photograph_to_the_results_of_an_audit(
-    server: str, context: BrowserContext, page: Page, photo: Path
+    server: str, data: Path, context: BrowserContext, page: Page, photo: Path
 ) -> None:
     settled(_open(page, server + LAB))
     page.get_by_text("Upload", exact=True).click()
@@ -63,19 +65,32 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     expect(first).to_have_text(page.get_by_text(re.compile(r"^1\. ")).first.inner_text())
     other.close()
 
+    gate = Gate(data)
+    gate.shut(0)  # or the audit may be complete before it is cancelled
     settled(_open(page, server + AUDIT))
+    page.get_by_text("Evaluators of your own").first.click()
+    own = page.get_by_label("Evaluators of your own")
+    own.fill(GATED)
+    own.press("Enter")
+    settled(page)
     page.get_by_role("button", name="Start the audit").click()
     card = page.locator(".st-key-run_job_walk")
     expect(card).to_be_visible()
     card.get_by_role("button", name="Cancel").click()
     resume = card.get_by_role("button", name="Resume")
     expect(resume).to_be_visible(timeout=LOADED)
+    gate.open()
     resume.click()
     results = card.get_by_role("link", name="See its results")
     expect(results).to_be_visible(timeout=LOADED)
     results.click()
     expect(page.get_by_role("heading", name="Results")).to_be_visible()
     settled(page)
-    assert query(page)["runs"] == "walk"
-    expect(page.locator("[data-testid=stMain]")).to_contain_text("Vertical flip")
+    assert query(page) == {"run": "walk"}
+    expect(page.locator("[data-testid=stMain]")).to_contain_text("vertical-flip")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    page.get_by_role("button", name="Explore").click()
+    page.get_by_role("menuitem", name="Failures").click()
+    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    settled(page)
+    assert query(page) == {"run": "walk"}

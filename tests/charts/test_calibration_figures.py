@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
+from core.charts.interactive import plot
 
 LAMBDAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
@@ -24,18 +25,20 @@ def along(measure: str, allowed: list[bool]) -> pd.DataFrame:
 
 @pytest.mark.parametrize("draw", [spearman_along, sensitivity_along])
 def test_allowed_strengths_are_shaded_and_both_strengths_marked(draw) -> None:
-    figure = draw(along("x", [True, True, False, True, False]), strength=0.5, chosen=0.25, colour={"H": "#0079BD"})
+    figure = plot(
+        draw(along("x", [True, True, False, True, False]), strength=0.5, chosen=0.25, colour={"H": "#0079BD"})
+    )
     areas = [(shape.x0, shape.x1) for shape in figure.layout.shapes if shape.type == "rect"]
     assert areas == [(0.0, 0.375), (0.625, 0.875)]
     assert [note.text for note in figure.layout.annotations] == ["λ*", "λ"]
-    one = draw(along("x", [True] * 5), strength=0.25, chosen=0.25, colour={"H": "#0079BD"})
+    one = plot(draw(along("x", [True] * 5), strength=0.25, chosen=0.25, colour={"H": "#0079BD"}))
     assert [note.text for note in one.layout.annotations] == ["λ*"]
     assert [(shape.x0, shape.x1) for shape in one.layout.shapes if shape.type == "rect"] == [(0.0, 1.0)]
 
 
 def test_the_held_out_split_has_the_band_and_the_dev_split_is_dashed() -> None:
     figure = spearman_along(along("spearman", [True] * 5), strength=0.0, chosen=0.0, colour={"H": "#0079BD"})
-    band, dev, test = figure.data
+    dev, band, test = plot(figure).data
     assert band.fill == "toself"
     assert (dev.line.dash, test.line.dash) == ("dash", "solid")
     assert "95 % band 0.8 to 0.95" in test.hovertext[0]
@@ -49,9 +52,10 @@ def test_bars_stand_before_first_with_their_intervals() -> None:
              "after_low": np.nan, "after_high": np.nan, "n": 7}
         ]
     )  # fmt: skip
-    before, after = before_after_bars(table, colour="#0079BD", unit=" %").data
+    before, after = plot(before_after_bars(table, colour="#0079BD", unit=" %")).data
     assert (before.name, after.name) == ("before", "after")
-    assert before.y[0] == "&lt;i&gt;flip&lt;/i&gt;"
+    assert before.y[0] < after.y[0]
     assert before.error_x.array[0] == pytest.approx(0.2)
-    assert after.error_x.array[0] == 0
+    assert after.error_x.array is None
+    assert "no interval" in after.hovertext[0]
     assert "n = 7 items" in after.hovertext[0]

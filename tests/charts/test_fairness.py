@@ -4,13 +4,14 @@ import pandas as pd
 import pytest
 
 from core.charts.fairness import family_shifts
+from core.charts.interactive import plot
 
 
 def contrast(axis: str, family: str, size: float, *, null: float = 0.5) -> dict:
     return {
         "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 0.2, "abs_high": size + 0.3,
         "median_percent": -size, "low": -size - 0.3, "high": -size + 0.2, "n_items": 40, "n_shifts": 80,
-        "verdict": "moves", "null_band": null,
+        "drift": "drifts", "scatter": "scatters beyond the margin", "null_band": null,
     }  # fmt: skip
 
 
@@ -22,39 +23,39 @@ CARD = TABLE.iloc[[1, 3]]
 
 
 def test_families_stand_by_axis_and_size_and_null_edits_are_the_band() -> None:
-    figure = family_shifts(TABLE, CARD, colour="#0079BD")
-    assert list(figure.data[0].y) == ["emotion", "vertical-flip", "rotation"]
+    figure = plot(family_shifts(TABLE, CARD, colour="#0079BD"))
+    assert list(figure.layout.yaxis.ticktext) == ["emotion", "vertical-flip", "rotation"]
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(0, 0.5)]
 
 
 def test_the_worst_family_of_each_axis_is_filled() -> None:
-    colours = list(family_shifts(TABLE, CARD, colour="#0079BD").data[0].marker.color)
+    colours = list(plot(family_shifts(TABLE, CARD, colour="#0079BD")).data[0].marker.color)
     assert [colour.endswith(",1)") for colour in colours] == [True, True, False]
 
 
 def test_intervals_reach_from_low_to_high() -> None:
-    bars = family_shifts(TABLE, CARD, colour="#0079BD").data[0].error_x
+    bars = plot(family_shifts(TABLE, CARD, colour="#0079BD")).data[0].error_x
     assert list(bars.array) == pytest.approx([0.3] * 3)
     assert list(bars.arrayminus) == pytest.approx([0.2] * 3)
 
 
-def test_every_hover_states_n_interval_and_verdict() -> None:
-    for text in family_shifts(TABLE, CARD, colour="#0079BD").data[0].hovertext:
+def test_every_hover_states_n_interval_and_claims() -> None:
+    for text in plot(family_shifts(TABLE, CARD, colour="#0079BD")).data[0].hovertext:
         assert "n = 40 items" in text
         assert "95 % CI" in text
-        assert "moves" in text
+        assert "drifts; scatters beyond the margin" in text
 
 
 def test_without_null_edits_no_band_is_drawn() -> None:
-    assert not family_shifts(TABLE, CARD.assign(null_band=math.nan), colour="#0079BD").layout.shapes
+    assert not family_shifts(TABLE, CARD.assign(null_band=math.nan), colour="#0079BD").shades
 
 
 def test_a_family_without_percent_change_is_left_out() -> None:
     table = pd.concat([TABLE, pd.DataFrame([contrast("spatial", "blur", math.nan)])])
-    assert "blur" not in family_shifts(table, CARD, colour="#0079BD").data[0].y
+    assert "blur" not in set(family_shifts(table, CARD, colour="#0079BD").frame["label"])
 
 
 def test_every_interval_fits_on_the_axis() -> None:
-    low, high = family_shifts(TABLE, CARD, colour="#0079BD").layout.xaxis.range
+    low, high = family_shifts(TABLE, CARD, colour="#0079BD").span
     assert low == 0
     assert high >= 9.3

@@ -1,6 +1,7 @@
 import pandas as pd
 
 from core.charts.flip_risk import BOUND, family_styles, flip_shares, risk_curves, risk_map
+from core.charts.interactive import plot
 from core.charts.style import NEUTRAL
 
 
@@ -20,13 +21,15 @@ CELLS = pd.DataFrame(
 
 
 def test_the_map_runs_to_the_bound_and_holds_the_noise_floor_last() -> None:
-    heat = risk_map(CELLS).data[0]
+    figure = plot(risk_map(CELLS))
+    heat = figure.data[0]
     assert (heat.zmin, heat.zmax) == (0, BOUND)
-    assert list(heat.x) == ["a", "b"]
-    assert list(heat.y) == ["gender", "&lt;b&gt;rotation&lt;/b&gt;", "null"]
+    assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
+    assert list(figure.layout.yaxis.ticktext) == ["gender", "&lt;b&gt;rotation&lt;/b&gt;", "null"]
     assert heat.z[1].tolist() == [30.0, 40.0]
-    assert "n = 40 items" in heat.text[1][0]
-    assert heat.text[0][1] == "no shifts"
+    assert heat.text[1][0] == "30.0"
+    assert "n = 40 items" in heat.hovertext[1][0]
+    assert heat.hovertext[0][1] == "<b>gender, b</b><br>no value"
 
 
 def test_axes_differ_by_their_dash_and_null_edits_are_grey() -> None:
@@ -39,15 +42,15 @@ def test_curves_leave_the_gap_of_zero_out_of_the_logarithm() -> None:
     rows = pd.DataFrame(
         [cell("a", "spatial", "flip", risk, gap) for gap, risk in ((0.0, 0.5), (0.01, 0.4), (0.1, 0.2))]
     )
-    figure = risk_curves(rows, gap=0.01, styles=family_styles(rows))
+    figure = plot(risk_curves(rows, gap=0.01, styles=family_styles(rows)))
     assert list(figure.data[0].x) == [1.0, 10.0]
     assert len(figure.layout.shapes) == 2
-    assert len(risk_curves(rows, gap=0.0, styles=family_styles(rows)).layout.shapes) == 1
+    assert len(risk_curves(rows, gap=0.0, styles=family_styles(rows)).references) == 1
 
 
 def test_shares_have_their_interval_and_the_share_without_ties() -> None:
     row = {"family": "flip", "share": 0.2, "low": 0.1, "high": 0.4, "strict": 0.15, "n_items": 9, "n_pairs": 18}
-    dots, rings = flip_shares(pd.DataFrame([row]), colour="#0079BD").data
+    dots, rings = plot(flip_shares(pd.DataFrame([row]), colour="#0079BD")).data
     assert (dots.x[0], rings.x[0]) == (20.0, 15.0)
     assert round(dots.error_x.array[0], 6) == 20.0
     assert "n = 9 items, 18 pairs" in dots.hovertext[0]

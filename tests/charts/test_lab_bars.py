@@ -3,6 +3,7 @@ import math
 import pandas as pd
 import pytest
 
+from core.charts.interactive import plot
 from core.charts.lab import shift_bars
 
 
@@ -16,42 +17,42 @@ def rows(**columns: list) -> pd.DataFrame:
 
 
 def test_bars_keep_the_order_of_the_rows_and_carry_their_number() -> None:
-    figure = shift_bars(rows(percent=[3.0, -1.0, 0.0]), low=-0.5, high=0.5, colour="#0079BD")
+    figure = plot(shift_bars(rows(percent=[3.0, -1.0, 0.0]), low=-0.5, high=0.5, colour="#0079BD"))
     bar = figure.data[0]
-    assert list(bar.y) == ["probe-0", "probe-1", "probe-2"]
+    assert list(figure.layout.yaxis.ticktext) == ["probe-0", "probe-1", "probe-2"]
     assert list(bar.x) == [3.0, -1.0, 0.0]
     assert list(bar.text) == ["+3.0 %", "−1.0 %", "0.0 %"]
 
 
 def test_the_null_band_is_drawn_where_it_lies() -> None:
     figure = shift_bars(rows(percent=[3.0]), low=-0.5, high=0.25, colour="#0079BD")
-    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(-0.5, 0.25)]
+    assert [(shade.low, shade.high) for shade in figure.shades] == [(-0.5, 0.25)]
 
 
 def test_without_null_edits_no_band_is_drawn() -> None:
     figure = shift_bars(rows(percent=[3.0]), low=math.nan, high=math.nan, colour="#0079BD")
-    assert not figure.layout.shapes
+    assert not figure.shades
 
 
 def test_a_shift_inside_the_band_is_faint() -> None:
     figure = shift_bars(rows(percent=[3.0, 0.1], in_null_band=[False, True]), low=-1, high=1, colour="#0079BD")
-    assert list(figure.data[0].marker.color) == ["rgba(0,121,189,1)", "rgba(0,121,189,0.25)"]
+    assert list(plot(figure).data[0].marker.color) == ["rgba(0,121,189,1)", "rgba(0,121,189,0.2)"]
 
 
 def test_a_probe_without_percent_change_has_a_dash_and_its_reason() -> None:
     table = rows(percent=[None, 2.0], score=[None, 0.4], reason=["the <b>mask</b> is missing", ""])
-    bar = shift_bars(table, low=-1, high=1, colour="#0079BD").data[0]
+    bar = plot(shift_bars(table, low=-1, high=1, colour="#0079BD")).data[0]
     assert bar.text[0] == "—"
     assert "the &lt;b&gt;mask&lt;/b&gt; is missing" in bar.hovertext[0]
 
 
 def test_every_hover_states_the_n_behind_it() -> None:
-    bar = shift_bars(rows(percent=[3.0]), low=-1, high=1, colour="#0079BD").data[0]
+    bar = plot(shift_bars(rows(percent=[3.0]), low=-1, high=1, colour="#0079BD")).data[0]
     assert "n = 1 image" in bar.hovertext[0]
 
 
 @pytest.mark.parametrize("percents", [[5.0, 1.0], [-5.0, -1.0], [5.0, -80.0], [0.0, 0.0], [None, None]])
 def test_every_bar_and_the_band_fit_on_the_axis(percents: list) -> None:
-    low, high = shift_bars(rows(percent=percents), low=-0.5, high=0.5, colour="#0079BD").layout.xaxis.range
+    low, high = shift_bars(rows(percent=percents), low=-0.5, high=0.5, colour="#0079BD").span
     values = [value for value in percents if value is not None]
     assert low < min(-0.5, *values, 0) <= max(0.5, *values, 0) < high

@@ -1,78 +1,100 @@
-"""A report's figure stands as plotly would set it, follows one scale where it shares one, and hides no mark."""
+"""Marks stand beside their labels, none hides another, and those without an interval are open."""
 
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
-from plotly.subplots import make_subplots
 
-from core.charts.panels import COLUMNS, panels
-from core.charts.stacked import number
+from core.charts.panels import colour_span, hollow, panels, reach
+from core.charts.spec import COLUMNS, Figure
 
-NAMES = ["vertical-flip", "<b>rotation</b>", "reposition"]
-COLUMNS_OF = ["panel", "label", "series", "value", "low", "high", "n"]
+NAMES = ["vertical-flip", "rotation", "reposition"]
 
 
-def marks() -> pd.DataFrame:
+def frame() -> pd.DataFrame:
     cells = itertools.product(NAMES, ["conse-lite0", "judge"], ["coco", "own"])
-    rows = [(*cell, float(place), place - 0.5, place + 1.0, 7) for place, cell in enumerate(cells)]
-    frame = pd.DataFrame(rows, columns=COLUMNS_OF)
-    frame.loc[0, ["low", "high"]] = np.nan
-    return frame
+    rows = [(label, series, panel, float(place), place - 0.5, place + 1.0, 7 + place % 2)
+            for place, (panel, label, series) in enumerate(cells)]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-@pytest.mark.parametrize(
-    ("how", "shared"),
-    [({}, {"shared_xaxes": "all"}), ({"lines": True}, {"shared_yaxes": "all"}), ({"free": True}, {})],
-)
-def test_panels_stand_and_follow_each_other_as_plotlys_own(how: dict, shared: dict) -> None:
-    ours = panels(marks(), axis="median %Δ", **how).layout
-    plot = ours.height - ours.margin.t - ours.margin.b
-    other = make_subplots(rows=2, cols=2, horizontal_spacing=0.16, vertical_spacing=76 / plot, **shared).layout
-    for name in (f"{axis}axis{number(place)}" for axis in "xy" for place in range(4)):
-        assert ours[name].domain == pytest.approx(other[name].domain)
-        assert (ours[name].anchor, ours[name].matches) == (other[name].anchor, other[name].matches)
+def figure(data: pd.DataFrame | None = None, **how) -> Figure:
+    return Figure("F1", "", "", frame() if data is None else data, "median %Δ", **how)
 
 
-def test_every_mark_is_drawn_once_with_its_interval_and_tells_its_n() -> None:
-    figure, frame = panels(marks(), axis="median %Δ"), marks()
-    assert sorted(value for trace in figure.data for value in trace.x) == sorted(frame["value"])
-    assert len(figure.data) == len(NAMES) * COLUMNS
-    first = figure.data[0]
-    assert list(first.error_x.array) == [0.0, 1.0]
-    assert list(first.error_x.arrayminus) == [0.0, 0.5]
-    assert first.hovertext == ("coco, conse-lite0: 0<br>n = 7", "coco, judge: 2 (95 % CI 1.5 to 3)<br>n = 7")
+def test_every_mark_has_a_place_of_its_own_near_its_label() -> None:
+    for panel in panels(figure()):
+        places = np.concatenate([marks.along for marks in panel.marks])
+        assert len(set(places)) == len(places) == 4
+        assert sorted(np.round(places).astype(int)) == [0, 0, 1, 1]
+        assert panel.names == ("conse-lite0", "judge")
 
 
-def test_no_mark_of_a_label_hides_another() -> None:
-    figure = panels(marks()[lambda frame: frame["panel"] == NAMES[0]], axis="median %Δ")
-    heights = [height for trace in figure.data for height in trace.y]
-    assert len(set(heights)) == len(heights) == 4
-    assert figure.layout.yaxis.ticktext == ("conse-lite0", "judge")
+def test_series_that_lie_on_one_height_share_their_places() -> None:
+    assert {tuple(marks.along) for marks in panels(figure(overlay=True))[0].marks} == {(0.0, 1.0)}
 
 
-def test_a_series_has_one_colour_and_one_place_in_the_legend() -> None:
-    figure = panels(marks(), axis="median %Δ")
-    for series in ("coco", "own"):
-        own = [trace for trace in figure.data if trace.name == series]
-        assert [trace.showlegend for trace in own] == [True, False, False]
-        assert len({trace.marker.color for trace in own} | {trace.line.color for trace in own}) == 1
+def test_panels_come_as_in_the_frame_and_a_panel_has_its_own_labels_alone() -> None:
+    found = panels(figure(frame().iloc[:-2]))
+    assert [panel.title for panel in found] == NAMES
+    assert found[-1].names == ("conse-lite0",)
+    assert found[-1].marks[0].along[0] == pytest.approx(found[0].marks[0].along[0])
 
 
-def test_a_line_marks_the_point_chosen() -> None:
-    frame = marks().assign(label=[0.0, 0.0, 0.5, 0.5] * 3, chosen=[False, False, True, True] * 3)
-    figure = panels(frame, axis="Spearman’s ρ", lines=True, mark="chosen")
-    assert all(trace.marker.size == (6, 13) and list(trace.x) == [0.0, 0.5] for trace in figure.data)
+def test_the_order_that_is_asked_for_comes_first() -> None:
+    assert panels(figure(order=("judge", "nobody")))[0].names == ("judge", "conse-lite0")
 
 
-def test_a_panels_name_is_no_markup_and_one_panel_has_none() -> None:
-    assert [note.text for note in panels(marks(), axis="").layout.annotations][1] == "&lt;b&gt;rotation&lt;/b&gt;"
-    assert not panels(marks().assign(panel=""), axis="").layout.annotations
+def test_lines_over_levels_have_every_level_in_every_panel() -> None:
+    found = panels(figure(frame().drop(index=[8, 9]), kind="lines"))
+    assert {panel.names for panel in found} == {("conse-lite0", "judge")}
+    assert np.round(found[-1].marks[0].along).tolist() == [1]
 
 
-@pytest.mark.parametrize("lines", [False, True])
-def test_without_a_mark_there_is_one_empty_panel(lines: bool) -> None:
-    figure = panels(pd.DataFrame(columns=COLUMNS_OF), axis="median %Δ", lines=lines)
-    assert not figure.data
-    assert tuple(figure.layout.yaxis.domain) == (0, 1)
+def test_lines_over_numbers_stand_at_their_numbers() -> None:
+    found = panels(figure(frame().assign(label=[0.0, 0.0, 0.5, 0.5] * 3), kind="lines"))
+    assert found[0].names == ()
+    assert found[0].marks[0].along.tolist() == [0.0, 0.5]
+
+
+def test_n_is_counted_a_label_from_fewest_to_most() -> None:
+    assert panels(figure(counts=True))[0].counts == ("n 7–8", "n 7–8")
+    assert panels(figure(frame().assign(n=5), counts=True))[0].counts == ("n 5", "n 5")
+    assert panels(figure())[0].counts == ()
+
+
+def test_a_mark_without_an_interval_among_marks_that_have_one_is_open() -> None:
+    data = frame()
+    data.loc[0, ["low", "high"]] = np.nan
+    assert np.flatnonzero(hollow(figure(data))).tolist() == [0]
+    assert not hollow(figure(data.assign(low=np.nan, high=np.nan))).any()
+    assert np.flatnonzero(hollow(figure(frame().assign(hollow=frame().index == 3)))).tolist() == [3]
+
+
+def test_the_mark_in_the_legend_is_a_filled_one() -> None:
+    data = frame()
+    data.loc[0, ["low", "high"]] = np.nan
+    marks = panels(figure(data))[0].marks[0]
+    assert marks.hollow.tolist() == [False, True]
+    assert marks.value.tolist() == [2.0, 0.0]
+
+
+def test_a_whisker_reaches_to_its_bounds_or_is_none() -> None:
+    data = frame()
+    data.loc[0, ["low", "high"]] = np.nan
+    data.loc[2, "low"] = np.nan
+    below, above = reach(panels(figure(data, overlay=True))[0].marks[0])
+    assert np.isnan([below[1], above[1]]).all()
+    assert (below[0], above[0]) == (0.0, 1.0)
+
+
+def test_without_a_row_there_is_one_empty_panel() -> None:
+    (panel,) = panels(figure(frame().iloc[:0]))
+    assert (panel.title, panel.marks, panel.names) == ("", (), ())
+
+
+def test_the_colours_of_shifts_run_alike_both_ways_and_those_of_a_risk_to_its_bound() -> None:
+    assert colour_span(figure(kind="map", diverging=True)) == (-11.0, 11.0)
+    assert colour_span(figure(kind="map", span=(0, 50))) == (0, 50)
+    assert colour_span(figure(frame().iloc[:0], kind="map")) == (0.0, 1.0)

@@ -5,15 +5,20 @@ import pandas as pd
 import pytest
 
 from core.charts.comparison import differences, dumbbell
-from core.charts.results import SYMBOLS, cells, curve, intervals, score_levels, symbols
+from core.charts.interactive import plot
+from core.charts.results import cells, curve, intervals, score_levels
+
+
+def drawn(draw, *tables: pd.DataFrame, **how):
+    return plot(draw(*tables, **how))
 
 
 def effects() -> pd.DataFrame:
     rows = [
         {"evaluator": evaluator, "corpus": corpus, "label": label, "value": value, "low": value - 1, "high": value + 2,
-         "n_items": n, "verdict": verdict}
-        for evaluator, corpus, label, value, n, verdict in [
-            ("one", "demo", "vflip", -3.0, 40, "moves"), ("two", "demo", "vflip", 1.5, 38, "undecided"),
+         "n_items": n, "drift": drift, "scatter": "undecided"}
+        for evaluator, corpus, label, value, n, drift in [
+            ("one", "demo", "vflip", -3.0, 40, "drifts"), ("two", "demo", "vflip", 1.5, 38, "undecided"),
             ("one", "demo", "<b>x</b>", 0.0, 5, "too few items"), ("two", "demo", "<b>x</b>", np.nan, 0, "undecided"),
         ]
     ]  # fmt: skip
@@ -21,7 +26,7 @@ def effects() -> pd.DataFrame:
 
 
 def test_every_series_has_its_own_colour_and_marker() -> None:
-    figure = intervals(effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
+    figure = drawn(intervals, effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
     one, two = figure.data
     assert one.marker.symbol != two.marker.symbol
     assert one.marker.line.color != two.marker.line.color
@@ -29,7 +34,7 @@ def test_every_series_has_its_own_colour_and_marker() -> None:
 
 
 def test_the_marks_are_the_medians_with_their_intervals() -> None:
-    figure = intervals(effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
+    figure = drawn(intervals, effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
     assert list(figure.data[0].x) == [-3.0, 0.0]
     assert list(figure.data[0].error_x.array) == [2, 2]
     assert list(figure.data[0].error_x.arrayminus) == [1, 1]
@@ -37,7 +42,7 @@ def test_the_marks_are_the_medians_with_their_intervals() -> None:
 
 
 def test_n_stands_beside_every_label_and_in_every_hover() -> None:
-    figure = intervals(effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
+    figure = drawn(intervals, effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
     ticks = figure.layout.yaxis.ticktext
     assert "n 38–40" in ticks[0]
     assert "n 5" in ticks[1]
@@ -45,20 +50,20 @@ def test_n_stands_beside_every_label_and_in_every_hover() -> None:
 
 
 def test_a_cell_of_too_few_items_is_faint() -> None:
-    figure = intervals(effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
+    figure = drawn(intervals, effects(), labels=["vflip", "<b>x</b>"], series="evaluator", panel=None, unit=" %")
     solid, faint = figure.data[0].marker.color
-    assert solid.startswith("#")
-    assert faint.startswith("rgba")
+    assert solid.endswith(",1)")
+    assert faint.endswith(",0.2)")
 
 
 def test_text_from_data_is_no_markup() -> None:
-    figure = intervals(effects(), labels=["<b>x</b>"], series="evaluator", panel="corpus", unit="")
+    figure = drawn(intervals, effects(), labels=["<b>x</b>"], series="evaluator", panel="corpus", unit="")
     assert "<b>x</b>" not in figure.layout.yaxis.ticktext[0]
     assert "&lt;b&gt;x" in figure.layout.yaxis.ticktext[0]
 
 
 def test_raw_scales_have_an_axis_each() -> None:
-    figure = intervals(effects(), labels=["vflip"], series="corpus", panel="evaluator", unit="", free=True)
+    figure = drawn(intervals, effects(), labels=["vflip"], series="corpus", panel="evaluator", unit="", free=True)
     assert {trace.xaxis for trace in figure.data} == {"x", "x2"}
     assert figure.layout.xaxis.matches is None
     assert figure.layout.xaxis2.matches is None
@@ -68,24 +73,19 @@ def test_a_panel_is_as_tall_as_its_lines() -> None:
     more = effects().assign(evaluator="one", label=[f"l{place}" for place in range(4)]).dropna(subset=["value"])
     table = pd.concat([effects(), more])
     labels = ["vflip", *more["label"]]
-    figure = intervals(table, labels=labels, series="corpus", panel="evaluator", unit="", free=True)
+    figure = drawn(intervals, table, labels=labels, series="corpus", panel="evaluator", unit="", free=True)
     one, two = (np.ptp(axis.domain) for axis in (figure.layout.yaxis, figure.layout.yaxis2))
     assert one / two == pytest.approx(4)
 
 
 def test_an_empty_table_gives_an_empty_figure() -> None:
-    figure = intervals(effects().iloc[:0], labels=[], series="evaluator", panel=None, unit=" %")
+    figure = drawn(intervals, effects().iloc[:0], labels=[], series="evaluator", panel=None, unit=" %")
     assert len(figure.data) == 0
 
 
-def test_markers_repeat_only_after_all_were_used() -> None:
-    names = [f"e{place}" for place in range(len(SYMBOLS))]
-    assert len(set(symbols(names).values())) == len(SYMBOLS)
-
-
 def test_scores_of_evaluators_have_an_axis_each() -> None:
-    table = effects().rename(columns={"label": "coverage_bin"}).drop(columns="verdict")
-    figure = score_levels(table, levels=["vflip", "<b>x</b>"], level="coverage_bin")
+    table = effects().rename(columns={"label": "coverage_bin"}).drop(columns=["drift", "scatter"])
+    figure = drawn(score_levels, table, levels=["vflip", "<b>x</b>"], level="coverage_bin")
     assert {trace.yaxis for trace in figure.data} == {"y", "y2"}
     assert "n 38–40" in figure.layout.xaxis.ticktext[0]
 
@@ -93,7 +93,7 @@ def test_scores_of_evaluators_have_an_axis_each() -> None:
 def test_a_map_says_n_in_every_cell_and_leaves_gaps_empty() -> None:
     table = effects().rename(columns={"label": "group"})
     table = table[table["evaluator"] == "one"].assign(label=["a", "b"])
-    figure = cells(table, rows=["vflip", "<b>x</b>"], columns=["a", "b"], row="group", column="label", unit=" %",
+    figure = drawn(cells, table, rows=["vflip", "<b>x</b>"], columns=["a", "b"], row="group", column="label", unit=" %",
                    diverging=True)  # fmt: skip
     texts = figure.data[0].text
     assert texts[0][0] == "−3.00 %<br>n 40"
@@ -103,7 +103,7 @@ def test_a_map_says_n_in_every_cell_and_leaves_gaps_empty() -> None:
 
 def test_a_curve_has_its_band_and_its_n() -> None:
     table = pd.DataFrame({"x": [0, 1.0], "y": [1, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5], "n": [9, 9]})
-    band, line = curve(table, x="coverage", y="score", colour="#0079BD").data
+    band, line = drawn(curve, table, x="coverage", y="score", colour="#0079BD").data
     assert band.fill == "toself"
     assert list(line.y) == [1, 2]
     assert "n = 9" in line.hovertext[0]
@@ -111,7 +111,7 @@ def test_a_curve_has_its_band_and_its_n() -> None:
 
 def test_a_curve_over_shares_is_written_in_percent() -> None:
     table = pd.DataFrame({"x": [0.1, 0.5], "y": [1, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5], "n": [9, 9]})
-    figure = curve(table, x="coverage", y="score", colour="#0079BD", percent_x=True)
+    figure = drawn(curve, table, x="coverage", y="score", colour="#0079BD", percent_x=True)
     assert list(figure.data[1].x) == [10, 50]
     assert figure.layout.xaxis.ticksuffix == " %"
 
@@ -128,20 +128,21 @@ def compared() -> pd.DataFrame:
 
 
 def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:
-    figure = dumbbell(compared, unit=" %", digits=2)
-    assert figure.layout.xaxis.title.text == "median Δ of each side, % of the baseline score"
-    lines, sides = figure.data[:2], figure.data[2:]
-    assert [list(line.x) for line in lines] == [[1.0, 0.0], [2.0, 4.0]]
+    figure = drawn(dumbbell, compared, unit=" %", digits=2)
+    assert figure.layout.xaxis.title.text == "median Δ of each side, % of the<br>baseline score"
+    line, *sides = figure.data
+    assert [value for value in line.x if value == value] == [1.0, 0.0, 2.0, 4.0]
+    assert [value for value in line.x[2::3] if value == value] == []
     assert [side.name for side in sides] == ["A", "B"]
     assert sides[0].marker.symbol != sides[1].marker.symbol
-    assert "n 9 and 7" in figure.layout.yaxis.ticktext[0]
+    assert "n 7–9" in figure.layout.yaxis.ticktext[0]
 
 
 def test_a_difference_is_filled_where_it_is_paired(compared: pd.DataFrame) -> None:
-    figure = differences(compared, unit=" pp", digits=2, margin=1.0)
+    figure = drawn(differences, compared, unit=" pp", digits=2, margin=1.0)
     assert figure.layout.xaxis.title.text == "A − B, percentage points"
     independent, paired = figure.data[0].marker.color
-    assert independent.startswith("rgba")
-    assert paired.startswith("#")
+    assert independent.endswith(",0.2)")
+    assert paired.endswith(",1)")
     assert len(figure.layout.shapes) == 1
-    assert not differences(compared, unit=" SD", digits=2, margin=None).layout.shapes
+    assert not differences(compared, unit=" SD", digits=2, margin=None).shades

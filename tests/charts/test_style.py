@@ -2,12 +2,11 @@ import math
 import tomllib
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.style import PALETTE, colours, faded, plain, quiet, quiet_figure, signed
+from core.charts.style import AROUND, INK, PALETTE, SYMBOLS, UPWARD, colours, faded, plain, signed, symbols
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
 
@@ -71,10 +70,12 @@ def test_markup_in_a_label_is_shown_and_not_obeyed() -> None:
     assert plain("<b>&") == "&lt;b&gt;&amp;"
 
 
-def test_a_figure_made_whole_looks_as_one_that_is_quietened() -> None:
-    trace = {"type": "scatter", "x": [1, 2], "y": [3, 4]}
-    grown = quiet(go.Figure([trace]), height=300)
-    grown.update_layout(margin_t=40, showlegend=True)
-    grown.update_xaxes(nticks=4)
-    whole = quiet_figure([trace], height=300, margin={"t": 40}, showlegend=True, across={"nticks": 4})
-    assert whole.to_dict() == grown.to_dict()
+def test_markers_repeat_only_after_all_were_used() -> None:
+    names = [f"e{place}" for place in range(len(SYMBOLS))]
+    assert len(set(symbols(names).values())) == len(SYMBOLS)
+    assert symbols(names) == symbols(reversed(names))
+
+
+@pytest.mark.parametrize("colour", [*AROUND, *UPWARD])
+def test_a_number_can_be_read_on_every_colour_of_a_map(colour: str) -> None:
+    assert contrast(INK, colour) >= 5.5

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.geometry import WIDTHS, placed, valence_scatter
+from core.charts.geometry import valence_scatter
+from core.charts.interactive import WIDTHS, plot
+from core.charts.placing import placed
 
 
 def boxes(marks: list[tuple[float, float]], texts: list[str], offsets: list[tuple[float, float]]) -> list[tuple]:
@@ -45,10 +47,10 @@ def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
          "median_percent": [1.0, -3.0, 0.5], "low": [0.5, -4.0, np.nan], "high": [1.5, -2.0, np.nan],
          "n_items": [9, 8, 1], "n_objects": [0, 0, 4]}
     )  # fmt: skip
-    figure = valence_scatter(points, neutral=-0.05)
-    assert [each.text for each in figure.layout.annotations] == ["up", "down", "&lt;i&gt;x"]
+    figure = plot(valence_scatter(points, neutral=-0.05))
+    assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x"}
     assert figure.layout.shapes[0].x0 == -0.05
-    assert {trace.marker.symbol for trace in figure.data} == {"circle", "diamond"}
+    assert {trace.marker.symbol for trace in figure.data} == {"circle", "square"}
     assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
-    assert len(valence_scatter(points.iloc[:1]).layout.shapes) == 0
+    assert not valence_scatter(points.iloc[:1]).references
     assert min(WIDTHS) < 300

@@ -1,6 +1,5 @@
 """Two small but genuine evaluators, found by path: what they score can be worked out by hand."""
 
-import time
 from collections.abc import Sequence
 from typing import Self
 
@@ -8,6 +7,7 @@ import numpy as np
 import torch
 
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
+from tests.plugins import gate
 
 WORDS = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
 
@@ -84,9 +84,9 @@ class WordCount(Evaluator):
 
 
 @evaluator(
-    name="slow-count",
-    title="Word count, slowly",
-    summary="Word count that takes its time, so that a test can stop it.",
+    name="gated-count",
+    title="Word count behind a gate",
+    summary="Word count that waits at a gate, so that a test can stop it.",
     family="test",
     score_range=(0.0, 1.0),
     memory_mb=1,
@@ -94,15 +94,19 @@ class WordCount(Evaluator):
     source="tests/commands/colour_words.py",
     licence="Apache-2.0",
 )
-class SlowCount(WordCount):
-    """A tenth of a second a call."""
+class GatedCount(WordCount):
+    """It waits at the call that the gate of its data folder does not let pass."""
+
+    def __init__(self) -> None:
+        self.calls = 0
 
     @property
     def fingerprint(self) -> Fingerprint:
         """No weights."""
-        return Fingerprint("slow-count", "none", "none", "float64")
+        return Fingerprint("gated-count", "none", "none", "float64")
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Words over ten, after a pause."""
-        time.sleep(0.1)
+        """Words over ten, once the gate lets it."""
+        gate.here().wait(self.calls)
+        self.calls += 1
         return super().score(images, captions)

@@ -14,14 +14,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.manifest import read_run
-from core.audit.store import Store
 from core.commands._shared import Code
+from core.store.manifest import read_run
+from core.store.store import Store
 from tests.commands.calling import Invoke, Shell
 from tests.commands.conftest import EVALUATORS, ROOT
+from tests.plugins.gate import PATIENCE_S, Gate
 
 LABELS = ("bed", "car", "dog")
 PROBES = ("--probes", "vertical-flip,cultural")
+SHARD_CALLS = 2
+"""Calls of an evaluator that a shard of 24 items needs under one image probe, 32 pairs a call."""
 
 
 def photograph(path: Path, seed: int) -> None:
@@ -75,6 +78,31 @@ def test_scores_are_the_evaluators_own(
     assert found.loc["vflip", "score"] == pytest.approx(0.4)
     assert found.loc["cultural:African", "caption"] == "There is an African bed."
     assert found.loc["cultural:African", "score"] == pytest.approx(0.5)
+
+
+def test_captions_of_other_languages_are_scored_and_what_is_not_known_is_warned_of(
+    invoke: Invoke, common: tuple[object, ...], folder: Path, tmp_path: Path, word_count: str
+) -> None:
+    lines = [
+        "image,language,caption,label",
+        "bed.png,en,A bed.,bed",
+        "bed.png,de,Ein Bett.,bed",
+        "bed.png,de,Noch eins.,bed",
+    ]
+    (folder / "captions.csv").write_text("\n".join(lines) + "\n")
+    words = [*common[:5], "--probes", "vflip", "--run-id", "many", "--subject", "human", "--evaluators", word_count]
+    done = invoke(*words, "--language", "de", "--language", "en", "--captions-each", "2")
+    assert done.exit_code == Code.OK, done.stderr
+    assert "warning: " in done.stderr
+    assert "does not say which languages it reads; its scores of captions in de" in done.stderr
+    run = read_run(tmp_path / "data" / "runs" / "many")
+    assert "--language de --language en --captions-each 2" in run.manifest["command"]
+    with Store.open(run.path) as store:
+        held = store.query("select language, rank, caption from scores where probe = 'identity' order by all")
+    assert held.to_numpy().tolist() == [["de", 0, "Ein Bett."], ["de", 1, "Noch eins."], ["en", 0, "A bed."]]
+    refused = invoke(*words[:-2], "--evaluators", word_count, "--language", "xx")
+    assert refused.exit_code == Code.BAD_INPUT
+    assert "no caption of corpus 'folder' is in language 'xx'" in refused.stderr
 
 
 def test_null_scores_are_counted_and_end_with_1(invoke: Invoke, common: tuple[object, ...], colour_words: str) -> None:
@@ -154,26 +182,29 @@ def test_bad_input_is_named_before_anything_is_written(
 
 
 def test_ctrl_c_says_how_to_go_on_and_that_command_ends_with_the_same_tables(
-    shell: Shell, folder: Path, tmp_path: Path
+    shell: Shell, invoke: Invoke, folder: Path, tmp_path: Path
 ) -> None:
     for seed in range(60):
         photograph(folder / f"more-{seed:02}.png", 100 + seed)
-    evaluator = f"{EVALUATORS}:SlowCount"
+    evaluator = f"{EVALUATORS}:GatedCount"
     words = ["audit", "--corpus", "folder", "--root", str(folder), "--probes", "vflip", "--evaluators", evaluator,
              "--subject", "human"]  # fmt: skip
     lines = (folder / "captions.csv").read_text()
     lines += "".join(f"more-{seed:02}.png,Photo {seed} of a wall.,bed,furniture\n" for seed in range(60))
     (folder / "captions.csv").write_text(lines)
-    assert shell(*words, "--run-id", "whole").returncode == Code.OK
+    assert invoke(*words, "--run-id", "whole").exit_code == Code.OK
     environment = {**os.environ, "INVARISCOPE_DATA": str(tmp_path / "data")}
     command = [sys.executable, "-m", "core", *words, "--run-id", "torn"]
-    scores = tmp_path / "data" / "runs" / "torn" / "scores"
+    gate = Gate(tmp_path / "data")
+    gate.shut(SHARD_CALLS)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not list(scores.glob("*.parquet")):
+        while process.poll() is None and not gate.holds():
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == Code.INTERRUPTED, error
+    assert len(list((tmp_path / "data" / "runs" / "torn" / "scores").glob("*.parquet"))) == 1
+    gate.open()
     resume = error.splitlines()[-1].partition("resume with: ")[2]
     assert shlex.split(resume)[:3] == ["python", "-m", "core"]
     again = shell(*shlex.split(resume)[3:])

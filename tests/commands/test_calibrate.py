@@ -1,13 +1,17 @@
 """``calibrate`` on the results that ship: learnt, written, applied, refused."""
 
+import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from core.evaluators.calibrator import read_calibrator
 from core.settings import ROOT
+from core.store.publish import publish
+from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 from tests.commands.calling import Invoke
 
 DEMO = ROOT / "data" / "results" / "demo"
@@ -54,8 +58,8 @@ def test_a_calibrator_is_applied_to_a_run_as_one_more_evaluator(learnt: Path, in
 
 def test_before_and_after_come_as_json_for_a_script(invoke: Invoke) -> None:
     done = invoke(
-        "calibrate", "learn", DEMO, "--evaluator", "conse-lite0", "--families", SPATIAL, "--weights", "oracle",
-        "--against", "conse-lite2", "--strength", "0.5", "--json",
+        "calibrate", "learn", DEMO, "--evaluator", "conse-lite0", "--families", SPATIAL, "--reading", "orbit",
+        "--weights", "oracle", "--against", "conse-lite2", "--strength", "0.5", "--json",
     )  # fmt: skip
     told = json.loads(done.stdout)
     assert told["oracle"] is True
@@ -85,3 +89,56 @@ def test_what_cannot_be_calibrated_is_one_sentence(invoke: Invoke, arguments: li
 def test_a_calibration_is_written_nowhere_else_than_asked(learnt: Path, invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("calibrate", "apply", learnt, DEMO, "-o", tmp_path / "x.txt").exit_code == 2
     assert not (tmp_path / "x.txt").exists()
+
+
+def test_the_whole_way_from_the_raw_rows_to_calibrated_scores(learnt: Path, invoke: Invoke) -> None:
+    """The shift reading by hand: a probe's median shift over the dev sources, times λ, off every variant's score."""
+    rows, sources = shifts(raw()), raw(table="items").set_index("item")["item_group"]
+    rows = rows[(rows["evaluator"] == "conse-lite0") & rows["family"].isin(SPATIAL.split(","))]
+    dev = {item for item, source in sources.items()
+           if int.from_bytes(hashlib.sha256(f"2025\x1f{source}".encode()).digest()[:8], "big") < 2**63}  # fmt: skip
+    medians = rows[rows["item"].isin(dev)].groupby(["family", "probe"])["delta"].median()
+    model = read_calibrator(learnt)
+    told = {(family, probe): value for family, probes in model.shifts.items() for probe, value in probes.items()}
+    assert told == pytest.approx(medians.to_dict())
+    assert model.strength > 0
+    path = learnt.with_name("applied.csv")
+    assert invoke("calibrate", "apply", learnt, DEMO, "-o", path).exit_code == 0
+    after = pd.read_csv(path).merge(rows, on=["item", "probe"], suffixes=("", "_stored"))
+    assert len(after) == len(rows)
+    moved = model.strength * np.array([medians[key] for key in zip(after["family"], after["probe"], strict=True)])
+    np.testing.assert_allclose(after["score"], after["score_stored"] - moved)
+    np.testing.assert_allclose(after["baseline_score"], after["baseline_score_stored"])
+
+
+def test_what_is_left_out_is_said_and_one_corpus_is_calibrated(invoke: Invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+
+    def rows(n: int, **told: str) -> list[dict]:
+        return scores_of(["identity", "vflip"], n, lambda *_: rng.uniform(0.4, 0.6), **told)
+
+    large, small = rows(30) + rows(30, evaluator="f") + rows(10, subject="human"), rows(12, corpus="d")
+    for run, own in (("large", large), ("small", small)):
+        write_run(tmp_path / "runs" / run, own, corpus={"name": own[0]["corpus"]})
+    file = publish([tmp_path / "runs"], tmp_path / "both.duckdb")
+    done = invoke("calibrate", file, "--evaluator", "e", "--json")
+    assert done.exit_code == 0, done.output
+    assert "Caption template: left out 20 scores of caption human; an item counts once." in done.stderr
+    assert "corpus c of c, d" in done.stderr
+    told = json.loads(done.stdout)
+    assert told["n_dev"] + told["n_test"] == 30
+    assert {row["name"] for row in told["before_after"] if row["measure"] == "spearman"} == {"f"}
+
+
+def test_a_run_without_a_score_is_one_sentence(invoke: Invoke, tmp_path: Path) -> None:
+    empty = write_run(tmp_path / "empty", [])
+    done = invoke("calibrate", empty, "--evaluator", "e")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "error: no run holds a score" in done.stderr
+
+
+def test_items_that_cannot_be_split_are_one_sentence(invoke: Invoke, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "one", scores_of(["identity", "vflip"], 1, lambda *_: 0.5))
+    done = invoke("calibrate", run, "--evaluator", "e")
+    assert done.exit_code == 2
+    assert "1 items cannot be split into dev and test; audit more of them" in done.stderr

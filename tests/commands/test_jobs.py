@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit import jobs
-from core.audit.jobs_request import audit_request
-from core.audit.manifest import read_run
 from core.commands._shared import Code
+from core.jobs import jobs
+from core.jobs.request import audit_request
 from core.settings import jobs_dir, runs_dir
+from core.store.manifest import read_run
 from tests.commands.calling import Invoke
 
 

@@ -11,6 +11,7 @@ from core.commands._shared import Code
 from core.corpora.registry import catalogue as corpora
 from core.evaluators.registry import catalogue as evaluators
 from core.probes.registry import catalogue as probes
+from core.probes.rejections import CODES
 from core.settings import ROOT
 from tests.commands.calling import Invoke
 
@@ -21,6 +22,25 @@ def test_every_evaluator_is_listed_with_how_to_get_it(invoke: Invoke) -> None:
     assert all(each["ready"] or (each["reason"] and each["command"]) for each in records)
     shown = invoke("evaluators").stdout
     assert all(name in shown for name in evaluators().names())
+
+
+def test_every_evaluator_says_which_languages_it_reads_or_that_nobody_knows(invoke: Invoke) -> None:
+    languages = {each["name"]: each["languages"] for each in json.loads(invoke("evaluators", "--json").stdout)}
+    assert {name: languages[name] for name in ("conse-lite0", "grounding-judge", "clipscore", "judge")} == {
+        "conse-lite0": ["en"], "grounding-judge": ["en"], "clipscore": ["en"], "judge": []
+    }  # fmt: skip
+    assert {"en", "de", "fr", "es", "ja"} == set(languages["pr-mcs"]) <= set(languages["mcs"])
+    shown = {line.split()[0]: line for line in invoke("evaluators").stdout.splitlines() if line.strip()}
+    assert "unknown" in shown["judge"]
+    assert "de, en, es, fr, ja" in shown["pr-mcs"]
+    assert "(50)" in shown["mcs"]
+
+
+def test_every_reason_for_leaving_something_out_is_listed_with_its_meaning(invoke: Invoke) -> None:
+    told = json.loads(invoke("probes", "reasons", "--json").stdout)
+    assert told == dict(CODES)
+    plain = invoke("probes", "reasons").stdout
+    assert all(code in plain and meaning in plain for code, meaning in CODES.items())
 
 
 def test_an_evaluator_on_disk_shows_its_fingerprint(invoke: Invoke, colour_words: str) -> None:

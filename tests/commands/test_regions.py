@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from core.corpora.images import pixel_hash
-from core.evaluators.published.regions import RegionFolder
+from core.evaluators.metrics.umic import DETECTOR, REGIONS, Umic
+from core.evaluators.regions.files import RegionFolder
 from core.evaluators.registry import find
-from core.evaluators.umic import DETECTOR, REGIONS, Umic
 from tests.commands.calling import Invoke
 from tests.tiny.frcnn import RES2, write_frcnn
 from tests.tiny.uniter import write_umic, write_words

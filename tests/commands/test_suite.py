@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.analysis.calibration import Terms
-from core.analysis.calibrator import calibrator
+from core.calibration.file import calibrator
+from core.calibration.readings import Terms
 from tests.commands.calling import Invoke
 
 

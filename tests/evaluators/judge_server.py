@@ -5,7 +5,6 @@ import hashlib
 import json
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ class JudgeServer:
         self.most_at_once = 0
         self._now = 0
         self._three = threading.Barrier(3)
+        self._over = threading.Event()
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
@@ -56,7 +56,7 @@ class JudgeServer:
 
         return Handler
 
-    def _answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    def _answer(self, request: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:  # noqa: C901  # a branch a trick
         picture, text = body["messages"][1]["content"]
         png = base64.b64decode(picture["image_url"]["url"].partition("base64,")[2])
         caption = text["text"].removeprefix("Caption:\n")
@@ -85,9 +85,9 @@ class JudgeServer:
                 request.connection.shutdown(socket.SHUT_RDWR)
                 return None
             case "together":
-                self._three.wait(timeout=10)
+                self._three.wait(timeout=60)
             case "slow":
-                time.sleep(1.5)
+                self._over.wait(timeout=60)  # its client has gone by then
             case "no json":
                 content = "I would say 7 of 10."
             case "half json":
@@ -127,6 +127,7 @@ class JudgeServer:
         try:
             yield self
         finally:
+            self._over.set()
             self._http.shutdown()
             self._http.server_close()
             thread.join()

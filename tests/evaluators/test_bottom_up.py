@@ -17,12 +17,12 @@ from torch.nn import functional
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import PartlyScored
-from core.evaluators.published.bottom_up import BottomUp, Selection
-from core.evaluators.published.catalogue import weights
-from core.evaluators.published.proposals import anchors, confidence, decoded, proposed
-from core.evaluators.published.weights import Place
+from core.evaluators.metrics.umic import DETECTOR, REGIONS
+from core.evaluators.regions.bottom_up import BottomUp, Selection
+from core.evaluators.regions.proposals import anchors, confidence, decoded, proposed
 from core.evaluators.registry import find
-from core.evaluators.umic import DETECTOR, REGIONS
+from core.evaluators.weights.catalogue import weights
+from core.evaluators.weights.fetched import Place
 from tests.evaluators.test_umic import DETECTOR_CODE
 from tests.tiny.frcnn import BLOCKS, CLASSES, CONFIG, RES2, cells, frcnn_state, write_frcnn
 from tests.tiny.uniter import made_regions, write_npz, write_umic, write_words

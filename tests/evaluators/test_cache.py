@@ -231,7 +231,7 @@ def test_processes_share_one_file(path: Path) -> None:
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(60)
+        worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
     found = read(path, [f"{worker}-{index}" for worker in range(3) for index in range(20)])
     assert len(found) == 60

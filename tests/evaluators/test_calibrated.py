@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.calibration import Terms
-from core.analysis.calibrator import calibrator
+from core.calibration.file import calibrator
+from core.calibration.readings import Terms
 from core.corpora.images import encode_png
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators import registry
 from core.evaluators.base import Evaluator
-from core.evaluators.calibrated import Calibrated, calibrated, calibrated_name, refusal
+from core.evaluators.calibrated import Calibrated, calibrated_name, refusal
 from core.evaluators.calibrator import Calibrator
 from core.evaluators.pool import Pool
-from core.probes import image_edits
+from core.probes.pixels import edits as image_edits
 from tests.plugins.histogram import Histogram, PairedHistogram
 
 ROTATIONS = ("rotate+10", "rotate+5", "rotate-10", "rotate-5")
@@ -60,16 +60,6 @@ def test_full_strength_over_a_flip_gives_a_picture_and_its_flip_one_score() -> N
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
-@pytest.mark.parametrize("reading", ["shift", "quantile", "ridge"])
-def test_a_known_edit_is_corrected_under_every_reading(reading: str) -> None:
-    image, base = picture(4), PairedHistogram()
-    own = base.score([image], ["a cat"])[0]
-    edited = base.score([image[::-1].copy()], ["a cat"])[0]
-    found = Calibrated(learnt(reading), base).score_probed([image], ["a cat"], probe=("vertical-flip", "vflip"))[0]
-    moved = {"shift": 0.1, "quantile": 0.1 * edited, "ridge": 0.07 + (edited - own - 0.07) / 2}[reading]
-    assert found == pytest.approx(edited - 0.6 * moved, abs=1e-6)
-
-
 def test_pairs_of_which_nothing_is_known_are_refused_by_the_other_readings(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="only where the edit is known"):
         Calibrated(learnt("shift"), Histogram()).score([picture(1)], ["a"])
@@ -108,7 +98,7 @@ def test_a_file_cannot_name_code(tmp_path: Path) -> None:
     told = json.loads(learnt().model_dump_json())
     path.write_text(json.dumps(told | {"evaluator": f"{tmp_path}/evil.py:Evil"}))
     with pytest.raises(InvalidInput, match="no evaluator is named"):
-        calibrated(path)
+        registry.find(str(path))
 
 
 def test_a_calibrated_offline_evaluator_scores_photographs_through_the_pool(tmp_path: Path) -> None:

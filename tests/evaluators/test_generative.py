@@ -13,11 +13,11 @@ from PIL import Image
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Evaluator, PartlyScored
-from core.evaluators.fleur import MOST_TOKENS, smoothed
-from core.evaluators.published.chat import REMEMBERED, Answer
-from core.evaluators.published.pictures import padded_square
+from core.evaluators.generative.chat import REMEMBERED, Answer
+from core.evaluators.metrics.fleur import MOST_TOKENS, smoothed
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.towers.pictures import padded_square
 from tests.tiny.vlm import write_llava, write_qwen
 
 CAPTIONS = ["A cat.", "Two dogs sit on a bench beside a very small, very old bicycle.", "", 'A "quoted" café 猫']

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from skimage import data
 
 from core.errors import InvalidInput
-from core.evaluators.conse import ConseLite0
-from core.evaluators.grounding_judge import GroundingJudge, Rubric
+from core.evaluators.metrics.conse import ConseLite0
+from core.evaluators.metrics.grounding_judge import GroundingJudge, Rubric
 from core.evaluators.offline.nouns import NounFinder
 from core.settings import assets_dir
 

@@ -1,9 +1,8 @@
 """Whatever is asked of the pool, what is loaded stays under its budget, and what has no memory says where it went."""
 
-import gc
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -19,15 +18,6 @@ from tests.evaluators import sizes
 
 NAMES = ("A", "B", "C", "Larger", "Huge", "Smaller", "Broken", "Starved")
 BUDGET = 110.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nothing_older_to_collect() -> Iterator[None]:
-    """Leave what other tests made out of every collection: the pool collects whenever it unloads."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")

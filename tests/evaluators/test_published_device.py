@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from core.errors import NotAvailable
-from core.evaluators.published.base import Published
-from core.evaluators.published.device import CPU_BATCH, DEVICE_BATCH, Runner
+from core.evaluators.weights.device import CPU_BATCH, DEVICE_BATCH, Runner
+from core.evaluators.weights.published import Published
 
 
 class Card:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.published.catalogue import WeightFile, Weights
-from core.evaluators.published.download import download, fetch
+from core.evaluators.weights.catalogue import WeightFile, Weights
+from core.evaluators.weights.download import download, fetch
 
 BODY = bytes(range(256)) * 4096
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -62,7 +62,7 @@ class Publisher(BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     Publisher.asked.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), Publisher) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()

@@ -14,10 +14,10 @@ from torchvision.transforms import InterpolationMode, Resize
 from core.analysis.metric_contract import check_contract
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import DualEncoder
-from core.evaluators.mcs import load_sentence_transformer
-from core.evaluators.published.weights import keep
+from core.evaluators.metrics.mcs import load_sentence_transformer
 from core.evaluators.registry import catalogue, find
 from core.evaluators.scoring import score_pairs
+from core.evaluators.weights.fetched import keep
 from tests.tiny import clip, hub
 from tests.tiny.reference import MEAN, STD, image_embedding, picture
 
@@ -193,7 +193,7 @@ def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     from open_clip import factory
     from open_clip.pretrained import _PRETRAINED
 
-    from core.evaluators.open_clip_models import open_clip_model
+    from core.evaluators.metrics.open_clip_models import open_clip_model
 
     config = {
         "embed_dim": clip.DIMENSIONS,

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from core.evaluators.pool import Pool
-from core.evaluators.published.catalogue import Description, description
 from core.evaluators.registry import find
+from core.evaluators.weights.catalogue import Description, description
 from tests.tiny import clip
 from tests.tiny.vlm import write_llava
 

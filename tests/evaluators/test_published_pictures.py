@@ -10,7 +10,7 @@ from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resiz
 
 from core.corpora.schema import Box
 from core.errors import InvalidInput
-from core.evaluators.published.pictures import Preprocessing
+from core.evaluators.towers.pictures import Preprocessing
 from tests.tiny.reference import picture
 
 SIDE = 32

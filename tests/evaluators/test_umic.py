@@ -14,16 +14,16 @@ from torch.nn import functional
 
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.published.regions import RegionFolder, Regions
+from core.evaluators.metrics.umic import DETECTOR, REGIONS, drawn
+from core.evaluators.regions.files import RegionFolder, Regions
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.umic import DETECTOR, REGIONS, drawn
 from tests.tiny.uniter import LAYERS, WIDTH, WORDS, made_regions, write_lmdb, write_npz, write_umic, write_words
 
 CAPTIONS = ["A cat.", "dogs", "a unknown bed. " * 40, "A cat . A dogs"]
 DETECTOR_CODE = """
 import numpy as np
-from core.evaluators.published.regions import Regions
+from core.evaluators.regions.files import Regions
 
 
 class Corners:

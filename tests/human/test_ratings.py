@@ -3,8 +3,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from core.audit.schema import VERDICTS
-from core.human.ratings import preferences, ratings, verdicts
+from core.human.ratings import ratings, verdicts
+from core.store.schema import VERDICTS
 from tests.human.small_study import items, make, vote, vote_versions
 
 
@@ -21,7 +21,6 @@ def test_a_pair_is_accepted_by_the_share_that_found_both_versions_acceptable(tmp
         {"corpus": "demo", "item": "item-1", "probe": "vflip", "subject": "template", "accepted": 1 / 3, "votes": 3},
         {"corpus": "demo", "item": "item-2", "probe": "vflip", "subject": "template", "accepted": 1.0, "votes": 1},
     ]
-    assert preferences([study]).iloc[0][["original", "variant", "tie", "votes"]].tolist() == [1, 1, 1, 3]
 
 
 def test_withdrawn_annotators_attention_items_and_other_kinds_stay_out(tmp_path: Path) -> None:
@@ -61,4 +60,3 @@ def test_nothing_voted_is_an_empty_table_of_the_right_columns(tmp_path: Path) ->
         assert verdicts(studies).num_rows == 0
         assert verdicts(studies).schema.field("votes").type == pa.int32()
         assert list(ratings(studies).columns) == ["corpus", "item", "probe", "subject", "rating", "votes"]
-        assert preferences(studies).empty

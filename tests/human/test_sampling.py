@@ -3,11 +3,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.audit.store import Store
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY, SINGLE
 from core.human.sampling import PAPER_STRATA, draw_sample, family_strata, largest_total, targets
 from core.settings import ROOT
+from core.store.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -29,10 +29,10 @@ def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
 
 
 def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> None:
-    app = page(families="vertical-flip,horizontal-flip,rotation")
+    app = page(families="vertical-flip,horizontal-flip,rotation", reading="orbit")
     told = said(app)
     assert not app.error
-    assert "127 items" in told
+    assert "117 items" in told  # of those whose cut-out is held out
     assert "200 bootstrap samples" in told
     assert "exactly invariant" in told
     assert "up to 6 variants a picture" in told
@@ -56,15 +56,25 @@ def test_every_reading_says_what_it_does(page: Calibrated, reading: str, sentenc
 
 
 def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) -> None:
-    table = page(reading="absolute", axes="spatial", strength="1").dataframe[0].value
+    app = page(reading="absolute", axes="spatial", strength="1")
+    table = app.dataframe[0].value
     flips = table[(table["measure"] == "sensitivity") & table["name"].isin(["vertical-flip", "horizontal-flip"])]
     assert len(flips) == 2
-    assert flips["after"].to_numpy() == pytest.approx(flips["before"].to_numpy(), abs=1e-12)
+    units = (flips["after"] / flips["before"]).to_numpy()  # both are divided by the spread of the clean scores
+    assert units[0] == pytest.approx(units[1], abs=1e-12)
+    assert "no λ changes the sensitivity to a flip" in "".join(warning.value for warning in app.warning)
 
 
 def test_oracle_weights_are_called_an_upper_bound(page: Calibrated) -> None:
-    app = page(weights="oracle", axes="spatial")
+    app = page(weights="oracle", axes="spatial", reading="orbit")
     assert "upper bound" in "".join(warning.value for warning in app.warning)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "sensitivity", "each"])
+def test_every_kind_of_weights_says_what_it_does(page: Calibrated, weights: str) -> None:
+    app = page(weights=weights, axes="spatial", reading="orbit")
+    assert "Weights: " in said(app)
+    assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
 
 
 def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) -> None:

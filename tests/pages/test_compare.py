@@ -19,7 +19,7 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
 
 def test_two_kinds_of_items_are_independent_and_it_is_said(open_page: Open, demo: Path) -> None:
     app = open_page(COMPARE, b_evaluator="conse-lite0", a_categories="animal", b_categories="food")
-    assert "Independent: 8 of 8 rows" in texts(app)
+    assert "Independent: 9 of 9 rows" in texts(app)
 
 
 def test_two_words_are_compared(open_page: Open, demo: Path) -> None:
@@ -51,7 +51,7 @@ def test_two_runs_are_compared_with_what_they_were_made_with(open_page: Open, de
     second_corpus(demo)
     path = demo.with_name("other") / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"seed": 7}), "utf-8")
-    app = open_page(COMPARE, a_runs="demo", b_runs="other", b_evaluator="conse-lite0")
+    app = open_page(COMPARE, a_run="demo", b_run="other", b_evaluator="conse-lite0")
     assert not app.exception
     table, made = (each.value for each in app.dataframe)
     assert set(table["how"]) == {"independent"}  # another corpus has other items

@@ -10,7 +10,7 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
-from pages.parts.links import failures_link, lab_link, read_record, record_text
+from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
@@ -181,7 +181,9 @@ def test_a_corpus_that_is_gone_leaves_the_scores_and_one_sentence(open_page: Ope
 def test_a_picture_that_changed_since_the_run_is_not_shown(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.parts.failure_pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64})
+    monkeypatch.setattr(
+        "pages.views.failures.pictures.picture_hashes", lambda store, pairs: {("demo", "cat"): "0" * 64}
+    )
     app = open_page(FAILURES, record=record_text(CAT))
     assert not app.exception
     assert "picture of item 'cat' is not the one that the run scored" in texts(app).replace("\\", "")

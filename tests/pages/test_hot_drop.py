@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from core.audit.publish import publish
 from core.settings import ROOT
+from core.store.publish import publish
 from tests.pages.opening import OVERVIEW, Open, texts
 
 SHIPPED = ROOT / "data" / "results" / "demo"

@@ -6,14 +6,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.audit.store import Store
+from core.analysis.scope import Narrowed, narrow
 from core.human.creation import create_study
 from core.human.definition import ORIGINAL, Definition
 from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
-from pages.parts import study_access, study_annotate
-from pages.parts.runs import known_values, present
+from core.store.store import Store
+from pages.views.common.runs import known_values, present, store
+from pages.views.human_validation import access as study_access
+from pages.views.human_validation import annotate as study_annotate
 from tests.human.small_study import finish, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, texts
 
@@ -340,8 +342,12 @@ def test_with_a_password_or_a_token_no_address_opens_another_page(study: Study, 
 
 
 def test_votes_open_the_filter_of_accepted_pairs_on_the_other_pages(study: Study, results: None) -> None:
-    assert known_values(present())["judged"] == ()
+    assert known_values(present(), _scope())["judged"] == ()
     (ada,) = study.invite(["Ada"])
     finish(study, ada)
     st.cache_data.clear()
-    assert known_values(present())["judged"] == ("yes",)
+    assert known_values(present(), _scope())["judged"] == ("yes",)
+
+
+def _scope() -> Narrowed:
+    return narrow(store(present())).only()

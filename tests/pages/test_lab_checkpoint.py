@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.evaluators.published.weights import keep
+from core.evaluators.weights.fetched import keep
 from tests.pages.opening import LAB, Open, texts
 from tests.tiny import clip
 

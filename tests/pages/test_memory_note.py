@@ -4,8 +4,8 @@ from streamlit.testing.v1 import AppTest
 
 
 def drawn() -> None:
-    from core.audit.lab_result import LabResult
-    from pages.parts.lab_results import charts
+    from core.scoring.lab_result import LabResult
+    from pages.views.probe_lab.results import charts
 
     note = "openai.pt: cuda has no memory for a single input; going on on the CPU."
     charts(LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))

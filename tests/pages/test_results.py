@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.opening import RESULTS, Open, texts
+from tests.pages.opening import RESULTS, Open, said, texts
 
 PARTS = [
-    {"question": "space"}, {"part": "quadrants"}, {"part": "angles"}, {"part": "distance"}, {"question": "object"},
-    {"question": "object", "part": "category"}, {"question": "object", "part": "map"}, {"question": "words"},
-    {"question": "words", "part": "economic"}, {"question": "words", "part": "gender"},
-    {"question": "words", "part": "emotion"}, {"question": "words", "part": "crossed"},
-    {"question": "words", "part": "crossed", "under": "economic"}, {"question": "corpora"},
+    {"question": "space"}, {"part": "contrasts"}, {"part": "reposition"}, {"part": "rotation"}, {"part": "distance"},
+    {"question": "object"}, {"question": "object", "part": "category"}, {"question": "object", "part": "map"},
+    {"question": "words"}, {"question": "words", "part": "cultural"}, {"question": "words", "part": "economic"},
+    {"question": "words", "part": "gender"}, {"question": "words", "part": "emotion"},
+    {"question": "words", "part": "crossed"}, {"question": "words", "part": "crossed", "under": "economic"},
+    {"question": "corpora"}, {"question": "summary"}, {"question": "summary", "part": "agreement"},
+    {"question": "summary", "part": "controls"}, {"question": "summary", "part": "runs"},
 ]  # fmt: skip
 
 
@@ -36,27 +38,30 @@ def test_every_part_is_drawn(open_page: Open, demo: Path, query: dict[str, str])
 
 def test_numbers_come_with_n_interval_test_and_verdict(open_page: Open, demo: Path) -> None:
     app = open_page(RESULTS)
-    (table,) = tables(app)
-    assert {"value", "low", "high", "n_items", "verdict", "test", "p", "p_holm", "cliffs_delta"} <= set(table)
-    assert "Holm's correction is over the 18 tests of this table" in texts(app)
+    table, control = tables(app)
+    assert set(control["evaluator"]) == set(table["evaluator"])
+    assert {"value", "low", "high", "n_items", "drift", "scatter", "test", "p", "p_holm", "cliffs_delta"} <= set(table)
+    assert "Holm's correction is over the families of its axis: 4 tests" in said(app)
+    assert set(table.loc[table["m_tests"] > 0, "m_tests"]) == {4}
 
 
 def test_filters_of_the_link_drive_the_numbers(open_page: Open, demo: Path) -> None:
-    (everything,) = tables(open_page(RESULTS))
-    (animals,) = tables(open_page(RESULTS, categories="animal", evaluators="conse-lite0"))
+    everything = tables(open_page(RESULTS))[0]
+    animals = tables(open_page(RESULTS, categories="animal", evaluators="conse-lite0"))[0]
     assert set(animals["evaluator"]) == {"conse-lite0"}
     assert animals["n_items"].max() < everything["n_items"].max()
 
 
 def test_a_filter_that_leaves_nothing_says_so(open_page: Open, demo: Path) -> None:
-    said = texts(open_page(RESULTS, axes="societal"))
-    assert "The filters leave no spatial shift" in said
+    assert "The filters leave nothing of “Reposition: how far each probe moves the score”" in said(
+        open_page(RESULTS, part="reposition", axes="societal")
+    )
 
 
 @pytest.mark.parametrize("measure", ["standardised", "delta"])
-def test_the_measure_can_be_changed_and_the_verdicts_stay(open_page: Open, demo: Path, measure: str) -> None:
-    (percent,), (other,) = tables(open_page(RESULTS)), tables(open_page(RESULTS, measure=measure))
-    assert list(percent["verdict"]) == list(other["verdict"])
+def test_the_measure_can_be_changed_and_the_claims_stay(open_page: Open, demo: Path, measure: str) -> None:
+    percent, other = tables(open_page(RESULTS))[0], tables(open_page(RESULTS, measure=measure))[0]
+    assert list(percent["drift"]) == list(other["drift"])
     assert list(percent["value"]) != list(other["value"])
 
 
@@ -68,15 +73,15 @@ def test_raw_scales_never_share_an_axis(open_page: Open, demo: Path) -> None:
 
 
 def test_the_margin_decides_what_is_called_invariant(open_page: Open, demo: Path) -> None:
-    narrow, wide = (tables(open_page(RESULTS, margin=margin))[0]["verdict"] for margin in ("0.1", "20"))
-    small = "invariant within the margin", "moves, but within the margin"
+    narrow, wide = (tables(open_page(RESULTS, margin=margin))[0]["drift"] for margin in ("0.1", "20"))
+    small = "no drift beyond the margin", "drifts, within the margin"
     assert narrow.isin(small).sum() < wide.isin(small).sum()
 
 
 def test_a_word_can_be_held_against_the_bare_caption(open_page: Open, demo: Path) -> None:
-    neutral = tables(open_page(RESULTS, question="words"))[0]
-    app = open_page(RESULTS, question="words", against="bare")
-    assert "the caption without the word" in texts(app)
+    neutral = tables(open_page(RESULTS, question="words", part="cultural"))[0]
+    app = open_page(RESULTS, question="words", part="cultural", against="bare")
+    assert app.session_state["results.against"] == "bare"
     assert list(neutral["value"]) != list(tables(app)[0]["value"])
 
 
@@ -84,41 +89,48 @@ def test_few_items_have_no_verdict(open_page: Open, demo: Path) -> None:
     (table,) = tables(open_page(RESULTS, question="words", part="crossed", under="economic"))
     few = table["n_items"] < 10
     assert few.any()
-    assert set(table.loc[few, "verdict"]) == {"too few items"}
+    assert set(table.loc[few, "drift"]) == {"too few items"}
 
 
-def test_mixed_effects_are_fitted_when_asked_for(open_page: Open, demo: Path) -> None:
-    assert len(tables(open_page(RESULTS, mixed="yes", evaluators="conse-lite0"))) == 2
+def test_mixed_effects_stand_beside_the_contrasts_of_the_paper(open_page: Open, demo: Path) -> None:
+    app = open_page(RESULTS, part="contrasts", evaluators="conse-lite0")
+    assert not app.exception
+    fitted = [table for table in tables(app) if "beta" in table]
+    assert [len(table) for table in fitted] == [1, 2, 4]
+    assert all(table["beta_low"].lt(table["beta_high"]).all() for table in fitted)
 
 
 def test_one_corpus_cannot_answer_the_question_on_corpora(open_page: Open, demo: Path) -> None:
-    said = texts(open_page(RESULTS, question="corpora"))
-    assert "needs runs of at least two corpora" in said
+    app = open_page(RESULTS, question="corpora")
+    assert "It compares corpora and the scope holds one, demo" in said(app)
+    assert any("core audit --corpus coco" in each.value for each in app.code)
 
 
 def test_two_corpora_are_held_against_each_other(open_page: Open, demo: Path) -> None:
     second_corpus(demo)
     app = open_page(RESULTS, question="corpora")
     assert not app.exception
-    effects, agreement = tables(app)
+    (effects,) = tables(app)
     assert set(effects["corpus"]) == {"demo", "other"}
-    assert set(agreement["corpus"]) == {"other"}
-    assert agreement["agreement"].between(0, 1).all()
+    for reference, held in (("demo", "other"), ("other", "demo")):
+        (agreement,) = tables(open_page(RESULTS, question="corpora", part="directions", reference=reference))
+        assert set(agreement["corpus"]) == {held}
+        assert agreement["agreement"].dropna().between(0, 100).all()
+    assert len(tables(open_page(RESULTS, question="corpora", part="subsets"))) == 3
 
 
 def test_no_run_says_what_to_do(open_page: Open) -> None:
-    said = texts(open_page(RESULTS))
-    assert "No run is here yet" in said
-    assert "python -m core audit" in said
+    text = texts(open_page(RESULTS))
+    assert "No run is here yet" in text
+    assert "python -m core audit" in text
 
 
 def test_nonsense_in_a_link_is_told_and_the_usual_view_shown(open_page: Open, demo: Path) -> None:
     app = open_page(
-        RESULTS, margin="-4", question="life", measure="taste", mixed="perhaps", of="nobody", part="x" * 4000
+        RESULTS, margin="-4", question="life", measure="taste", against="time", of="nobody", part="x" * 4000
     )
     assert not app.exception
-    said = texts(app)
-    assert "Part of the link could not be restored" in said
+    assert "Part of the link could not be restored" in texts(app)
     assert tables(app)
 
 
@@ -126,7 +138,10 @@ def test_a_view_is_pinned_for_the_comparison(open_page: Open, demo: Path) -> Non
     app = open_page(RESULTS, question="words", part="cultural", evaluators="conse-lite2")
     next(button for button in app.button if button.label == "Pin as A").click()
     app.run()
-    assert app.session_state["compare.pinned"] == {"a_families": "cultural", "a_evaluator": "conse-lite2"}
+    assert app.session_state["compare.pinned"] == {
+        "a_run": "demo", "a_corpus": "demo", "a_subject": "template", "a_language": "en", "a_families": "cultural",
+        "a_evaluator": "conse-lite2",
+    }  # fmt: skip
 
 
 def second_corpus(demo: Path) -> None:

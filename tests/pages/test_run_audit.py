@@ -1,22 +1,25 @@
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.audit import jobs, jobs_files
-from core.audit.jobs_request import audit_request
-from core.audit.manifest import read_run
-from core.settings import jobs_dir, runs_dir
+from core.jobs import files as jobs_files
+from core.jobs import jobs
+from core.jobs.progress import EVERY_S
+from core.jobs.request import audit_request
+from core.settings import data_dir, jobs_dir, runs_dir
+from core.store.manifest import read_run
+from tests.audit.squares import GATED
+from tests.jobs.leftovers import end_all
 from tests.pages.opening import RUN, Open, texts
+from tests.plugins.gate import PATIENCE_S, Gate
 
-PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
-GATED = f"{PLUGINS / 'gated.py'}:Gated"
+SHARD_CALLS = 3
+"""Calls of the evaluator that the first shard needs, 24 items under two image probes; the last six items need one."""
 
 
 @pytest.fixture
@@ -36,9 +39,7 @@ def photos(tmp_path: Path) -> Path:
 def clean(tmp_path: Path) -> Iterator[None]:
     """End whatever a test left running."""
     yield
-    for process in psutil.process_iter(["environ"]):
-        if (process.info["environ"] or {}).get("INVARISCOPE_DATA") == str(tmp_path / "data"):
-            process.kill()
+    end_all(tmp_path / "data")
 
 
 def plain(app: AppTest) -> str:
@@ -50,7 +51,7 @@ def metrics(app: AppTest) -> dict[str, str]:
 
 
 def wait(app: AppTest, until: Callable[[AppTest], object]) -> AppTest:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE_S
     while not until(app):
         assert time.monotonic() < deadline, plain(app)
         time.sleep(0.2)
@@ -169,16 +170,18 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     open_page: Open, photos: Path, clean: None
 ) -> None:
     app = open_page(RUN, corpus="folder", root=str(photos), probes="vflip,hflip", evaluators="", run_id="mine")
-    gate = Path(os.environ["INVARISCOPE_DATA"]) / "gate"
-    gate.parent.mkdir(parents=True, exist_ok=True)
-    gate.write_text("4", encoding="utf-8")
+    gate = Gate(data_dir())
+    gate.shut(0)
     app.text_input(key="run.files").set_value(GATED).run()
     assert "files" not in app.query_params
     app.button(key="run.start").click().run()
     assert not app.exception
     assert "mine is in line" in app.success[0].value
     assert "run_id" not in app.query_params
-    wait(app, lambda app: jobs.get("mine").progress and (jobs.get("mine").progress.done > 0))
+    wait(app, lambda app: gate.holds())
+    time.sleep(EVERY_S)  # from now on the next word on progress is due
+    gate.shut(SHARD_CALLS)
+    wait(app, lambda app: gate.holds() and jobs.get("mine").progress.done > 0)
     assert "Cancel" in buttons(app)
     twice = app.button(key="run.start").click().run()
     assert "The same audit is in line already as mine" in plain(twice)
@@ -187,13 +190,14 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     assert "done; resume it to go on" in plain(app)
     app.toggle(key="run.log.mine").set_value(True).run()
     assert any("audit: 0 of 90 images" in code.value for code in app.code)
-    gate.unlink()
+    gate.open()
     app.button(key="run.resume.mine").click().run()
     wait(app, lambda app: "Remove from the list" in buttons(app))
     assert jobs.get("mine").status == "complete"
     assert read_run(runs_dir() / "mine").status == "complete"
     assert "30 items" in plain(app)
-    assert any(link.proto.label == "See its results" for link in app.get("page_link"))
+    links = {link.proto.label: str(link.proto) for link in app.get("page_link")}
+    assert all("run=mine" in links[label] for label in ("See its results", "Failures", "Overview"))
     app.button(key="run.forget").click().run()
     assert "No audit was started from here yet" in plain(app)
     assert (runs_dir() / "mine" / "manifest.json").is_file()

@@ -7,9 +7,13 @@ import numpy as np
 
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import ProbeRejected
+from core.probes.base import Subject
 from core.probes.scene import Scene
 
 T = TypeVar("T")
+
+SUBJECT = Subject("human", "en", 0, "A thing on a ground.")
+"""A first English caption; edits of the image and of the template read none of it."""
 
 
 def result_or_code(make: Callable[[], T]) -> T | str:

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from core.corpora.schema import Box, Item, SceneObject
 from core.errors import InvalidInput, ProbeRejected, UnknownName
-from core.probes.captions import attribute_caption, base, base_caption, length_matched, subject_caption
-from core.probes.lexicons import families
+from core.probes.families.base_caption import base
 from core.probes.scene import Scene
-from core.probes.screening import accepted_controls
+from core.probes.words.captions import attribute_caption, base_caption, length_matched
+from core.probes.words.lexicons import families
+from core.probes.words.screening import accepted_controls
 from tests.probes.hand_checked import coco_bare, coco_modified
+from tests.probes.painted import SUBJECT
 
 LABELS = st.text(max_size=60).filter(lambda text: text.split() != [])
 FAMILIES = tuple(families())
@@ -127,47 +129,8 @@ def test_length_matching_names_the_families_it_knows() -> None:
         length_matched("religious", "There is a bed.", "bed")
 
 
-def test_a_single_object_needs_no_descriptor() -> None:
-    assert subject_caption(item("dog")) == "There is a dog."
-
-
-@pytest.mark.parametrize(
-    ("rivals", "expected"),
-    [
-        ((5.0,), "There is a dog, the larger of two."),
-        ((5.0, 9.0), "There is a dog, the largest of several."),
-        ((20.0,), "There is a dog."),
-        ((10.0,), "There is a dog."),
-    ],
-)
-def test_a_descriptor_compares_sizes_and_never_names_a_place(rivals: tuple[float, ...], expected: str) -> None:
-    assert subject_caption(item("dog", *rivals)) == expected
-
-
-def test_the_descriptor_stays_true_of_a_mirrored_image() -> None:
-    original = item("dog", 5.0)
-    assert original.box is not None
-    mirrored = Item(
-        "two",
-        "test",
-        None,
-        100,
-        100,
-        label="dog",
-        box=Box(100 - original.box.right, original.box.y, original.box.width, original.box.height),
-        others=tuple(
-            SceneObject(o.label, Box(100 - o.box.right, o.box.y, o.box.width, o.box.height)) for o in original.others
-        ),
-    )
-    assert subject_caption(mirrored) == subject_caption(original)
-
-
-def test_plural_labels_get_no_singular_descriptor() -> None:
-    assert subject_caption(item("scissors", 5.0)) == "There are scissors."
-
-
 def test_the_base_probe_says_the_template_and_nothing_else() -> None:
-    variant = base.make(Scene(item("dog"), np.zeros((100, 100, 3), np.uint8)), np.random.default_rng(0))
+    variant = base.make(Scene(item("dog"), np.zeros((100, 100, 3), np.uint8)), SUBJECT, np.random.default_rng(0))
     assert variant.caption == "There is a dog."
     assert variant.pixels is None
 
@@ -175,5 +138,5 @@ def test_the_base_probe_says_the_template_and_nothing_else() -> None:
 @pytest.mark.parametrize("label", [None, "", "  "])
 def test_an_item_without_a_label_is_rejected_by_code(label: str | None) -> None:
     with pytest.raises(ProbeRejected) as caught:
-        base.make(Scene(item(label), np.zeros((100, 100, 3), np.uint8)), np.random.default_rng(0))
+        base.make(Scene(item(label), np.zeros((100, 100, 3), np.uint8)), SUBJECT, np.random.default_rng(0))
     assert caught.value.code == "no-label"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.ndimage import distance_transform_edt
 
-from core.probes.cutout import FEATHER, SIGHT, alpha_ramp, cut_out, put_down
+from core.probes.pixels.cutout import FEATHER, SIGHT, alpha_ramp, cut_out, put_down
 from tests.probes.painted import ellipse, ground
 
 MASKS = arrays(bool, st.tuples(st.integers(1, 14), st.integers(1, 14))).filter(np.any)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage.morphology import dilation, disk
 
-from core.probes.cutout import cut_out
-from core.probes.diagnostics import bg_delta, seam_energy
+from core.probes.pixels.cutout import cut_out
+from core.probes.pixels.diagnostics import bg_delta, seam_energy
 from tests.probes.painted import ellipse, ground
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from core.corpora.schema import Box
 from core.errors import ProbeRejected
-from core.probes.distance import ANGLES, GRID, RADII, normalised_radius
+from core.probes.families.distance import ANGLES, GRID, RADII, normalised_radius
 from core.probes.registry import select
 from core.seeds import stream
-from tests.probes.painted import neighbour, paint, result_or_code
+from tests.probes.painted import SUBJECT, neighbour, paint, result_or_code
 
 RNG = stream(1, "a", "b")
 
@@ -34,7 +34,7 @@ def test_the_radius_is_0_at_the_centre_and_1_at_the_middle_of_each_side(
 def test_a_small_object_lands_within_half_a_pixel_of_its_position() -> None:
     scene = paint(radii=(6, 5))
     for probe in GRID:
-        variant = probe.make(scene, RNG)
+        variant = probe.make(scene, SUBJECT, RNG)
         radius, _, angle = probe.name.removeprefix("distance:").partition("@")
         assert variant.object_mask is not None
         rows, columns = np.nonzero(variant.object_mask.to_array())
@@ -47,7 +47,7 @@ def test_a_small_object_lands_within_half_a_pixel_of_its_position() -> None:
 
 def test_a_position_that_does_not_fit_is_rejected_not_moved() -> None:
     scene = paint(centre=(80, 60), radii=(40, 30))
-    made = [result_or_code(lambda probe=probe: probe.make(scene, RNG)) for probe in GRID]
+    made = [result_or_code(lambda probe=probe: probe.make(scene, SUBJECT, RNG)) for probe in GRID]
     codes = [each for each in made if isinstance(each, str)]
     assert set(codes) == {"leaves-image"}
     assert 0 < len(codes) < len(GRID)
@@ -56,5 +56,5 @@ def test_a_position_that_does_not_fit_is_rejected_not_moved() -> None:
 def test_a_position_on_a_neighbour_is_rejected() -> None:
     scene = paint(centre=(130, 100), radii=(6, 5), others=(neighbour(Box(60, 40, 40, 40)),))
     with pytest.raises(ProbeRejected) as caught:
-        GRID[0].make(scene, RNG)
+        GRID[0].make(scene, SUBJECT, RNG)
     assert caught.value.code == "collision"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.corpora.schema import Box
 from core.errors import ProbeRejected
-from core.probes.grabcut import mask_from_box
+from core.probes.pixels.grabcut import mask_from_box
 from tests.probes.painted import ellipse, ground, result_or_code
 
 CODES = ("box-outside", "box-too-small", "box-too-large", "grabcut-empty")

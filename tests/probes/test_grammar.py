@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.probes.grammar import Number, article, articles, head_endings, noun_group, number_of, numbers
+from core.probes.words.grammar import Number, article, articles, head_endings, noun_group, number_of, numbers
 from tests.probes.hand_checked import ARTICLES
 
 

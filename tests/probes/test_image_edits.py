@@ -13,7 +13,7 @@ from scipy.ndimage import shift as shift_reference
 from skimage.transform import rotate as rotate_reference
 
 from core.errors import InvalidInput
-from core.probes import image_edits
+from core.probes.pixels import edits as image_edits
 from tests.probes.painted import ground
 
 IMAGES = arrays(np.uint8, st.tuples(st.integers(1, 12), st.integers(1, 12), st.just(3)))

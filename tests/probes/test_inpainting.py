@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import distance_transform_edt
 
 from core.errors import ProbeRejected
-from core.probes.inpainting import HOLE_REACH, clean_plate
+from core.probes.pixels.inpainting import HOLE_REACH, clean_plate
 from tests.probes.painted import ellipse, ground
 
 SMALL = {"height": 90, "width": 120, "centre": (50, 40), "radii": (15, 10)}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput, ProbeRejected
-from core.probes.caption_words import LANGUAGES, noun_phrases, words
-from core.probes.lexical_edits import EDITS, MASK, jumble, mask, remove, repeat, substitute
+from core.probes.words.caption_words import LANGUAGES, noun_phrases, words
+from core.probes.words.lexical_edits import EDITS, MASK, jumble, mask, remove, repeat, substitute
 
 WORDS = ("a", "the", "dog", "dog's", "cat,", "sofa.", "red", "Sofa", "müde", "über")
 captions = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)

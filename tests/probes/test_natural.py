@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import BASE_CAPTION
-from core.probes.lexicons import families, family
-from core.probes.natural import NATURAL
-from core.probes.natural_captions import find, object_nouns
+from core.probes.families.natural import NATURAL
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
+from core.probes.words.lexicons import families, family
+from core.probes.words.natural_captions import find, object_nouns
 from core.seeds import stream
+from tests.probes.painted import SUBJECT
 
 LEXICON = sorted({word.word for each in families().values() for word in each.words})
 
@@ -27,7 +28,7 @@ def item(*captions: str, language: str = "en") -> Item:
 
 def make(name: str, *captions: str) -> str | None:
     scene = Scene(item(*captions), np.zeros((10, 10, 3), np.uint8))
-    return catalogue().get(name).make(scene, stream(1)).caption
+    return catalogue().get(name).make(scene, SUBJECT, stream(1)).caption
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from skimage import data
 from skimage.metrics import structural_similarity
 
 from core.corpora.schema import Item
-from core.probes import image_edits
 from core.probes.base import IDENTITY, Axis, Edits, Expectation
+from core.probes.pixels import edits as image_edits
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
 from core.seeds import stream
-from tests.probes.painted import paint
+from tests.probes.painted import SUBJECT, paint
 
 RNG = stream(1, "a", "b")
 
@@ -33,7 +33,7 @@ WHOLE_IMAGE = {
 @pytest.mark.parametrize("name", WHOLE_IMAGE)
 def test_a_probe_of_the_whole_image_is_its_edit(name: str) -> None:
     probe, scene = catalogue().get(name), paint()
-    np.testing.assert_array_equal(probe.make(scene, RNG).pixels, WHOLE_IMAGE[name](scene.pixels))
+    np.testing.assert_array_equal(probe.make(scene, SUBJECT, RNG).pixels, WHOLE_IMAGE[name](scene.pixels))
     assert probe.edits is Edits.IMAGE
     assert probe.expectation is Expectation.INVARIANT
     assert probe.baseline == IDENTITY
@@ -51,7 +51,7 @@ def test_the_null_axis_is_the_null_family() -> None:
 @pytest.mark.parametrize("name", ["null:jpeg95", "null:shift1", "null:resize"])
 def test_a_null_edit_is_next_to_invisible(name: str) -> None:
     pixels = data.chelsea()
-    made = catalogue().get(name).make(Scene(Item("cat", "test", None, 451, 300), pixels), RNG).pixels
+    made = catalogue().get(name).make(Scene(Item("cat", "test", None, 451, 300), pixels), SUBJECT, RNG).pixels
     assert made is not None
     assert (made != pixels).any()
     aligned = (pixels[:, :-1], made[:, 1:]) if name == "null:shift1" else (pixels, made)
@@ -61,6 +61,6 @@ def test_a_null_edit_is_next_to_invisible(name: str) -> None:
 @pytest.mark.parametrize(("name", "moves"), [("null:shift1", True), ("null:jpeg95", False), ("blur-2", False)])
 def test_the_object_is_followed_where_it_moves(name: str, moves: bool) -> None:
     scene = paint()
-    variant = catalogue().get(name).make(scene, RNG)
+    variant = catalogue().get(name).make(scene, SUBJECT, RNG)
     assert (variant.object_mask != scene.item.mask) == moves
     assert (variant.object_box != scene.item.box) == moves

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.corpora.schema import Box
-from core.probes import image_edits, object_moves
-from core.probes.object_moves import Move, follow
+from core.probes.pixels import edits as image_edits
+from core.probes.pixels import object_moves
+from core.probes.pixels.object_moves import Move, follow
 from tests.probes.painted import ellipse, paint
 
 MOVES = {

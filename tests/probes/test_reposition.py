@@ -14,17 +14,17 @@ from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Expectation, Variant
+from core.probes.families.reposition import ANCHORS, TRIES, anchor_point, find_place
 from core.probes.registry import catalogue, select
-from core.probes.reposition import ANCHORS, TRIES, anchor_point, find_place
 from core.probes.scene import GRABCUT_NOTE, Scene
 from core.seeds import stream
-from tests.probes.painted import ellipse, neighbour, paint, result_or_code
+from tests.probes.painted import SUBJECT, ellipse, neighbour, paint, result_or_code
 
 CENTRES = st.tuples(st.floats(20, 140), st.floats(16, 104))
 
 
 def move(scene: Scene, name: str, seed: int = 2025) -> Variant:
-    return catalogue().get(name).make(scene, stream(seed, scene.item.id, name))
+    return catalogue().get(name).make(scene, SUBJECT, stream(seed, scene.item.id, name))
 
 
 def centroid(mask: np.ndarray) -> tuple[float, float]:

@@ -11,13 +11,14 @@ import pytest
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Probe
-from core.probes.captions import length_matched
-from core.probes.lexicons import families
+from core.probes.families.societal import SOCIETAL
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
-from core.probes.societal import SOCIETAL
+from core.probes.words.captions import length_matched
+from core.probes.words.lexicons import families
 from core.seeds import stream
 from core.settings import assets_dir
+from tests.probes.painted import SUBJECT
 
 
 def scene(label: str | None = "dog", category: str | None = "animal") -> Scene:
@@ -47,20 +48,22 @@ def test_a_societal_probe_describes_itself(probe: Probe) -> None:
 
 
 def test_a_modifier_changes_the_caption_and_nothing_else() -> None:
-    variant = named("cultural:African").make(scene("bed", "furniture"), stream(2025, "one", "cultural:African"))
+    variant = named("cultural:African").make(
+        scene("bed", "furniture"), SUBJECT, stream(2025, "one", "cultural:African")
+    )
     assert variant.caption == "There is an African bed."
     assert variant.pixels is None
     assert variant.object_box is None
 
 
 def test_the_stream_does_not_matter() -> None:
-    made = {named("emotion:sad").make(scene(), stream(seed, "one")).caption for seed in range(5)}
+    made = {named("emotion:sad").make(scene(), SUBJECT, stream(seed, "one")).caption for seed in range(5)}
     assert made == {"There is a sad dog."}
 
 
 def test_a_rejected_pair_says_why() -> None:
     with pytest.raises(ProbeRejected) as caught:
-        named("emotion:angry").make(scene("chair", "furniture"), stream(1))
+        named("emotion:angry").make(scene("chair", "furniture"), SUBJECT, stream(1))
     assert caught.value.code == "animacy"
     assert "angry chair" in caught.value.detail
 
@@ -68,7 +71,7 @@ def test_a_rejected_pair_says_why() -> None:
 @pytest.mark.parametrize("probe", SOCIETAL, ids=lambda probe: probe.name)
 def test_an_item_without_a_label_is_rejected_by_every_probe(probe: Probe) -> None:
     with pytest.raises(ProbeRejected) as caught:
-        probe.make(scene(None), stream(1))
+        probe.make(scene(None), SUBJECT, stream(1))
     assert caught.value.code == "no-label"
 
 
@@ -79,7 +82,7 @@ def test_a_modified_caption_always_finds_its_baseline_among_the_captions_made(la
     captions = {}
     for probe in SOCIETAL:
         try:
-            captions[probe.name] = probe.make(scene(label, category), stream(1)).caption
+            captions[probe.name] = probe.make(scene(label, category), SUBJECT, stream(1)).caption
         except ProbeRejected:
             continue
     modified = [probe for probe in SOCIETAL if probe.name in captions and not probe.control]
@@ -93,7 +96,7 @@ def test_controls_apply_only_where_the_family_does(family: str) -> None:
     outside = scene("person", "person") if family == "economic" else scene("chair", "furniture")
     for control in families()[family].controls:
         with pytest.raises(ProbeRejected):
-            named(control.probe).make(outside, stream(1))
+            named(control.probe).make(outside, SUBJECT, stream(1))
 
 
 def test_a_family_and_the_axis_select_their_probes() -> None:
@@ -119,6 +122,6 @@ def test_a_broken_lexicon_is_told_by_name_and_takes_nothing_else_down(tmp_path: 
         table.write("reject,emotion,jolly,*,dog,implausible,why\n")
     done = subprocess.run([sys.executable, "-c", BROKEN, str(tmp_path)], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
-    assert first.startswith("['core.probes.societal']")
+    assert first.startswith("['core.probes.families.societal']")
     assert "modifier 'jolly' is not known" in first
     assert second == "True"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from bench.dashboard_store import write_store
-from core.audit.store import Store
 from core.report.build import build
 from core.report.model import Report
 from core.settings import ROOT
+from core.store.store import Store
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def demo_report(demo: Store) -> Report:
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Three corpora of sixty items, five evaluators, made-up scores."""
     folder = tmp_path_factory.mktemp("several") / "runs"
-    write_store(folder, items=60)
+    write_store(folder, items=dict.fromkeys(("made-up-a", "made-up-b", "made-up-c"), 60))
     with Store.open([folder]) as store:
         yield store
 

@@ -1,24 +1,52 @@
 """What a report holds, what it says that it cannot hold, and whether its numbers are those of the analysis."""
 
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from core.analysis.flip_risk import flip_risk
-from core.audit.store import Store
+from core.analysis.scope import Scope
 from core.errors import InvalidInput
 from core.report.build import build
 from core.report.cells import cells
 from core.report.model import Report
+from core.store.store import Store
+from tests.analysis.made_runs import audited, score, write_run
 
 PAPER_TABLES = {f"Table {number}" for number in range(2, 18)}
 PAPER_FIGURES = {f"Figure {number}" for number in range(2, 16)}
+
+Open = Callable[..., Store]
 
 
 def papers(report: Report) -> set[str]:
     everything = [*report.tables, *report.figures, *report.missing]
     return {found.group() for each in everything if (found := re.match(r"(Table|Figure) \d+", each.paper))}
+
+
+def table(report: Report, id_: str) -> pd.DataFrame:
+    return next(each for each in report.tables if each.id == id_).frame
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Open]:
+    """A store of runs written by hand: id of a run -> its rows."""
+    opened: list[Store] = []
+
+    def make(**runs: list[dict[str, Any]]) -> Store:
+        folder = tmp_path / f"s{len(opened)}"
+        for name, rows in runs.items():
+            write_run(folder / name, rows, corpus={"name": rows[0]["corpus"]})
+        opened.append(Store.open(folder))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
 
 
 @pytest.mark.parametrize("which", ["demo_report", "several_report"])
@@ -32,83 +60,122 @@ def test_every_table_and_figure_of_the_paper_is_made_or_named_with_a_reason(
 
 def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: Report, several_report: Report) -> None:
     across = {"T9", "T10", "T11", "T12", "F9", "F10"}
-    assert {each.id for each in demo_report.missing} == across | {"T17"}
-    assert {each.id for each in several_report.missing} == {"T17"}
+    nowhere = {"T17", "F-distance"}
+    assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
+    assert {each.id for each in several_report.missing} == nowhere | {"S13"}  # nothing was left out
     assert across <= {each.id for each in (*several_report.tables, *several_report.figures)}
 
 
 @pytest.mark.parametrize("which", ["demo_report", "several_report"])
 def test_ids_are_unique_and_no_table_is_empty(which: str, request: pytest.FixtureRequest) -> None:
     report: Report = request.getfixturevalue(which)
-    ids = [each.id for each in (*report.tables, *report.figures)]
+    ids = [each.id for each in (*report.tables, *report.figures, *report.details)]
     assert len(ids) == len(set(ids))
-    for table in report.tables:
-        assert len(table.frame) > 0, table.id
-        assert table.note
-        assert {column.name for column in table.columns} <= set(table.frame), table.id
-        assert all(len(row) == len(table.columns) for row in cells(table))
+    for each in (*report.tables, *report.details):
+        assert len(each.frame) > 0, each.id
+        assert each.note
+        assert {column.name for column in each.columns} <= set(each.frame), each.id
+        assert all(len(row) == len(each.columns) for row in cells(each))
     for figure in report.figures:
         assert {"label", "series", "panel", "value", "low", "high", "n"} <= set(figure.frame), figure.id
 
 
 def test_every_number_with_an_interval_has_its_n(demo_report: Report) -> None:
-    for table in demo_report.tables:
-        if any(column.low for column in table.columns):
-            names = {column.name for column in table.columns}
-            assert names & {"n", "n_items"}, table.id
+    for each in demo_report.tables:
+        if any(column.low for column in each.columns):
+            names = {column.name for column in each.columns}
+            assert names & {"n", "n_items"}, each.id
 
 
 def test_intervals_hold_their_estimate(demo_report: Report) -> None:
-    for table in demo_report.tables:
-        for column in table.columns:
+    for each in demo_report.tables:
+        for column in each.columns:
             if column.low and not column.to:
-                frame = table.frame.dropna(subset=[column.low])
-                assert (frame[column.low] <= frame[column.name] + 1e-9).all(), table.id
-                assert (frame[column.name] <= frame[column.high] + 1e-9).all(), table.id
+                frame = each.frame.dropna(subset=[column.low])
+                assert (frame[column.low] <= frame[column.name] + 1e-9).all(), each.id
+                assert (frame[column.name] <= frame[column.high] + 1e-9).all(), each.id
 
 
-def test_flip_risk_is_that_of_the_stored_shifts(demo_report: Report, demo: Store) -> None:
-    table = next(each for each in demo_report.tables if each.id == "T13").frame
-    rows = demo.query("select evaluator, family, item, delta from shifts where not control and axis <> 'null'")
-    for _, cell in table.iterrows():
-        part = rows[(rows["evaluator"] == cell["evaluator"]) & (rows["family"] == cell["family"])]
-        expected = 100 * flip_risk(part["delta"], [cell["d"]], items=part["item"])[0]
-        assert cell["risk"] == pytest.approx(expected, abs=1e-9)
-        assert cell["risk"] <= 50
+def test_corpora_are_pooled_in_tables_3_and_4_alone(several_report: Report) -> None:
+    for each in (*several_report.tables, *several_report.details):
+        if "corpus" in each.frame:
+            assert ("all" in set(each.frame["corpus"])) == (each.id in ("T3", "T4")), each.id
+            assert ("“all”" in each.note) == (each.id in ("T3", "T4")), each.id
 
 
-def test_the_gap_is_the_same_number_on_every_scale(demo_report: Report) -> None:
-    table = next(each for each in demo_report.tables if each.id == "T13").frame
-    sizes = table.groupby("evaluator")["d"].first()
-    assert sizes["conse-lite0"] == pytest.approx(0.007)
-    assert sizes["grounding-judge"] == pytest.approx(0.007)
-
-
-def test_the_economic_table_leaves_persons_out(demo_report: Report, demo: Store) -> None:
-    table = next(each for each in demo_report.tables if each.id == "T8").frame
-    rows = demo.query(
-        "select median(percent) as m from shifts where modifier = 'cheap' and evaluator = 'conse-lite0' "
-        "and category <> 'person' and not control"
-    )
-    cell = table[(table["group"] == "cheap") & (table["evaluator"] == "conse-lite0")]
-    assert cell["median_percent"].item() == pytest.approx(float(rows["m"].iloc[0]))
+def test_flip_risk_has_a_row_for_every_corpus(several_report: Report) -> None:
+    found = table(several_report, "T13")
+    families = {corpus: set(rows["family"]) for corpus, rows in found.groupby("corpus")}
+    assert set(families) == {"made-up-a", "made-up-b", "made-up-c"}
+    assert len(set(map(frozenset, families.values()))) == 1
+    assert found["n_items"].max() <= 60
 
 
 def test_calibration_is_reported_on_the_split_that_it_did_not_learn_from(demo_report: Report) -> None:
-    table = next(each for each in demo_report.tables if each.id == "T16").frame
-    assert table["n"].max() < 252
-    assert np.isfinite(table[["before", "after"]].to_numpy(float)).all()
+    found = table(demo_report, "T16")
+    assert found["n"].max() < 252
+    assert np.isfinite(found[["before", "after"]].to_numpy(float)).all()
 
 
-def test_no_run_and_an_unknown_run_are_refused(demo: Store) -> None:
-    with pytest.raises(InvalidInput, match="name a run"):
-        build(demo, [])
-    with pytest.raises(InvalidInput, match="no run 'x' here; there are: demo"):
-        build(demo, ["x"])
-    with Store.open([]) as empty, pytest.raises(InvalidInput, match="name a run"):
+def test_a_run_without_any_score_of_the_scope_is_refused(demo: Store) -> None:
+    with pytest.raises(InvalidInput, match="no run 'x' is open; there are: demo"):
+        build(demo, Scope(runs=("x",)))
+    with pytest.raises(InvalidInput, match="no subject 'human' is open; there are: template"):
+        build(demo, Scope(subject="human"))
+    with Store.open([]) as empty, pytest.raises(InvalidInput, match="no run holds a score"):
         build(empty)
 
 
-def test_a_subject_that_was_not_scored_is_refused(demo: Store) -> None:
-    with pytest.raises(InvalidInput, match="no score of subject 'human'"):
-        build(demo, subject="human")
+def test_an_edit_of_the_other_caption_is_said_to_be_left_out_and_not_to_be_absent(made: Open) -> None:
+    """A caption probe beside --subject human files its pairs under the template."""
+    human = audited("vflip", "hflip", subject="human")
+    both = made(r=human + audited("gender:boy", subject="template", seed=1))
+    report = build(both, Scope(subject="human"))
+    assert table(report, "T3")["n_items"].tolist() == [24]
+    reason = next(each.reason for each in report.missing if each.id == "S4")
+    assert reason == (
+        "the scope leaves out what holds gender words: run r does under subject template (not subject human); choose "
+        "that to see it"
+    )
+    assert "subject human" in report.about["Captions"]
+    assert "Left out" in report.about
+    assert "subject:human" in report.signature
+    other = build(both, Scope(subject="template"))
+    assert len(table(other, "S4")) == 2
+    assert "subject human (not subject template)" in next(each.reason for each in other.missing if each.id == "T3")
+
+
+def test_of_two_runs_of_a_corpus_one_is_reported_and_the_other_named(made: Open) -> None:
+    store = made(one=audited("vflip"), two=audited("vflip", "hflip", seed=3))
+    report = build(store)
+    assert "two" in report.about["Runs"]
+    assert "left out one" in report.about["Left out"]
+    assert "|runs:two|" in report.signature
+    assert "|runs:one|" in build(store, Scope(runs=("one",))).signature
+
+
+def test_a_family_that_nobody_named_here_appears_by_itself(made: Open) -> None:
+    hats = {f"hat-{size}": {"axis": "spatial", "family": "hats", "baseline": "identity"} for size in ("small", "large")}
+    oaths = {f"oath:{word}": {"axis": "lexical", "family": "oaths", "baseline": "identity", "modifier": word}
+             for word in ("dash", "drat")}  # fmt: skip
+    rows = audited("vflip")
+    for place, (name, about) in enumerate({**hats, **oaths}.items()):
+        rng = np.random.default_rng(place)
+        rows += [score(f"i{item:03d}", name, float(rng.uniform(0.2, 0.9)), coverage=0.05 + item / 40, **about)
+                 for item in range(24)]  # fmt: skip
+    report = build(made(r=rows))
+    assert set(table(report, "S-hats")["label"]) == {"hat-small", "hat-large"}
+    assert set(table(report, "S-oaths")["label"]) == {"dash", "drat"}
+    assert {"S-hats-levels", "S-oaths-levels"} <= {each.id for each in report.tables}
+    assert {"F-hats", "F-oaths", "F-lexical"} <= {each.id for each in report.figures}
+    assert {"hats", "oaths", "vertical-flip"} <= set(table(report, "S1")["label"])
+    assert {"hats", "oaths"} <= set(table(report, "T13")["family"])
+
+
+def test_the_digest_in_the_signature_follows_the_scores_and_nothing_else(made: Open) -> None:
+    def digits(**runs: list[dict[str, Any]]) -> str:
+        return build(made(**runs)).signature.rpartition(":")[2]
+
+    rows = audited("vflip")
+    assert digits(r=rows) == digits(r=rows[::-1])
+    assert digits(r=rows) != digits(r=audited("vflip", seed=9))

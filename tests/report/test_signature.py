@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.store import Store
+from core.analysis.reading import read_table
 from core.errors import InvalidInput
-from core.report.build import signature_of
 from core.report.model import Report
-from core.report.signature import FIELDS, LISTS, parse_signature, signature
+from core.report.signature import FIELDS, LISTS, parse_signature, signature, signature_of
+from core.store.store import Store
 
 names = st.text(min_size=1, max_size=20)
 digits = st.text("0123456789abcdef", min_size=16, max_size=16)
@@ -22,7 +22,7 @@ def test_the_demo_run_has_the_signature_that_is_printed(demo_report: Report, dem
         "+grounding-judge@c5011ce2|subject:template|seed:2025|boot:10000|margin:1|sha:"
     )
     assert demo_report.signature.startswith(known)
-    assert signature_of(demo) == demo_report.signature
+    assert signature_of(read_table(demo), demo.runs()) == demo_report.signature
     read = parse_signature(demo_report.signature)
     assert read["corpora"] == ["demo@08d66b90"]
     assert set(str(read["sha"])) <= set(string.hexdigits)

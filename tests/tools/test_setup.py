@@ -15,6 +15,15 @@ import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "setup.py"
 TINY = "iniconfig==2.3.0"
+TINY_PROJECT = """
+[project]
+name = "tiny-checkout"
+version = "1"
+scripts = { tiny = "tiny:main" }
+
+[tool.setuptools]
+py-modules = ["tiny"]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +43,8 @@ def checkout(tmp_path: Path) -> Path:
     (root / "requirements.txt").write_text(TINY + "\n")
     (root / "requirements-lock.txt").write_text(TINY + "\n")
     (root / "requirements-dev.txt").write_text("-r requirements.txt\n")
+    (root / "pyproject.toml").write_text(TINY_PROJECT)
+    (root / "tiny.py").write_text("def main() -> None:\n    print('tiny at your service')\n")
     return root
 
 
@@ -93,6 +104,9 @@ def test_a_small_disk_is_refused_before_anything_is_fetched(setup: ModuleType, t
 
 
 def test_a_checkout_without_its_requirements_is_refused(setup: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(setup.SetupFailed, match=r"pyproject\.toml is missing"):
+        setup.requirement_files(tmp_path, dev=False)
+    (tmp_path / "pyproject.toml").touch()
     with pytest.raises(setup.SetupFailed, match=r"requirements\.txt is missing"):
         setup.requirement_files(tmp_path, dev=False)
 
@@ -105,6 +119,12 @@ def test_the_stamp_holds_until_a_requirement_changes(setup: ModuleType, checkout
     assert not setup.up_to_date(venv, checkout, dev=True)
     (checkout / "requirements-lock.txt").write_text("other==1\n")
     assert not setup.up_to_date(venv, checkout, dev=False)
+
+
+def test_the_stamp_holds_until_the_project_changes(setup: ModuleType, checkout: Path, tmp_path: Path) -> None:
+    finished(setup, checkout, tmp_path / "venv", dev=False)
+    (checkout / "pyproject.toml").write_text(TINY_PROJECT.replace("tiny:main", "tiny:other"))
+    assert not setup.up_to_date(tmp_path / "venv", checkout, dev=False)
 
 
 def test_the_stamp_of_the_tests_covers_the_pages_too(setup: ModuleType, checkout: Path, tmp_path: Path) -> None:
@@ -228,6 +248,7 @@ def test_a_real_set_up_installs_once_and_the_second_call_starts_no_installer(
     python = setup.python_of(checkout / ".venv")
     shown = subprocess.run([python, "-c", "import iniconfig as i; print(i.__file__)"], capture_output=True, text=True)
     assert str(checkout / ".venv") in shown.stdout, shown.stderr
+    assert subprocess.check_output([python.with_name("tiny")], text=True) == "tiny at your service\n"
     monkeypatch.setattr(setup, "run_and_watch", lambda command: pytest.fail(f"started {command}"))
     assert setup.main(["--dev"], root=checkout) == 0
     assert setup.main([], root=checkout) == 0

@@ -14,6 +14,8 @@ from core.training.trainer import Gain, Material, Recipe, Trainer
 from core.training.triplets import examples
 from tests.training import stand_in
 
+pytestmark = pytest.mark.timeout(1800)  # two minutes of computing, shared with whatever else runs
+
 LEARNT, LEARNT_OF_VAL, CAPTIONS = 50, 40, 3
 RECIPE = Recipe(
     epochs=4, batch=30, learning_rate=2e-5, losses=LossWeights(original=3.0, perturbed=3.0, between=3.0)

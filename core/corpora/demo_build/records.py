@@ -20,7 +20,8 @@ def to_line(item: Item, *, made_from: Mapping[str, Any]) -> str:
 
     Args:
         item: with image, mask, captions and hashes.
-        made_from: what the builder knows beside the schema, e.g. the magnification; for readers, never read back.
+        made_from: what the builder knows beside the schema, e.g. the magnification; of it the hash of the cut-out is
+            read back, as the item's group.
     """
     assert item.image_path is not None
     assert item.mask is not None
@@ -78,6 +79,7 @@ def from_line(line: str, root: Path, where: str) -> Item:
             source=str(record["source"]),
             bytes_sha256=str(record["bytes_sha256"]),
             pixels_sha256=str(record["pixels_sha256"]),
+            group=record["made_from"].get("stamp_sha256"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)

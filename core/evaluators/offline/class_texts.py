@@ -50,7 +50,7 @@ class ClassTexts:
         if path.is_file():
             with np.load(path, allow_pickle=False) as held:
                 if str(held["key"]) == self.key and held["embeddings"].shape == (len(self.classes), DIMENSIONS):
-                    return held["embeddings"]
+                    return np.asarray(held["embeddings"])
         return self.embed()
 
     def embed(self) -> np.ndarray:
@@ -95,7 +95,7 @@ def ship() -> Path:
 @cache
 def class_names() -> tuple[ClassName, ...]:
     """The 1000 classes in the order of the network's outputs. Source: timm's ``ImageNetInfo``."""
-    from timm.data import ImageNetInfo
+    from timm.data.imagenet_info import ImageNetInfo
 
     info = ImageNetInfo("imagenet-1k")
     return tuple(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
+from core.corpora.images import check_rgb
 from core.corpora.schema import Box
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.offline.sharing import Shared
@@ -68,8 +69,7 @@ def prepare(image: np.ndarray, side: int) -> np.ndarray:
     Raises:
         InvalidInput: if the array has another shape or type.
     """
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
-        raise InvalidInput(f"an image must be uint8 RGB of shape [H, W, 3], got {image.dtype} {image.shape}")
+    check_rgb(image)
     box = square(image.shape[1], image.shape[0])
     left, top, size = int(box.x), int(box.y), int(box.width)
     shrinks = size > side

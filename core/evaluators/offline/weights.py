@@ -109,6 +109,6 @@ def file_sha256(path: Path) -> str:
 
 
 @lru_cache(maxsize=64)
-def _hash(path: Path, modified_ns: int, size: int) -> str:
+def _hash(path: Path, _modified_ns: int, _size: int) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

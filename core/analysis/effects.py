@@ -1,0 +1,333 @@
+"""Effects: how far some probes move a score, with interval, test, effect sizes and what may be claimed.
+
+This is the only way from the table of scores to a median, an interval, a p-value or a claim about a shift. An item
+counts once, by the median over the probes of a group, and the bootstrap resamples items.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.table import BASELINE, Changes, ScoreTable, View
+from core.analysis.verdicts import DRIFTS, LEAST_N, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
+from core.errors import InvalidInput
+from core.probes.base import BASE_CAPTION
+from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.power import reach
+from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
+
+ALL = "all"
+"""Stands in the corpus column where the items of every corpus are taken together, on purpose."""
+
+MEASURES: Mapping[str, str] = {
+    "percent": "%Δ, the change in percent of the baseline score",
+    "standardised": "Δ in standard deviations of the evaluator's clean scores",
+    "delta": "Δ on the evaluator's own scale",
+}
+"""Measure of a shift -> what it is."""
+
+COLUMNS: Mapping[str, tuple[str, str, str]] = {
+    "percent": ("median_percent", "low", "high"),
+    "standardised": ("standardised", "standardised_low", "standardised_high"),
+    "delta": ("median_delta", "delta_low", "delta_high"),
+}
+"""Measure -> the columns of its median and of its interval's ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Probes whose shifts make one row of a table.
+
+    Args:
+        label: of the row.
+        probes: names; an item counts the median over them.
+        against: what they are compared with: BASELINE, or the name of a probe, whose scores stand in its place.
+        tests: name of the family of tests that the row's p-value is corrected in, beside evaluator and corpus; empty
+            for a row that is a control or otherwise outside the question: its p-value is not corrected.
+    """
+
+    label: str
+    probes: tuple[str, ...]
+    against: str = BASELINE
+    tests: str = "all rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one group of probes does to one evaluator over some items.
+
+    Args:
+        median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
+        median_abs_percent: the same of |%Δ|.
+        median_delta: the same of Δ, on the score's own scale.
+        standardised: median Δ in standard deviations of the evaluator's clean scores.
+        cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
+        test, p, test_note: two-sided paired test of the items' scores before and after.
+        drift: what the median %Δ allows to claim; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, what
+            the median Δ does, without a margin.
+        scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
+        detectable: smallest drift, in percent, that this n and spread would have shown with 80 % power.
+        needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
+        n_items: items with a %Δ.
+        n_scored: items with a Δ: those that are tested.
+        n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
+        note: why a number or an interval is missing or degenerate.
+    """
+
+    median_percent: float
+    low: float
+    high: float
+    median_abs_percent: float
+    abs_low: float
+    abs_high: float
+    median_delta: float
+    delta_low: float
+    delta_high: float
+    standardised: float
+    standardised_low: float
+    standardised_high: float
+    cliffs_delta: float
+    test: str
+    p: float
+    test_note: str
+    drift: str
+    scatter: str
+    detectable: float
+    needed: float
+    n_items: int
+    n_scored: int
+    n_shifts: int
+    n_zero_baseline: int
+    n_missing: int
+    note: str
+
+
+_EFFECT = tuple(each.name for each in fields(Effect))
+
+
+def effect(
+    changes: Changes, keep: np.ndarray, *, spread: float, sources: np.ndarray | None = None, margin: float = MARGIN
+) -> Effect | None:
+    """Summarise the changes of some items.
+
+    Args:
+        changes: of every item.
+        keep: which items, bool [N].
+        spread: standard deviation of the evaluator's clean scores.
+        sources: number of each item's source, int [N]; None: every item is one of its own.
+        margin: equivalence margin in percent.
+
+    Returns:
+        None where no row is stored for these items.
+    """
+    n_shifts, n_zero, n_missing = (
+        int(each[keep].sum()) for each in (changes.n_shifts, changes.n_zero_baseline, changes.n_missing)
+    )
+    if not n_shifts + n_zero + n_missing:
+        return None
+    groups = None if sources is None else sources[keep]
+    scored = keep & ~np.isnan(changes.delta)
+    before = changes.baseline[scored]
+    after = before + changes.delta[scored]
+    negative = int((before < 0).sum())
+    percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
+    moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
+    size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
+    test, power = paired_test(before, after), reach(moved, margin=margin)
+    unit = spread if spread > 0 else math.nan
+    notes = (_zero_said(n_zero, n_shifts + n_zero), _negative_said(negative, len(before)), moved.note)
+    return Effect(
+        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high, shift.estimate, shift.low,
+        shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
+        test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
+        UNDECIDED if negative else scatter(size, margin=margin), power.detectable, power.needed,
+        len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
+    )  # fmt: skip
+
+
+def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
+    """A change in percent of a negative score has the wrong sign: none is given where a baseline is one."""
+    return np.full(len(percent), math.nan) if negative else percent
+
+
+def _drift_of_delta(shift: Interval) -> str:
+    """What the median Δ allows to claim: there is no margin on the score's own scale."""
+    if shift.n < LEAST_N:
+        return TOO_FEW
+    return DRIFTS if shift.excludes_zero() else UNDECIDED
+
+
+def _zero_said(zero: int, scored: int) -> str:
+    return f"baseline 0 in {zero} of {scored} shifts" if zero else ""
+
+
+def _negative_said(negative: int, items: int) -> str:
+    return f"%Δ withheld: the baseline is negative in {negative} of {items} items" if negative else ""
+
+
+def effects(
+    view: View,
+    groups: Sequence[Group],
+    *,
+    level: str | None = None,
+    pooled: bool = False,
+    keep: np.ndarray | None = None,
+    margin: float = MARGIN,
+) -> pd.DataFrame:
+    """Effect of every group under every evaluator in every corpus.
+
+    Args:
+        view: of the table of scores.
+        groups: a row each; one without a probe here is left out.
+        level: column of the items (``category``, ``coverage_bin``) whose values make rows of their own.
+        pooled: add rows over the items of all corpora together, where there are several.
+        keep: items to keep beside what the view says, bool [N].
+        margin: equivalence margin in percent.
+
+    Returns:
+        Columns evaluator, corpus, label, tests (the family of Holm's correction), level where asked for, those of
+        :class:`Effect`, p_holm (NaN outside a family of tests), m_tests (tests in the family) and conflict (where
+        interval and test do not say the same). Rows without a stored score are left out.
+
+    Raises:
+        InvalidInput: if the margin is not positive.
+    """
+    if not margin > 0:
+        raise InvalidInput(f"the margin must be a positive percentage, got {margin!r}")
+    items = view.items if keep is None else view.items & keep
+    sources = view.table.sources
+    records = []
+    for evaluator in view.evaluators:
+        silent = {corpus: view.table.silent(evaluator, corpus) for corpus in view.table.corpora}
+        for group in groups:
+            if not group.probes:
+                continue
+            changes = view.changes(evaluator, group.probes, against=group.against)
+            for corpus, own in corpora(view.table, pooled=pooled):
+                spread = view.table.spread(evaluator, corpus) if corpus != ALL else math.nan
+                for cell, chosen in _levels(view.table, level, own & items):
+                    found = effect(changes, chosen, spread=spread, sources=sources, margin=margin)
+                    if found is not None:
+                        if said := silent.get(corpus, ""):
+                            found = replace(found, drift=said, scatter=said)
+                        records.append({"evaluator": evaluator, "corpus": corpus, "label": group.label,
+                                        "tests": group.tests, **cell, **asdict(found)})  # fmt: skip
+    names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *_EFFECT]
+    return with_holm(pd.DataFrame(records, columns=names))
+
+
+def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus", "tests")) -> pd.DataFrame:
+    """Add p_holm and m_tests: Holm's correction within each evaluator, corpus and family of tests.
+
+    A row outside the question (an empty ``tests``) and a row without a test are neither corrected nor counted, so
+    that another evaluator, a control or a filter by evaluator changes no p-value. A drift that its corrected test does
+    not bear out becomes undecided, and ``conflict`` says so; see :func:`core.analysis.verdicts.agreed`.
+    """
+    table = table.assign(p_holm=math.nan, m_tests=0, conflict="")
+    tested = table[(table["tests"] != "") & (table["test"] != NO_TEST) & table["p"].notna()]
+    for _, rows in tested.groupby(list(by), sort=False):
+        table.loc[rows.index, "p_holm"] = holm(rows["p"].astype(float))
+        table.loc[rows.index, "m_tests"] = len(rows)
+    if "drift" not in table:
+        return table
+    held = [agreed(found, p) for found, p in zip(table["drift"], table["p_holm"], strict=True)]
+    return table.assign(drift=[each.drift for each in held], conflict=[each.conflict for each in held])
+
+
+def measured(table: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Effects with the columns value, low and high of one measure.
+
+    Raises:
+        InvalidInput: if the measure is unknown.
+    """
+    if measure not in COLUMNS:
+        raise InvalidInput(f"a change is measured as one of {', '.join(MEASURES)}, got {measure!r}")
+    value, low, high = COLUMNS[measure]
+    return table.assign(value=table[value], low=table[low], high=table[high])
+
+
+def corpora(table: ScoreTable, *, pooled: bool = False) -> Iterator[tuple[str, np.ndarray]]:
+    """Every corpus with its items, bool [N]; with ``pooled``, all of them together where there are several."""
+    for name in table.corpora:
+        yield name, table.of_corpus(name)
+    if pooled and len(table.corpora) > 1:
+        yield ALL, np.ones(len(table.items), dtype=bool)
+
+
+def _levels(table: ScoreTable, level: str | None, items: np.ndarray) -> Iterator[tuple[dict[str, str], np.ndarray]]:
+    if level is None:
+        yield {}, items
+        return
+    column = table.items[level]
+    for name in sorted(map(str, column[items].dropna().unique())):
+        yield {level: name}, items & (column == name).to_numpy()
+
+
+def family_groups(view: View, *, axis: str | None = None, controls: bool = True) -> list[Group]:
+    """A group a family; its family of tests is its axis, controls outside.
+
+    The bare template caption is no family here: it is the caption that the others are made of.
+
+    Args:
+        view: whose probes.
+        axis: of this axis only.
+        controls: keep the families that hold nothing but controls (blur, null).
+    """
+    table = view.table
+    return [
+        Group(name, probes, tests="" if table.is_control(name) else table.axis_of(name))
+        for name, probes in view.families(axis=axis).items()
+        if name != BASE_CAPTION and (controls or not table.is_control(name))
+    ]
+
+
+def probe_groups(view: View, family: str) -> list[Group]:
+    """A group a probe of one family; the family is the family of tests, controls outside."""
+    table = view.table
+    found = view.families(controls=True).get(family, ())
+    outside = table.is_control(family)
+    return [
+        Group(name, (name,), tests="" if outside or table.probes.loc[name, "control"] else family) for name in found
+    ]
+
+
+def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bool = False) -> list[Group]:
+    """A group a word of one family; controls, where they are kept, stand outside the family of tests.
+
+    A word that several probes put in (as it was written, and swapped in), and a probe without one, go by the name of
+    the probe.
+
+    Args:
+        view: whose probes.
+        family: e.g. ``cultural``.
+        controls: keep the neutral words, whose own baseline is the bare caption.
+        bare: compare every word with the bare caption instead of the neutral one closest in length.
+    """
+    rows = view.table.probes
+    found = [name for name in view.families(controls=True).get(family, ()) if controls or not rows.loc[name, "control"]]
+    said = rows.loc[found, "modifier"].fillna("").astype(str).tolist()
+    return [
+        Group(word if word and said.count(word) == 1 else name.removeprefix(f"{family}:"), (name,),
+              BASE_CAPTION if bare else BASELINE, "" if rows.loc[name, "control"] else family)
+        for name, word in zip(found, said, strict=True) if any(said)
+    ]  # fmt: skip
+
+
+def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None) -> Interval:
+    """Median of some items' values with its 95 % interval; items of one source are resampled together.
+
+    Args:
+        values: of every item, float64 [N].
+        keep: which items, bool [N].
+        sources: see :attr:`core.analysis.table.ScoreTable.sources`.
+    """
+    return median_bca(values[keep], groups=None if sources is None else sources[keep])
+
+
+def words(interval: Interval) -> dict[str, object]:
+    """An interval as columns of a table: value, low, high, n_items, note."""
+    return {"value": interval.estimate, "low": interval.low, "high": interval.high, "n_items": interval.n,
+            "note": interval.note}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Flip risk: how often a harmless edit inverts a ranking."""

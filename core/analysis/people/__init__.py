@@ -1,0 +1,1 @@
+"""What people said of the pairs, as items and as tables."""

@@ -1,0 +1,194 @@
+"""What a study found: acceptability by majority, preferences, agreement, and the items that people disagree on.
+
+Source: PROTOCOL section 6 (paper A, A.11).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from core.human.definition import ORIGINAL, VARIANT
+from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
+from core.human.ratings import ACCEPTABLE
+from core.statistics.agreement import Agreement, agreement, pairwise_kappas
+from core.statistics.bootstrap import Interval, mean_bca_of_counts
+
+MAJORITY = 2 / 3
+"""Share of votes that makes a majority."""
+
+BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
+OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
+FEWEST = 2
+"""Items with fewer votes have no majority worth the name and are counted apart."""
+
+
+def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
+    """Majorities of every item of an acceptability study.
+
+    Args:
+        votes: :func:`core.human.votes.vote_table`; attention items are left out here.
+
+    Returns:
+        One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
+        votes, accepted_original, accepted_variant, accepted (shares of voters; the last: both versions), outcome (of
+        OUTCOMES), fully_correct (majority fully correct on both), preference (``original``, ``variant``, ``tie`` or
+        ``no majority``), disagreement (share of unequal pairs of votes over all questions, in [0, 1]).
+    """
+    plain = votes[~votes["attention"]]
+    about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
+    rows = [
+        {**dict(zip(about, rows.iloc[0][about], strict=True)), **_outcome(rows)}
+        for _, rows in plain.groupby("id", sort=True)
+        if len(rows) >= FEWEST
+    ]
+    return pd.DataFrame(rows, columns=[*about, *_OUTCOME])
+
+
+_OUTCOME = (
+    "votes", "accepted_original", "accepted_variant", "accepted", "outcome", "fully_correct", "preference",
+    "disagreement",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """The aggregates of section 6.
+
+    Args:
+        outcomes: share of items by outcome (both, one, none acceptable, no majority).
+        majority_tie: share of items whose majority finds both equally good.
+        both_fully_correct: share of items that a majority finds fully correct in both versions.
+        variant_preferred: share of votes for the variant among those that are no tie.
+        balance_p: two-sided binomial test of that share against one half; NaN without such a vote.
+        n_items: items behind the shares.
+        n_short: items with fewer than two votes, left out.
+    """
+
+    outcomes: dict[str, Interval]
+    majority_tie: Interval
+    both_fully_correct: Interval
+    variant_preferred: Interval
+    balance_p: float
+    n_items: int
+    n_short: int
+
+    def table(self) -> pd.DataFrame:
+        """One row a number: what, share, low, high, n, note."""
+        named = {f"acceptable: {name}": found for name, found in self.outcomes.items()} | {
+            "both fully correct": self.both_fully_correct,
+            "preference: majority tie": self.majority_tie,
+            "preference: variant among votes that are no tie": self.variant_preferred,
+        }
+        rows = [(name, each.estimate, each.low, each.high, each.n, each.note) for name, each in named.items()]
+        return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
+
+
+def aggregates(votes: pd.DataFrame) -> Aggregates:
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals are BCa over items."""
+    items = item_outcomes(votes)
+    plain = votes[~votes["attention"]]
+    chosen = plain["preferred"].value_counts()
+    variant, original = int(chosen.get(VARIANT, 0)), int(chosen.get(ORIGINAL, 0))
+    test = stats.binomtest(variant, variant + original) if variant + original else None
+    return Aggregates(
+        outcomes={name: _share(items["outcome"] == name) for name in OUTCOMES},
+        majority_tie=_share(items["preference"] == TIE),
+        both_fully_correct=_share(items["fully_correct"]),
+        variant_preferred=_share(np.repeat([True, False], [variant, original])),
+        balance_p=math.nan if test is None else float(test.pvalue),
+        n_items=len(items),
+        n_short=plain["id"].nunique() - len(items),
+    )
+
+
+def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
+    """Agreement on what was asked of the versions (both versions of an item together) and on the preference."""
+    plain = votes[~votes["attention"]]
+    scale = [kind.lowest + index for index in range(len(kind.scale))]
+    versions = [_counts(plain, version, scale) for version in (ORIGINAL, VARIANT)]
+    name = "acceptability" if kind is ACCEPTABILITY else "rating"
+    found = [agreement(np.stack(versions, axis=1), question=name, ordinal=True)]
+    if any(question.name == PREFERENCE for question in kind.questions):
+        found.append(agreement(_counts(plain, "preferred", [ORIGINAL, TIE, VARIANT]), question=PREFERENCE))
+    return found
+
+
+def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``."""
+    plain = votes[~votes["attention"]]
+    long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
+    long = long.assign(unit=long["id"] + long["variable"])
+    return pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
+
+
+def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:
+    """Items that people disagree on most, with their votes in words.
+
+    Returns:
+        The first ``count`` rows of id, votes, disagreement, original, variant (answers as text, e.g. ``2 2 0``),
+        preferred, comments; items on which all agree are not among them.
+    """
+    rows = []
+    for item, own in votes[~votes["attention"]].groupby("id", sort=True):
+        share = _disagreement(own)
+        if len(own) >= FEWEST and share > 0:
+            said = [text for text in own["comment"] if text]
+            rows.append((item, len(own), share, *(_told(own[name]) for name in (ORIGINAL, VARIANT, "preferred")), said))
+    names = ["id", "votes", "disagreement", ORIGINAL, VARIANT, "preferred", "comments"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.sort_values(["disagreement", "id"], ascending=[False, True], ignore_index=True).head(count)
+
+
+def _outcome(rows: pd.DataFrame) -> dict[str, object]:
+    good = {version: rows[version] >= ACCEPTABLE for version in (ORIGINAL, VARIANT)}
+    shares = {version: float(each.mean()) for version, each in good.items()}
+    decided = {version: _majority(share) for version, share in shares.items()}
+    fully = len(ACCEPTABILITY.scale) - 1
+    preferred = rows["preferred"].value_counts(normalize=True)
+    return {
+        "votes": len(rows),
+        "accepted_original": shares[ORIGINAL],
+        "accepted_variant": shares[VARIANT],
+        "accepted": float((good[ORIGINAL] & good[VARIANT]).mean()),
+        "outcome": NO_MAJORITY if None in decided.values() else (NONE, ONE, BOTH)[sum(map(bool, decided.values()))],
+        "fully_correct": all(_majority(float((rows[version] == fully).mean())) is True for version in good),
+        "preference": preferred.index[0] if len(preferred) and _majority(preferred.iloc[0]) is True else NO_MAJORITY,
+        "disagreement": _disagreement(rows),
+    }
+
+
+def _majority(share: float) -> bool | None:
+    """True or False where at least two thirds say so, else None."""
+    if share >= MAJORITY - 1e-9:
+        return True
+    return False if 1 - share >= MAJORITY - 1e-9 else None
+
+
+def _disagreement(rows: pd.DataFrame) -> float:
+    shares = []
+    for name in (ORIGINAL, VARIANT, "preferred"):
+        counts = rows[name].value_counts().to_numpy()
+        n = counts.sum()
+        if n >= FEWEST:
+            shares.append(1 - (counts * (counts - 1)).sum() / (n * (n - 1)))
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
+    """Votes for each answer, [items, answers]; an item without votes on this column has a row of zeros."""
+    items = sorted(votes["id"].unique())
+    table = pd.crosstab(votes["id"], votes[column].astype(object))
+    return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
+
+
+def _share(flags: pd.Series | np.ndarray) -> Interval:
+    values = np.asarray(flags, dtype=bool)
+    return mean_bca_of_counts([0.0, 1.0], [(~values).sum(), values.sum()])
+
+
+def _told(values: pd.Series) -> str:
+    return " ".join(str(int(value)) if isinstance(value, float) else str(value) for value in values.dropna())

@@ -1,0 +1,30 @@
+"""The questions that the scores are asked: each is a value that a page draws and a report writes.
+
+A module a subject; each gives ``questions(table)``, made of what the table holds: its families, axes and controls. To
+add a statistic with its section on the page and in the report, add it to a module here (or a module to MODULES).
+"""
+
+from core.analysis.questions import (
+    across,
+    composites,
+    controls,
+    distance,
+    families,
+    flips,
+    made_of,
+    objects,
+    space,
+    words,
+)
+from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
+from core.analysis.table import ScoreTable
+
+__all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
+
+MODULES = (families, space, controls, composites, distance, objects, words, across, made_of, flips)
+"""Modules in the order in which a page shows what they ask."""
+
+
+def catalogue(table: ScoreTable) -> tuple[Question, ...]:
+    """Every question that can be put to a table, and those of the paper's that it cannot answer."""
+    return tuple(question for module in MODULES for question in module.questions(table))

@@ -1,0 +1,171 @@
+"""What a question is: what it needs, how it is answered, and how its answer is written and drawn.
+
+A page draws questions and a report writes them; neither computes anything of its own, so that both say the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import pandas as pd
+
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import MARGIN
+from core.charts.spec import Figure
+
+SECTIONS: Mapping[str, tuple[str, str]] = {
+    "space": (
+        "Space", "Does the score move when the picture is flipped, its object moved, or the whole turned a little?",
+    ),
+    "object": ("Object", "Does the score depend on how large the object is, and on what kind of thing it is?"),
+    "words": (
+        "Words", "Does a word before the noun move the score, although the picture does not speak for or against it?",
+    ),
+    "corpora": ("Corpora", "Does what holds on one corpus hold on the others?"),
+    "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
+    "flips": ("Flips", "How often does an edit that should not matter invert a near tie?"),
+    "calibration": ("Calibration", "How much of it does a calibration take away?"),
+}  # fmt: skip
+"""Section -> its title and what it asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How one column of a table is written; the frame keeps the bare numbers.
+
+    Args:
+        name: column of the frame.
+        header: what a reader sees above it.
+        digits: decimal places.
+        signed: write a plus before positive numbers.
+        low: column of the lower bound, written in brackets; empty for none.
+        high: column of the upper bound.
+        to: column of the value after a change, written ``before → after``; empty for none.
+        kind: ``number``, ``p`` (a p-value), or ``text``.
+        help: what the numbers are, for those who ask; empty where the header says it.
+    """
+
+    name: str
+    header: str
+    digits: int = 2
+    signed: bool = False
+    low: str = ""
+    high: str = ""
+    to: str = ""
+    kind: str = "number"
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a reader may set; a report has the usual ones.
+
+    Args:
+        margin: equivalence margin in percent.
+        bare: hold a word against the caption without it instead of the neutral one closest in length.
+        family: of the questions that are of one family: which; None: their first.
+        reference: corpus whose direction is held against the others; None: that of the table.
+    """
+
+    margin: float = MARGIN
+    bare: bool = False
+    family: str | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of a question.
+
+    Args:
+        id: e.g. ``F2``; names its files in a report.
+        title: in plain words.
+        note: how to read it.
+        make: makes the figure of this drawing, the question's frame and a measure of shifts.
+        paper: the paper's counterpart.
+    """
+
+    id: str
+    title: str
+    note: str
+    make: "Callable[[Drawing, pd.DataFrame, str], Figure]"
+    paper: str = ""
+
+    def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
+        """The figure of an answer.
+
+        Args:
+            frame: what the question computed.
+            measure: of :data:`core.analysis.effects.MEASURES`, where it shows shifts.
+        """
+        return self.make(self, frame, measure)
+
+
+def _nothing(table: ScoreTable) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the scores.
+
+    Args:
+        id: short and stable, e.g. ``T3``; ``S…`` for what the paper has no number for.
+        title: in plain words.
+        section: of :data:`SECTIONS`.
+        part: of the section, e.g. a family; what a page shows together.
+        note: how to read the table: what a row is, which items, which tests.
+        columns: of the frame, as they are shown, in order; none where only the figures are.
+        compute: answers it for the part of the scores that a view keeps.
+        needs: why the scores cannot give it, in a sentence that names what to audit or to choose; empty where
+            they can.
+        figures: drawn of the frame.
+        paper: the paper's counterpart, e.g. ``Table 3``; empty where it has none.
+        tests: the family of tests that Holm's correction runs over, in words; empty without one.
+        asks: names of what a reader may set that changes the answer or its figure: ``measure`` and fields of
+            :class:`Options`.
+        families: those that ``Options.family`` can be, the usual one first.
+        pick: columns of the frame of which a page shows one value at a time.
+        part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
+    """
+
+    id: str
+    title: str
+    section: str
+    part: str
+    note: str
+    columns: tuple[Column, ...]
+    compute: Callable[[View, Options], pd.DataFrame]
+    needs: Callable[[ScoreTable], str] = _nothing
+    figures: tuple[Drawing, ...] = ()
+    paper: str = ""
+    tests: str = ""
+    asks: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    pick: tuple[str, ...] = ()
+    part_of: str = ""
+
+    def family(self, options: Options) -> str:
+        """The family that a question of one family is asked for."""
+        return options.family if options.family in self.families else self.families[0]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def once(answer: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
+    """Work an answer out once for each view and its arguments, as long as the view lives; nobody writes into it."""
+    kept: WeakKeyDictionary[View, dict[object, R]] = WeakKeyDictionary()
+
+    @wraps(answer)
+    def asked(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
+        own = kept.setdefault(view, {})
+        key = (args, tuple(sorted(kwargs.items())))
+        if key not in own:
+            own[key] = answer(view, *args, **kwargs)
+        return own[key]
+
+    return cast(Callable[Concatenate[View, P], R], asked)

@@ -1,0 +1,190 @@
+"""Columns, words and figures that many questions share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.analysis.effects import COLUMNS, MEASURES
+from core.analysis.questions.base import Column, Drawing
+from core.analysis.verdicts import LEAST_N, TOO_FEW
+from core.charts.spec import Figure
+from core.corpora.schema import COVERAGE_BINS
+
+EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
+FAMILY = Column("family", "Family", kind="text")
+COUNT = Column("n_items", "n", digits=0, help="Items")
+PERCENT = Column(
+    "median_percent", "Median %Δ [95 % CI]", signed=True, low="low", high="high",
+    help="Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items",
+)  # fmt: skip
+ABSOLUTE = Column("median_abs_percent", "Median |%Δ| [95 % CI]", low="abs_low", high="abs_high",
+                  help="Median over items of an item's median absolute change in percent")  # fmt: skip
+TESTS = (
+    Column("drift", "Drift", kind="text", help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
+           "corrected test rejects. No drift beyond the margin: its 90 % interval lies inside. Below "
+           f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."),
+    Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
+           "margin: its 95 % interval lies above it; within: below it."),
+    Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
+           "unedited one, minus the share below; from −1 to 1"),
+    Column("test", "Test", kind="text",
+           help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise"),
+    Column("p", "p", kind="p"),
+    Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it; a control is not corrected"),
+    Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
+    Column("conflict", "Where interval and test differ", kind="text"),
+    Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread find "
+           "with 80 % power"),
+    Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
+           "the margin, with 80 % power"),
+)  # fmt: skip
+"""What stands behind the median of every shift."""
+
+UNITS: Mapping[str, tuple[str, int]] = {"percent": (" %", 2), "standardised": (" SD", 3), "delta": ("", 4)}
+"""Measure -> (unit behind a number, decimals)."""
+
+SHIFTS = ("measure", "margin")
+"""What a reader may set of a table of shifts."""
+
+
+def how(tests: str) -> str:
+    """How a table of shifts was made: what an item counts, intervals, tests, claims.
+
+    Args:
+        tests: the family of tests that Holm's correction runs over, in words.
+    """
+    return (
+        "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10 000 "
+        "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
+        f"otherwise, two-sided; p (Holm) within an evaluator and corpus over {tests}, m of them, controls aside. "
+        "Drift: does the 95 % interval of the median exclude 0 and the corrected test reject, does the 90 % interval "
+        "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
+        "above or below the margin. A family is invariant only where both stay within it."
+    )
+
+
+Names = tuple[str, str, str]
+"""Columns of a value and of its interval's ends."""
+
+PLAIN: Names = ("value", "low", "high")
+IN_PERCENT: Names = COLUMNS["percent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Makes figures of medians with their intervals, a line a label.
+
+    Args:
+        label: column of the frame that names a line.
+        series: column that colour and marker tell apart.
+        panel: columns that make panels, where they have several values.
+        values: columns of the values; None: of the shift in the measure asked for.
+        axis: name of the values; empty for that of the measure.
+        order: puts the labels in order; None: as they come.
+        lines: connect the marks of a series.
+        free: every panel has a scale of its own.
+        only: draws the rows of this label; empty for all.
+    """
+
+    label: str = "label"
+    series: str = "evaluator"
+    panel: tuple[str, ...] = ("corpus",)
+    values: Names | None = None
+    axis: str = ""
+    order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
+    lines: bool = False
+    free: bool = False
+    only: str = ""
+
+    def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+        """The figure of a frame; raw scales of different evaluators never share an axis."""
+        frame = frame[frame["label"] == self.only] if self.only else frame
+        raw = self.values is None and measure == "delta"
+        series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
+        label = "corpus" if raw and self.label == "evaluator" else self.label
+        data = marks(frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure])
+        return Figure(
+            drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
+            kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
+            unit=UNITS[measure][0] if self.values is None else "", counts=not self.lines,
+            order=() if self.order is None else tuple(map(str, self.order(frame))),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Makes maps of medians: a row a label, a column a series, the number and its n in every cell.
+
+    Args:
+        label, series, panel, values, axis, order: as of :class:`Dots`.
+        digits: decimals; those of the measure for shifts.
+        columns: puts the series in order; None: as they come.
+    """
+
+    label: str
+    series: str
+    panel: tuple[str, ...] = ("evaluator", "corpus")
+    values: Names | None = None
+    axis: str = ""
+    order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
+    columns: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
+    digits: int = 2
+
+    def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+        """The figure of a frame."""
+        shifts = self.values is None
+        unit, digits = (UNITS[measure][0], 1 if measure == "percent" else 3) if shifts else ("", self.digits)
+        order = None if self.columns is None else self.columns(frame)
+        if order is not None:
+            frame = frame.assign(place=[order.index(each) for each in frame[self.series]])
+            frame = frame.sort_values("place", kind="stable")
+        data = marks(
+            frame, label=self.label, series=self.series, panel=self.panel, values=self.values or COLUMNS[measure]
+        )
+        said = [f"{value:{'+' if shifts else ''}.{digits}f}".replace("-", "−") for value in data["value"]]
+        data = data.assign(text=[f"{each}{unit}\nn {n}" for each, n in zip(said, data["n"], strict=True)])
+        return Figure(
+            drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure), kind="map",
+            paper=drawing.paper, unit=unit, diverging=shifts,
+            order=() if self.order is None else tuple(map(str, self.order(frame))),
+        )  # fmt: skip
+
+
+def axis_of(measure: str) -> str:
+    """Name of the values of shifts in a measure."""
+    return f"median {MEASURES[measure].partition(',')[0]}"
+
+
+def marks(
+    frame: pd.DataFrame, *, label: str, series: str, panel: Sequence[str] = (), values: Names = PLAIN
+) -> pd.DataFrame:
+    """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open."""
+    value, low, high = values
+    several = [name for name in panel if len(frame[name].unique()) > 1]
+    title = frame[several].astype(str).agg(" · ".join, axis=1) if several else ""
+    data = pd.DataFrame(
+        {
+            "label": frame[label], "series": frame[series].astype(str), "panel": title, "value": frame[value],
+            "low": frame[low], "high": frame[high], "n": frame["n_items"],
+        }
+    )  # fmt: skip
+    if "drift" in frame:
+        data["hollow"] = frame["drift"] == TOO_FEW
+    return data.dropna(subset=["value"]).reset_index(drop=True)
+
+
+def by_value(frame: pd.DataFrame) -> list[str]:
+    """Labels from the most raised to the most lowered, controls last; by the evaluators' ranks, since scales differ."""
+    ranks = frame.groupby(["evaluator", "corpus"])["median_percent"].rank()
+    mean = ranks.groupby(frame["label"]).mean().sort_values(ascending=False, kind="stable")
+    control = (frame["tests"] == "").groupby(frame["label"]).any()
+    return [*(name for name in mean.index if not control[name]), *(name for name in mean.index if control[name])]
+
+
+def in_order(levels: Sequence[str], factor: str) -> list[str]:
+    """Coverage bins from small to large, other levels by name."""
+    known = list(COVERAGE_BINS)
+    if factor == "coverage_bin":
+        return sorted(levels, key=lambda level: (known.index(level) if level in known else len(known), level))
+    return sorted(levels)

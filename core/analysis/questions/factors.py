@@ -1,0 +1,137 @@
+"""Do the levels of a factor differ? Omnibus tests a row, and every pair of levels."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.questions.base import Column, Options, Question, once
+from core.analysis.questions.columns import CORPUS, EVALUATOR
+from core.analysis.table import ScoreTable, View
+from core.statistics.factors import FactorTest, Omnibus, factor_test
+
+HOW = (
+    "Kruskal–Wallis takes every value for an independent one; Friedman compares the levels within the items that have "
+    "all of them. Pairs: paired test where half of the items of the smaller level have both, Mann–Whitney otherwise; "
+    "they differ where p < 0.05 after Holm over the evaluator's pairs. δ: Cliff's, of the pair furthest apart."
+)
+COLUMNS = (
+    EVALUATOR, CORPUS, Column("levels", "Levels", digits=0), Column("n", "n values", digits=0),
+    Column("h", "H", digits=1), Column("p", "p (Kruskal–Wallis)", kind="p"), Column("friedman_n", "n items", digits=0),
+    Column("chi", "χ² (Friedman)", digits=1), Column("friedman_p", "p (Friedman)", kind="p"),
+    Column("differ", "Pairs that differ", digits=0), Column("pairs", "of", digits=0),
+    Column("strongest", "Largest |δ|", kind="text"),
+)  # fmt: skip
+PAIR_COLUMNS = (
+    EVALUATOR, CORPUS, Column("a", "A", kind="text"), Column("b", "B", kind="text"),
+    Column("test", "Test", kind="text"), Column("n", "n", digits=0), Column("p", "p", kind="p"),
+    Column("p_holm", "p (Holm)", kind="p", help="Corrected for all pairs of the evaluator"),
+    Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
+)  # fmt: skip
+
+Values = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Values, their levels as places in the names, and their items, each [k]."""
+
+Levels = Callable[[View, Options, str], tuple[Values, Sequence[str]]]
+"""What one evaluator has at each level of a factor on the reference corpus, and the levels' names."""
+
+
+def factor_questions(
+    id_: str,
+    title: str,
+    *,
+    section: str,
+    part: str,
+    levels: Levels,
+    needs: Callable[[ScoreTable], str],
+    note: str = "",
+    paper: str = "",
+    asks: tuple[str, ...] = (),
+) -> tuple[Question, Question]:
+    """Two questions of one factor: the tests of all levels at once, and pair by pair.
+
+    Args:
+        id_: of the first; the second's ends in ``-pairs``.
+        title: of the first, a question.
+        section, part, needs, paper, asks: see :class:`Question`.
+        levels: what is compared, and the names of the levels.
+        note: what stands behind HOW.
+    """
+
+    @once
+    def tested(view: View, options: Options) -> list[tuple[str, FactorTest, Sequence[str]]]:
+        return list(_tested(view, options, levels))
+
+    def omnibus(view: View, options: Options) -> pd.DataFrame:
+        rows = [
+            {"evaluator": evaluator, "corpus": view.table.reference, **_row(found, names)}
+            for evaluator, found, names in tested(view, options)
+        ]
+        return pd.DataFrame(rows, columns=["evaluator", "corpus", *_ROW])
+
+    def pairs(view: View, options: Options) -> pd.DataFrame:
+        frames = [
+            _named(found.pairs, names).assign(evaluator=evaluator, corpus=view.table.reference)
+            for evaluator, found, names in tested(view, options)
+        ]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_PAIR)
+
+    shared = {"section": section, "part": part, "needs": needs, "note": f"{HOW}{note}", "asks": asks}
+    return (
+        Question(id_, title, columns=COLUMNS, compute=omnibus, paper=paper, **shared),  # type: ignore[arg-type]
+        Question(
+            f"{id_}-pairs", f"{title.removesuffix('?')}, pair by pair?", columns=PAIR_COLUMNS, compute=pairs,
+            tests="all pairs of the evaluator", pick=("evaluator",), part_of=id_, **shared,  # type: ignore[arg-type]
+        ),
+    )  # fmt: skip
+
+
+def _named(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    return pairs.assign(**{side: [names[int(place)] for place in pairs[side]] for side in ("a", "b")})
+
+
+_ROW = ("levels", "n", "h", "p", "friedman_n", "chi", "friedman_p", "differ", "pairs", "strongest", "note")
+_PAIR = ["evaluator", "corpus", "a", "b", "test", "p", "p_holm", "cliffs_delta", "n", "note"]
+
+
+def of_reference(table: ScoreTable) -> str:
+    """Say on which corpus an answer is that is given on one only."""
+    return f" Items of corpus {table.reference}." if len(table.corpora) > 1 else ""
+
+
+def laid_out(values: Sequence[np.ndarray]) -> Values:
+    """Values of every level over the same items, [levels] of [n], as one long column."""
+    table = np.array(values)
+    count, n = table.shape if table.size else (0, 0)
+    return table.ravel(), np.repeat(np.arange(count), n), np.tile(np.arange(n), count)
+
+
+def _tested(view: View, options: Options, levels: Levels) -> Iterator[tuple[str, FactorTest, Sequence[str]]]:
+    for evaluator in view.evaluators:
+        values, names = levels(view, options, evaluator)
+        if not np.isnan(values[0]).all():
+            yield evaluator, factor_test(*values), names
+
+
+def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
+    kruskal, friedman, pairs = found.kruskal, found.friedman, found.pairs
+    return {
+        "levels": kruskal.levels, "n": kruskal.n, "h": kruskal.statistic, "p": kruskal.p, "friedman_n": friedman.n,
+        "chi": friedman.statistic, "friedman_p": friedman.p,
+        "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()), "pairs": len(pairs),
+        "strongest": _strongest(pairs, names), "note": _notes(kruskal, friedman),
+    }  # fmt: skip
+
+
+def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
+    """The pair furthest apart, the higher level first; nothing where no pair is apart."""
+    sizes = pairs["cliffs_delta"].abs().to_numpy(dtype=float)
+    if not len(sizes) or not np.nanmax(sizes, initial=0.0) > 0:
+        return ""
+    top = pairs.iloc[int(np.nanargmax(sizes))]
+    first, second = (top["a"], top["b"]) if top["cliffs_delta"] >= 0 else (top["b"], top["a"])
+    return f"{names[int(first)]} > {names[int(second)]}, δ {abs(top['cliffs_delta']):.2f}"
+
+
+def _notes(*tests: Omnibus) -> str:
+    return "; ".join(each.note for each in tests if each.note)

@@ -1,0 +1,111 @@
+"""Every family at once: what the other tables of shifts take their rows from."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.analysis.effects import ALL, effects, family_groups
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.columns import (
+    ABSOLUTE,
+    CORPUS,
+    COUNT,
+    EVALUATOR,
+    PERCENT,
+    SHIFTS,
+    TESTS,
+    Dots,
+    how,
+)
+from core.analysis.table import ScoreTable, View
+from core.probes.base import Axis
+
+IMAGES = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object"}
+"""Axis of edits of the image -> its section; every other axis edits the caption."""
+
+_FAMILY = Column("label", "Family", kind="text")
+_AXIS = Column("axis", "Axis", kind="text")
+_NULL_BAND = Column("null_band", "Null band", help="Median |%Δ| under edits that nobody can see: the noise floor")
+TESTED = "the families of its axis"
+"""Family of tests of every family's row."""
+
+_READ = "Families of the axis null, and blur, are controls."
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Every family, and those of each axis beside the controls."""
+    whole = Question(
+        "S1", "Every family: how far scores move although the meaning does not", "summary", "families",
+        f"{how(TESTED)} Null band: the median |%Δ| under edits that nobody can see, the evaluator's noise floor. "
+        f"{_READ}",
+        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, PERCENT, ABSOLUTE, _NULL_BAND, *TESTS), every_family, tests=TESTED,
+        asks=SHIFTS,
+    )  # fmt: skip
+    return (whole, *map(_of_axis, axes(table)))
+
+
+def axes(table: ScoreTable) -> tuple[str, ...]:
+    """Axes that have a family that is no control, in their order."""
+    found = {table.axis_of(name) for name in table.families() if not table.is_control(name)}
+    known = [axis.value for axis in Axis]
+    return tuple(sorted(found, key=lambda axis: (known.index(axis) if axis in known else len(known), axis)))
+
+
+def section_of(table: ScoreTable, family: str) -> str:
+    """Section that a family belongs to, by its axis."""
+    return IMAGES.get(table.axis_of(family), "words")
+
+
+def every_family(view: View, options: Options) -> pd.DataFrame:
+    """Effect of every family in every corpus, beside the null band."""
+    table = view.table
+    return of_axes(view, options, sorted({table.axis_of(name) for name in table.families()}))
+
+
+def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame:
+    """Effect of every family of some axes in every corpus, beside the null band."""
+    parts = [_effects(view, axis, options.margin) for axis in wanted]
+    rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    rows = rows[rows["corpus"] != ALL].sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
+    bands = {key: view.null_band(*key) for key in set(zip(rows["evaluator"], rows["corpus"], strict=True))}
+    return rows.assign(
+        null_band=[bands[key] for key in zip(rows["evaluator"], rows["corpus"], strict=True)]
+    ).reset_index(drop=True)
+
+
+def one_family(view: View, options: Options, family: str) -> pd.DataFrame:
+    """The rows of one family, those over all corpora together too where the paper pools them."""
+    rows = _effects(view, view.table.axis_of(family), options.margin)
+    return rows[rows["label"] == family].reset_index(drop=True)
+
+
+@once
+def _effects(view: View, axis: str, margin: float) -> pd.DataFrame:
+    """Effect of every family of an axis, for spatial edits over all corpora together too, as in the paper's table 3.
+
+    Holm's correction is over the families of an axis, so no other axis is needed for it.
+    """
+    table = view.table
+    groups = [each for each in family_groups(view) if table.axis_of(each.label) == axis]
+    rows = effects(view, groups, pooled=axis == Axis.SPATIAL.value, margin=margin)
+    rows.insert(2, "axis", axis)
+    order = {corpus: place for place, corpus in enumerate((*table.corpora, ALL))}
+    rows = rows.assign(place=rows["corpus"].map(order))
+    return rows.sort_values(["evaluator", "place", "label"], kind="stable").drop(columns="place").reset_index(drop=True)
+
+
+def _of_axis(axis: str) -> Question:
+    title = f"{axis.capitalize()} edits: how far the score moves"
+    drawing = Drawing(
+        f"F-{axis}", title, "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
+        "leaves the place alone; null edits are those that nobody can see, the noise floor.", Dots(),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return of_axes(view, options, (axis, Axis.NULL.value) if axis in IMAGES else (axis,))
+
+    return Question(
+        f"S1-{axis}", title, IMAGES.get(axis, "words"), "families", f"{how(TESTED)} {_READ}",
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, PERCENT, *TESTS), compute, figures=(drawing,), tests=TESTED, asks=SHIFTS,
+        part_of="S1",
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""What stands behind the scores: the evaluators, how far they agree, and what was left out."""
+
+from itertools import combinations
+
+import pandas as pd
+
+from core.analysis.effects import corpora
+from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
+from core.analysis.questions.needs import left_out, no_clean
+from core.analysis.table import ScoreTable, View
+from core.statistics.rank_agreement import rank_agreement
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Evaluators, their agreement, and the rejections."""
+    return (_evaluators(), _agreement(), _rejections())
+
+
+def _evaluators() -> Question:
+    columns = (
+        Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
+        Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        known = view.table.about["evaluators"]
+        found = known[known["evaluator"].isin(view.evaluators)]
+        return found.assign(weights=found["weights"].astype(str).str[:24]).reset_index(drop=True)
+
+    note = "The fingerprint covers weights, preprocessing, precision, library versions and settings."
+    return Question("S0", "Evaluators", "summary", "runs", note, columns, compute)
+
+
+def _agreement() -> Question:
+    columns = (
+        EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT, Column("spearman", "Spearman’s ρ"),
+        Column("kendall_b", "Kendall’s τ_b"), Column("kendall_c", "τ_c"), Column("p", "p (τ = 0)", kind="p"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        records = []
+        for one, other in combinations(view.evaluators, 2):
+            for corpus, own in corpora(view.table):
+                keep = own & view.items
+                found = rank_agreement(view.table.clean(one)[keep], view.table.clean(other)[keep])
+                records.append(
+                    {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n,
+                     "spearman": found.spearman, "kendall_b": found.kendall_b, "kendall_c": found.kendall_c,
+                     "p": found.kendall_p, "note": found.note}
+                )  # fmt: skip
+        names = ("evaluator", "other", "corpus", "n_items", "spearman", "kendall_b", "kendall_c", "p", "note")
+        return pd.DataFrame(records, columns=list(names))
+
+    def needs(table: ScoreTable) -> str:
+        if len(table.evaluators) > 1:
+            return no_clean(table)
+        others = sorted(set(left_out(table, "evaluator")["evaluator"]))
+        further = f"{others[0]} is open too, but the scope leaves it out" if others else "audit a second one"
+        return f"it compares evaluators and the scope holds one, {table.evaluators[0]}; {further}"
+
+    note = "Rank correlations of the clean scores of the same items."
+    return Question("S11", "Do the evaluators order the items alike?", "summary", "agreement", note, columns, compute,
+                    needs, paper="3.3")  # fmt: skip
+
+
+def _rejections() -> Question:
+    columns = (CORPUS, Column("probe", "Probe", kind="text"), Column("code", "Reason", kind="text"),
+               Column("n", "n items", digits=0))  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        found = view.table.about["rejections"]
+        return found.assign(probe=found["probe"].replace("", "the item itself")).reset_index(drop=True)
+
+    note = "Items and pairs that were left out, with the reason's short name; python -m core probes explains them."
+    return Question("S13", "What was left out, and why", "summary", "runs", note, columns, compute,
+                    lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out",
+                    paper="A.3")  # fmt: skip

@@ -1,0 +1,64 @@
+"""Why some scores cannot answer a question: nobody audited it, or the scope leaves it out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.table import ScoreTable
+from core.probes.base import IDENTITY
+
+AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --probes"
+
+
+def no_probe(table: ScoreTable, probes: Sequence[str], *, what: str, some: bool = False) -> str:
+    """Why these scores lack one of some probes; empty where all are here.
+
+    Args:
+        table: of the scope.
+        probes: names that are needed.
+        what: what they are together, e.g. "a vertical flip".
+        some: whether one of them is enough.
+    """
+    absent = [name for name in probes if name not in table.probes.index]
+    there = len(absent) < len(probes) if some else not absent
+    return "" if there else _lack(table, "probe", absent, what)
+
+
+def no_family(table: ScoreTable, family: str, *, what: str) -> str:
+    """Why these scores lack a family; empty where they hold an invariant probe of it."""
+    return "" if family in table.families(controls=True) else _lack(table, "family", [family], what)
+
+
+def no_clean(table: ScoreTable) -> str:
+    """Why there is no score of an unedited pair; empty where there is one."""
+    if any(np.isfinite(table.clean(name)).any() for name in table.evaluators):
+        return ""
+    return f"no run scored an unedited image with its caption ({IDENTITY}); audit with this version, which always does"
+
+
+def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> str:
+    rows = left_out(table, column, names)
+    if rows.empty:
+        return f"no run holds {what}; an audit with it: {AUDIT} {','.join(names)}"
+    first, scope = rows.iloc[0], table.scope
+    mine = {"subject": scope.subject, "language": scope.language, "rank": scope.rank}
+    apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
+    apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
+    said = " and ".join(apart) or f"run {first['run']}"
+    return f"the scope leaves out what holds {what}: run {first['run']} does under {said}; choose that to see it"
+
+
+def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """What is open outside the scope: rows of ``about["open"]`` with these names, or any that are not here.
+
+    Args:
+        table: of the scope.
+        column: ``probe``, ``family``, ``corpus`` or ``evaluator``.
+        names: values of the column; None: those that the table does not have.
+    """
+    rows = table.about.get("open")
+    if rows is None:
+        return pd.DataFrame(columns=[column])
+    here = {"corpus": table.corpora, "evaluator": table.evaluators}.get(column, ())
+    return rows[rows[column].isin(list(names)) if names is not None else ~rows[column].isin(here)]

@@ -1,0 +1,218 @@
+"""The object itself, captions held fixed: scores by its size and category, and shifts in each (RQ2).
+
+Source: paper A, sections 5.2 and B.2; PROTOCOL section 1.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import Group, corpora, effects, median_over, words
+from core.analysis.questions import paper
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import (
+    CORPUS,
+    COUNT,
+    EVALUATOR,
+    FAMILY,
+    PERCENT,
+    PLAIN,
+    SHIFTS,
+    TESTS,
+    Dots,
+    Map,
+    how,
+    in_order,
+)
+from core.analysis.questions.factors import factor_questions, of_reference
+from core.analysis.questions.needs import no_clean
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Axis, Figure
+from core.probes.base import BASE_CAPTION
+from core.statistics.splines import spline_curve
+
+_SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
+_HOW = (
+    "Scores of unedited items, the caption held fixed; 95 % BCa intervals, 10 000 resamples, seed 2025. Choices of "
+    "edits do not touch them."
+)
+_OWN_SCALE = f"{_HOW} Each evaluator on its own scale."
+_FACTORS: Mapping[str, tuple[str, str, str]] = {
+    "coverage": ("coverage_bin", "5", "the object's share of the image, in percent"),
+    "category": ("category", "6", "the object's category"),
+}
+"""Factor -> its column of the items, its number in the paper, what a level is."""
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """For size and category: scores, tests and shifts; then the curve on size, the map of both, and what is shown."""
+    each = [question for name in _FACTORS for question in _factor(table, name)]
+    return (*each, _curve(table), _map(), _composition())
+
+
+def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
+    column, number, level = _FACTORS[name]
+    needs = partial(_needs, column=column)
+    ordered = partial(_ordered, column=column)
+    title = f"Scores by {name}"
+    drawing = Drawing(
+        f"F{number}", title, _OWN_SCALE, Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered,
+                                              lines=name == "coverage", free=True), f"Figure {number}",
+    )  # fmt: skip
+    scores = Question(
+        f"T{number}", title, "object", name, f"{_HOW} A row is a level of {level}.",
+        (EVALUATOR, CORPUS, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
+        partial(_scores, columns=(column,)), needs, (drawing,), f"Table {number}",
+    )  # fmt: skip
+    tests = factor_questions(
+        f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", section="object", part=name,
+        levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2",
+    )  # fmt: skip
+    return (scores, *tests, _shifts(table, name))
+
+
+def _needs(table: ScoreTable, column: str) -> str:
+    if table.items[column].isna().all():
+        return f"the items have no {column.replace('_', ' ')}; a corpus with boxes and categories gives them"
+    return no_clean(table)
+
+
+def _ordered(frame: pd.DataFrame, column: str) -> Sequence[str]:
+    return in_order(list(frame["level"].unique()), column)
+
+
+def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataFrame:
+    """Median clean score of every level of one factor, or of two together."""
+    items, names = view.table.items, ("level", "other")[: len(columns)]
+    levels = [in_order(list(items[column][view.items].dropna().unique()), column) for column in columns]
+    marks = [{level: (items[column] == level).to_numpy() for level in each}
+             for column, each in zip(columns, levels, strict=True)]  # fmt: skip
+    cells = {cell: view.items & np.logical_and.reduce([own[level] for own, level in zip(marks, cell, strict=True)])
+             for cell in product(*levels)}  # fmt: skip
+    records, sources = [], view.table.sources
+    for evaluator in view.evaluators:
+        clean = view.table.clean(evaluator)
+        for corpus, own in corpora(view.table):
+            for cell, keep in cells.items():
+                found = median_over(clean, keep & own, sources)
+                if found.n:
+                    named = dict(zip(names, cell, strict=True))
+                    records.append({"evaluator": evaluator, "corpus": corpus, **named, **words(found)})
+    return pd.DataFrame(records, columns=["evaluator", "corpus", *names, "value", "low", "high", "n_items", "note"])
+
+
+def _levels(view: View, options: Options, evaluator: str, *, column: str) -> tuple[Any, ...]:
+    keep = view.items & view.table.of_corpus(view.table.reference)
+    own = view.table.items[column][keep]
+    names = in_order(list(own.dropna().unique()), column)
+    places = own.map({level: place for place, level in enumerate(names)}).to_numpy(dtype=np.float64)
+    return (view.table.clean(evaluator)[keep], places, np.flatnonzero(keep)), names
+
+
+def _shifts(table: ScoreTable, name: str) -> Question:
+    """How far one family moves the score in each level."""
+    column = _FACTORS[name][0]
+    known = [family for family in table.families() if family != BASE_CAPTION]
+    usual = sorted(known, key=lambda family: (family != paper.FLIP, table.is_control(family), family))
+    tests = "the levels of the family"
+    title = f"Shifts by {name}: does an edit move some levels more?"
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        family = question.family(options)
+        probes = view.families(controls=table.is_control(family)).get(family, ())
+        rows = effects(view, [Group(family, probes, tests=family)], level=column, margin=options.margin)
+        return rows.rename(columns={"label": "family", column: "level"})
+
+    question = Question(
+        f"S15-{name}", title, "object", name, how(tests),
+        (EVALUATOR, CORPUS, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS), compute,
+        partial(_edited, column=column),
+        (Drawing(f"F-shifts-{name}", title, "Median %Δ with its 95 % BCa interval; the line is no change.",
+                 Dots("level", order=partial(_ordered, column=column))),),
+        tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual),
+    )  # fmt: skip
+    return question
+
+
+def _edited(table: ScoreTable, column: str) -> str:
+    if not any(name != BASE_CAPTION for name in table.families()):
+        return "no run holds the shift of an invariant family; audit some invariant probes"
+    return "" if table.items[column].notna().any() else _needs(table, column)
+
+
+def _curve(table: ScoreTable) -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        items, frames = view.table.items, []
+        keep = view.items & view.table.of_corpus(view.table.reference)
+        for evaluator in view.evaluators:
+            found = spline_curve(items["coverage"].to_numpy(float)[keep], view.table.clean(evaluator)[keep])
+            frames.append(found.assign(evaluator=evaluator, corpus=view.table.reference))
+        return curves(frames)
+
+    title = "Score on continuous coverage"
+    note = f"{CURVE} A check that the bins' edges do not make the shape.{of_reference(table)}"
+    return Question(
+        "S17", title, "object", "coverage", note, (), compute, partial(_needs, column="coverage"),
+        (Drawing("F-coverage", title, note, partial(curve_figure, x="coverage, %", y="score", scale=100)),),
+        pick=("evaluator",),
+    )  # fmt: skip
+
+
+CURVE = "Natural cubic spline of five knots with a 95 % bootstrap band; n counts values."
+
+
+def curves(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Curves below each other: columns evaluator, corpus, x, value, low, high, n_items."""
+    columns = ["evaluator", "corpus", "x", "value", "low", "high", "n_items"]
+    there = [frame.rename(columns={"y": "value", "n": "n_items"})[columns] for frame in frames if len(frame)]
+    return pd.concat(there, ignore_index=True) if there else pd.DataFrame(columns=columns)
+
+
+def curve_figure(
+    drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
+) -> Figure:
+    """Smooth curves with their bands, a panel an evaluator."""
+    data = pd.DataFrame(
+        {"label": frame["x"].astype(float) * scale, "series": frame["evaluator"], "panel": frame["evaluator"],
+         "value": frame["value"], "low": frame["low"], "high": frame["high"], "n": frame["n_items"]}
+    )  # fmt: skip
+    return Figure(
+        drawing.id, drawing.title, drawing.note, data, y, kind="lines", free=True, unit=unit, along=Axis(x),
+        bounds="band", styles={}, paper=drawing.paper,
+    )  # fmt: skip
+
+
+def _map() -> Question:
+    title = "Scores by category and coverage"
+    return Question(
+        "S18", title, "object", "map", f"{_HOW} Cells of few items say little.",
+        (EVALUATOR, CORPUS, Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text"), COUNT,
+         _SCORE),
+        partial(_scores, columns=("category", "coverage_bin")),
+        lambda table: _needs(table, "category") or _needs(table, "coverage_bin"),
+        (Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.",
+                 Map("level", "other", values=PLAIN, axis="median score", digits=3,
+                     columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"))),),
+        pick=("evaluator", "corpus"), part_of="T6",
+    )  # fmt: skip
+
+
+def _composition() -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        items = view.table.items[view.items]
+        counts = items.assign(category=items["category"].fillna("none")).groupby(["corpus", "category"]).size()
+        share = 100 * counts / counts.groupby(level="corpus").transform("sum")
+        return pd.DataFrame(share.rename("value").reset_index()).assign(
+            n_items=counts.to_numpy(), low=np.nan, high=np.nan
+        )
+
+    note = "Share of each corpus' items that were scored; n counts items."
+    return Question(
+        "S21", "Categories of the items", "object", "category", note, (), compute,
+        figures=(Drawing("F13", "Categories of the items", note,
+                         Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13"),),
+    )  # fmt: skip

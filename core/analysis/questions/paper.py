@@ -1,0 +1,52 @@
+"""What the paper (A) compares by name: the only places where a family, a probe or a table has a number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+FLIP = "vertical-flip"
+"""Tables 3 and 9, figure 2."""
+
+CORNERS = ("reposition-TL", "reposition-BR")
+"""Tables 2 and 4, figure 3: the same object at the top left, and at the bottom right."""
+
+SMALL_TURNS = ("rotate-10", "rotate+10")
+"""Table 4, figure 4."""
+
+DISTANCE = "distance"
+"""Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve."""
+
+PERSON = "person"
+"""Category whose items are left out of economic words, and told apart for the other words. Source: section 5.3."""
+
+THINGS_ONLY = ("economic",)
+"""Families of words that are said of things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of a family of words: table, figure and factor tests, with their counterparts in the paper."""
+
+    table: str
+    figure: str
+    levels: str
+    table_paper: str = ""
+    figure_paper: str = ""
+
+
+WORDS: Mapping[str, Numbers] = {
+    "cultural": Numbers("T7", "F7", "S6", "Table 7", "Figure 7"),
+    "economic": Numbers("T8", "F8", "S7", "Table 8", "Figure 8"),
+    "gender": Numbers("S4", "F14", "S8", "", "Figure 14"),
+    "emotion": Numbers("S5", "F15", "S9", "", "Figure 15"),
+}
+"""Families of words that the paper shows, in its order; every other family is numbered by its name."""
+
+LEVELS: Mapping[str, str] = {"reposition": "S2"}
+"""Families of images whose probes the paper compares (B.1), and the number of that table."""
+
+SUBSETS: Mapping[str, tuple[str, ...]] = {
+    FLIP: ("vflip",),
+    "cultural": tuple(f"cultural:{word}" for word in ("American", "European", "Asian", "African")),
+    "economic": ("economic:cheap", "economic:expensive"),
+}
+"""Tables 9 to 11: probes that are averaged an item, corpus by corpus."""

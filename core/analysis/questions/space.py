@@ -1,0 +1,198 @@
+"""Edits of the image: the paper's contrasts with their mixed models, and every probe of a family (RQ1).
+
+Source: paper A, sections 5.1 and B.1; PROTOCOL section 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import Group, corpora, effects, family_groups, probe_groups
+from core.analysis.questions import families, paper
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
+from core.analysis.questions.factors import factor_questions, laid_out, of_reference
+from core.analysis.questions.needs import no_family, no_probe
+from core.analysis.table import ScoreTable, View
+from core.probes.base import Axis
+from core.statistics.mixed_model import mixed_effect
+
+CORNERS, SMALL_TURNS = "bottom right vs top left", "rotation by ±10°"
+"""Labels of the two contrasts of the paper's table 4."""
+
+BETA = Column("beta", "β₁ [95 % CI]", digits=4, signed=True, low="beta_low", high="beta_high",
+              help="Mean shift on the evaluator's own scale, image and category as random intercepts")  # fmt: skip
+MIXED = "β₁: mean shift of the score by REML, crossed random intercepts for image and category."
+_EDIT = Column("label", "Edit", kind="text")
+_DOTS = "Median %Δ with its 95 % BCa interval; the line is no change."
+_POOLED = (
+    "Corpus “all”: the items of every corpus together, as the paper has it; β₁ is "
+    "of these alone where there are several."
+)
+_CONTRASTS = "the two contrasts of this table"
+_BY_CORPUS = Dots(label="evaluator", series="corpus", panel=())
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The paper's contrasts, the mixed models, and a table of probes for each family that has several."""
+    several = [name for name, probes in table.families().items() if len(probes) > 1 and _of_images(table, name)]
+    probes = [_probes(table, name) for name in several]
+    named = [name for name in paper.LEVELS if name not in several]  # the paper's table is named either way
+    levels = [each for name in (*several, *named) for each in _levels(table, name)]
+    return (_flips(), _moves(), _mixed(table), *probes, *levels)
+
+
+def _of_images(table: ScoreTable, family: str) -> bool:
+    return families.section_of(table, family) != "words" and not table.is_control(family) and family != paper.DISTANCE
+
+
+def _flips() -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return _with_betas(view, families.one_family(view, options, paper.FLIP), _flip_groups(view))
+
+    return Question(
+        "T3", "Vertical flips: how far scores move", "space", "contrasts",
+        f"{how(families.TESTED)} {MIXED} {_POOLED}", (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS), compute,
+        lambda table: no_family(table, paper.FLIP, what="a vertical flip (vflip)"),
+        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2"),), "Table 3", families.TESTED, SHIFTS,
+    )  # fmt: skip
+
+
+def _moves() -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        groups = _move_groups(view)
+        return _with_betas(view, effects(view, groups, pooled=True, margin=options.margin), groups)
+
+    def needs(table: ScoreTable) -> str:
+        corners = no_probe(table, paper.CORNERS, what="an object moved to the top left and to the bottom right")
+        turns = no_probe(table, paper.SMALL_TURNS, what="a rotation by ±10°", some=True)
+        return corners if corners and turns else ""
+
+    return Question(
+        "T4", "Repositioning and small rotations: how far scores move", "space", "contrasts",
+        f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
+        f"left. {MIXED} {_POOLED}", (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS), compute, needs,
+        (
+            Drawing("F3", "Repositioning, bottom right against top left", _DOTS, replace(_BY_CORPUS, only=CORNERS),
+                    "Figure 3"),
+            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=SMALL_TURNS), "Figure 4"),
+        ),
+        "Table 4", _CONTRASTS, SHIFTS,
+    )  # fmt: skip
+
+
+def _flip_groups(view: View) -> list[Group]:
+    return [each for each in families_of_space(view) if each.label == paper.FLIP]
+
+
+def families_of_space(view: View) -> list[Group]:
+    """A group a family of spatial edits, controls and the distance grid aside."""
+    groups = family_groups(view, axis=Axis.SPATIAL.value, controls=False)
+    return [each for each in groups if each.label != paper.DISTANCE]
+
+
+def _move_groups(view: View) -> list[Group]:
+    """The two contrasts of table 4, as far as the view keeps their probes."""
+    first, last = paper.CORNERS
+    here = set(view.probes([name for name in (*paper.CORNERS, *paper.SMALL_TURNS) if name in view.table.probes.index]))
+    turns = tuple(name for name in paper.SMALL_TURNS if name in here)
+    corners = [Group(CORNERS, (last,), first, "moves")] if {first, last} <= here else []
+    return corners + ([Group(SMALL_TURNS, turns, tests="moves")] if turns else [])
+
+
+def _mixed(table: ScoreTable) -> Question:
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return _betas(view, families_of_space(view), view.table.reference)
+
+    def needs(table: ScoreTable) -> str:
+        if Axis.SPATIAL.value in families.axes(table):
+            return ""
+        return no_family(table, paper.FLIP, what="a spatial edit")
+
+    return Question(
+        "S14", "Spatial edits: the mean shift of the score, with image and category as random intercepts", "space",
+        "contrasts", f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}",
+        (EVALUATOR, CORPUS, Column("label", "Family", kind="text"), COUNT, BETA,
+         Column("beta_p", "p", kind="p"), Column("beta_note", "Remark", kind="text")),
+        compute, needs,
+    )  # fmt: skip
+
+
+def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:
+    """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one."""
+    *_, (corpus, _) = corpora(view.table, pooled=True)
+    found = _betas(view, groups, corpus).drop(columns="n_items")
+    return rows.merge(found, on=["evaluator", "corpus", "label"], how="left")
+
+
+def _betas(view: View, groups: Sequence[Group], corpus: str) -> pd.DataFrame:
+    rows = [_beta(view, evaluator, group, corpus) for group in groups for evaluator in view.evaluators]
+    columns = ["evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note"]
+    return pd.DataFrame([row for row in rows if row], columns=columns)
+
+
+@once
+def _beta(view: View, evaluator: str, group: Group, corpus: str) -> dict[str, object]:
+    changes, items = view.changes(evaluator, group.probes, against=group.against), view.table.items
+    own = dict(corpora(view.table, pooled=True))[corpus]
+    places = np.flatnonzero(own & view.items & ~np.isnan(changes.delta))
+    if not len(places):
+        return {}
+    category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
+    scores = np.concatenate([before, before + changes.delta[places]])
+    found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2))
+    return {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images,
+            "beta": found.effect, "beta_low": found.low, "beta_high": found.high, "beta_p": found.p,
+            "beta_note": found.note}  # fmt: skip
+
+
+def _probes(table: ScoreTable, family: str) -> Question:
+    said = family.replace("-", " ")
+    tests = f"the probes of {said}"
+    title = f"{said.capitalize()}: how far each probe moves the score"
+    drawing = Drawing(f"F-{family}", title, f"{_DOTS} Blur and null edits are controls.", Dots())
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = effects(view, [*probe_groups(view, family)], margin=options.margin)
+        return pd.concat([rows, control_probes(view, options.margin)], ignore_index=True) if len(rows) else rows
+
+    return Question(
+        f"S-{family}", title, families.section_of(table, family), family, how(tests),
+        (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS), compute,
+        figures=(drawing,), tests=tests, asks=SHIFTS,
+    )  # fmt: skip
+
+
+@once
+def control_probes(view: View, margin: float) -> pd.DataFrame:
+    """Effect of each probe of the controls of images: blur, and edits that nobody can see."""
+    table = view.table
+    names = [name for name in table.families() if table.is_control(name) and table.axis_of(name) in _CONTROLS]
+    return effects(view, [group for name in names for group in probe_groups(view, name)], margin=margin)
+
+
+_CONTROLS = (*families.IMAGES, Axis.NULL.value)
+
+
+def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
+    """Do the probes of a family differ?"""
+    number = paper.LEVELS.get(family, f"S-{family}-levels")
+    said = family.replace("-", " ")
+
+    def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
+        probes = view.families().get(family, ())
+        keep = view.items & view.table.of_corpus(view.table.reference)
+        return laid_out([view.changes(evaluator, (name,)).percent[keep] for name in probes]), probes
+
+    def needs(table: ScoreTable) -> str:
+        if len(table.families().get(family, ())) > 1:
+            return ""
+        return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs hold one probe of {family}"
+
+    return factor_questions(
+        number, f"{said.capitalize()}: do the probes differ?", section="space", part=family, levels=levels,
+        needs=needs, note=of_reference(table), paper="B.1, quadrants" if family in paper.LEVELS else "",
+    )  # fmt: skip

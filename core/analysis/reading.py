@@ -1,0 +1,185 @@
+"""From stored rows to the table of scores."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
+from core.analysis.table import ScoreTable
+from core.errors import InvalidInput
+from core.store.manifest import Run
+from core.store.store import Store
+
+DIAGNOSTICS = ("bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "object_kept")
+
+_ROWS = (
+    "from scores where list_contains($runs, run) and subject = $subject and language = $language and rank = $rank "
+    f"and {NAMED}"
+)
+_SCORES = f"select corpus, item, probe, baseline, evaluator, score, object_inside::float as inside {_ROWS}"
+_PROBES = f"""
+select probe, any_value(axis) as axis, any_value(family) as family, any_value(modifier) as modifier,
+       bool_or(control) as control, any_value(expectation) as expectation, count(distinct family) as families
+{_ROWS} group by probe order by probe
+"""
+_ITEMS = """
+select corpus, item, any_value(category) as category, any_value(coverage) as coverage,
+       any_value(coverage_bin) as coverage_bin, any_value(label) as label, any_value(pixels_sha256) as pixels,
+       any_value(item_group) as source
+from items where list_contains($runs, run) group by corpus, item
+"""
+_MEASURED = f"""
+select corpus, item, probe, {", ".join(f"any_value({name}) as {name}" for name in DIAGNOSTICS)}
+{_ROWS} and ({" or ".join(f"{name} is not null" for name in DIAGNOSTICS)}) group by corpus, item, probe
+"""
+_REJECTIONS = """
+select corpus, coalesce(probe, '') as probe, code, count(*) as n from rejections
+where list_contains($runs, run) group by all order by corpus, n desc, probe, code
+"""
+_VERDICTS = "select corpus, item, probe, accepted from verdicts where subject = $subject"
+
+
+def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTable:
+    """Read the scores of a scope.
+
+    Args:
+        store: opened runs.
+        scope: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed first.
+
+    Raises:
+        InvalidInput: if the scope holds no score, one pair was scored twice by one evaluator, or a probe is of two
+            families.
+    """
+    narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
+    params = {"runs": list(narrowed.run_ids), "subject": narrowed.subject, "language": narrowed.language,
+              "rank": narrowed.rank}  # fmt: skip
+    rows = store.table(_SCORES, params)
+    if set(narrowed.evaluators) != set(rows["evaluator"].unique().to_pylist()):
+        rows = rows.filter(pa.compute.is_in(rows["evaluator"], pa.array(narrowed.evaluators)))
+    if not len(rows):
+        raise InvalidInput(f"the runs {', '.join(narrowed.run_ids)} hold no score of this scope; choose other runs")
+    probes = _probes(store.query(_PROBES, params), rows["baseline"])
+    places = _Places(rows, probes.index)
+    items = places.items.merge(store.query(_ITEMS, {"runs": list(narrowed.run_ids)}), on=["corpus", "item"], how="left")
+    named = items["corpus"] + "\x1f" + items["item"]
+    items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
+    scores = np.full(places.shape, math.nan)
+    inside = np.full(places.shape, math.nan, dtype=np.float32)
+    baselines, stored = np.full(places.shape, -1, dtype=np.int16), np.zeros(places.shape, dtype=bool)
+    for array, values in (
+        (scores, rows["score"].to_numpy()), (inside, rows["inside"].to_numpy()), (baselines, places.baseline),
+        (stored, True),
+    ):  # fmt: skip
+        array.ravel()[places.flat] = values
+    measured = store.table(_MEASURED, params)
+    judged = store.table(_VERDICTS, {"subject": narrowed.subject})
+    accepted = places.laid_out(judged, "accepted").astype(np.float32)
+    return ScoreTable(
+        narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
+        stored, inside, accepted, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
+        _about(store, narrowed),
+    )  # fmt: skip
+
+
+def _about(store: Store, scope: Narrowed) -> dict[str, pd.DataFrame]:
+    runs = {"runs": list(scope.run_ids)}
+    return {
+        "evaluators": _evaluators(store.runs(), scope), "rejections": store.query(_REJECTIONS, runs),
+        "open": open_probes(store),
+    }  # fmt: skip
+
+
+def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
+    """What each evaluator of the scope is, run by run, as the manifests tell."""
+    records = []
+    for run in (each for each in runs if each.id in scope.run_ids):
+        listed = run.manifest.get("evaluators")
+        for each in listed if isinstance(listed, list) else []:
+            if isinstance(each, Mapping) and each.get("name") in scope.evaluators:
+                made = each.get("fingerprint")
+                told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
+                corpus = str(run.manifest["corpus"].get("name", ""))
+                records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told})
+    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE])
+
+
+_MADE = ("key", "weights", "precision", "versions")
+
+
+def _probes(rows: pd.DataFrame, baselines: pa.ChunkedArray) -> pd.DataFrame:
+    mixed = rows[rows["families"] > 1]
+    if len(mixed):
+        raise InvalidInput(f"probe {mixed['probe'].iloc[0]!r} is of two families in these runs; look at them apart")
+    probes = rows.drop(columns="families").set_index("probe").sort_index()
+    # a baseline that nobody scored has a place too, without a score: what is compared with it is missing, not absent
+    named = set(baselines.unique().to_pylist()) - {None, *probes.index}
+    probes = probes.reindex(sorted([*probes.index, *named])).rename_axis("probe") if named else probes
+    probes["control"] = probes["control"].fillna(value=False).astype(bool)
+    return probes
+
+
+class _Places:
+    """Where every row stands in the array, and the names of its sides.
+
+    Raises:
+        InvalidInput: if two rows stand in one place.
+    """
+
+    def __init__(self, rows: pa.Table, probes: pd.Index) -> None:
+        evaluator, evaluators = _codes(rows["evaluator"])
+        probe, _ = _codes(rows["probe"], list(probes))
+        self.evaluators = tuple(evaluators)
+        self.baseline, _ = _codes(rows["baseline"], list(probes))
+        corpus, self._corpora = _codes(rows["corpus"])
+        item, self._names = _codes(rows["item"])
+        self._probes = {name: place for place, name in enumerate(probes)}
+        pairs = corpus * len(self._names) + item
+        there = np.zeros(len(self._corpora) * len(self._names), dtype=bool)
+        there[pairs] = True
+        keys = np.flatnonzero(there)
+        self._ranks = np.where(there, np.cumsum(there) - 1, -1)
+        self.items = pd.DataFrame(
+            {"corpus": np.array(self._corpora, dtype=object)[keys // len(self._names)],
+             "item": np.array(self._names, dtype=object)[keys % len(self._names)]}
+        )  # fmt: skip
+        self.shape = (len(evaluators), len(probes), len(keys))
+        self.flat = np.ravel_multi_index((evaluator, probe, self._ranks[pairs]), self.shape)
+        self._refuse_twice()
+
+    def _refuse_twice(self) -> None:
+        counts = np.bincount(self.flat)
+        if counts.max() > 1:
+            _, _, item = np.unravel_index(int(counts.argmax()), self.shape)
+            twice = self.items.iloc[int(item)]
+            raise InvalidInput(
+                f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
+                "audit it again under another run id"
+            )
+
+    def laid_out(self, rows: pa.Table, name: str) -> np.ndarray:
+        """A column of rows with corpus, item and probe as float64 [P, N]; NaN elsewhere, strangers left out."""
+        found = np.full(self.shape[1:], math.nan)
+        corpora, items = ({each: place for place, each in enumerate(names)} for names in (self._corpora, self._names))
+        values = rows[name].to_numpy()
+        named = zip(*(rows[key].to_pylist() for key in ("corpus", "item", "probe")), strict=True)
+        for value, (corpus, item, probe) in zip(values, named, strict=True):
+            if corpus in corpora and item in items and probe in self._probes:
+                place = self._ranks[corpora[corpus] * len(self._names) + items[item]]
+                if place >= 0:
+                    found[self._probes[probe], place] = value
+        return found
+
+
+def _codes(column: pa.ChunkedArray, order: list[str] | None = None) -> tuple[np.ndarray, list[str]]:
+    """Place of each text in the sorted (or given) order, -1 for none; and the order."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    texts = encoded.dictionary.to_pylist()
+    names = sorted(texts) if order is None else order
+    position: Mapping[str, int] = {name: place for place, name in enumerate(names)}
+    places = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int64)
+    return places[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)], names

@@ -1,0 +1,224 @@
+"""Scope: of which rows every number of a page, a report, a card and a file is.
+
+An item counts once. So a number is of one subject (which caption is held), of one language, of the first caption, and
+of one run a corpus. This module alone chooses them, and says what it left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import pandas as pd
+
+from core.errors import InvalidInput
+from core.store.store import Store
+
+SUBJECTS = ("template", "human")
+"""Subjects in the order in which equal ones are preferred."""
+
+REFERENCE = "coco"
+"""Corpus that the others are held against where it is there: the paper's. Otherwise the largest."""
+
+NAMED = " and ".join(
+    f"{name} is not null" for name in ("corpus", "item", "probe", "subject", "language", "rank", "evaluator")
+)
+"""Condition on a row of ``scores`` that says what it is of; others count nowhere."""
+
+_HOLDINGS = f"""
+select run, corpus, subject, language, rank, evaluator, count(*) as n,
+       count(*) filter (baseline is not null and axis is distinct from 'null') as n_shifts,
+       count(distinct item) as n_items
+from scores where {NAMED} group by all order by all
+"""
+_OPEN = f"""
+select distinct run, corpus, subject, language, rank, evaluator, family, probe from scores where {NAMED} order by all
+"""
+_NAMELESS = f"select run, count(*) as n from scores where not ({NAMED}) group by run"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a reader chose of the runs that are open; an empty choice is the usual one.
+
+    Args:
+        runs: ids; of two runs of one corpus the largest counts.
+        corpus: the corpus in view.
+        subject: which caption is held while the image is edited: ``template`` or ``human``.
+        language: of the captions, e.g. ``en``.
+        evaluators: names.
+    """
+
+    runs: tuple[str, ...] = ()
+    corpus: str | None = None
+    subject: str | None = None
+    language: str | None = None
+    evaluators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """One subject, one language, one run a corpus: what a scope comes to in a store.
+
+    Args:
+        runs: (corpus, run) in the order of the corpora.
+        corpus: the corpus in view: the one chosen, else the reference.
+        subject, language: whose rows count.
+        evaluators: names, sorted.
+        rank: which of an item's captions counts, from 0.
+        left_out: a sentence for each choice that was made for the reader, with what it left out.
+        left_out_in_view: the same of the corpus in view alone.
+    """
+
+    runs: tuple[tuple[str, str], ...]
+    corpus: str
+    subject: str
+    language: str
+    evaluators: tuple[str, ...]
+    rank: int = 0
+    left_out: tuple[str, ...] = ()
+    left_out_in_view: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> str:
+        """Run of the corpus in view."""
+        return dict(self.runs)[self.corpus]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """Every run, one a corpus."""
+        return tuple(run for _, run in self.runs)
+
+    def only(self) -> "Narrowed":
+        """The corpus in view alone."""
+        return replace(self, runs=((self.corpus, self.run),), left_out=self.left_out_in_view)
+
+
+def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
+    """Choose one subject, one language, one run of each corpus, and say what is left out.
+
+    A choice that the scope leaves open is made by size: the subject, then the language with the most shifts (in the
+    corpus that the scope names, else in all), the run of each corpus with the most scores; of equal ones the first of
+    SUBJECTS, English, the last run by name.
+
+    Args:
+        store: opened runs.
+        scope: what the reader chose; None: everything is usual.
+
+    Raises:
+        InvalidInput: if the store holds no score, or none of what the scope names.
+    """
+    wanted, rows, nameless = scope or Scope(), holdings(store), _once(store, _NAMELESS)
+    if rows.empty:
+        raise InvalidInput("no run holds a score; start with: python -m core audit --corpus demo")
+    if wanted.runs:
+        rows, nameless = _of(rows, "run", wanted.runs), nameless[nameless["run"].isin(wanted.runs)]
+    found = _narrow(rows, nameless, wanted)
+    in_view = rows[rows["corpus"] == found.corpus]
+    same = Scope(corpus=found.corpus, subject=found.subject, language=found.language)
+    alone = _narrow(in_view, nameless[nameless["run"].isin(in_view["run"])], same)
+    return replace(found, left_out_in_view=alone.left_out)
+
+
+def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrowed:
+    said = list[str]()
+    if len(nameless):
+        said.append(f"Left out {_scores(nameless)} without the name of an item, probe, evaluator or caption.")
+    rows = _one(rows, "subject", wanted, SUBJECTS, "caption {}", said)
+    rows = _one(rows, "language", wanted, ("en",), "language {}", said)
+    rank = int(rows["rank"].min())
+    further = rows[rows["rank"] > rank]
+    if len(further):
+        said.append(f"First caption of each item; {_scores(further)} of further captions are left out.")
+    rows = rows[rows["rank"] == rank]
+    runs = _one_run_each(rows, said)
+    rows = rows[rows["run"].isin(runs.values())]
+    if wanted.evaluators:
+        rows = _of(rows, "evaluator", wanted.evaluators)
+    corpus = wanted.corpus or _reference(rows)
+    if corpus not in runs:
+        raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
+    return Narrowed(
+        tuple(sorted(runs.items())), corpus, str(rows["subject"].iloc[0]), str(rows["language"].iloc[0]),
+        tuple(sorted(map(str, rows["evaluator"].unique()))), rank, tuple(said),
+    )  # fmt: skip
+
+
+_known: WeakKeyDictionary[Store, dict[str, pd.DataFrame]] = WeakKeyDictionary()
+
+
+def holdings(store: Store) -> pd.DataFrame:
+    """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
+
+    Returns:
+        Those columns, n (rows), n_shifts (rows with a baseline, null edits aside) and n_items; what a store holds
+        never changes, so it is counted once.
+    """
+    return _once(store, _HOLDINGS)
+
+
+def open_probes(store: Store) -> pd.DataFrame:
+    """Which probes are open: every (run, corpus, subject, language, rank, evaluator, family, probe), counted once."""
+    return _once(store, _OPEN)
+
+
+def _once(store: Store, sql: str) -> pd.DataFrame:
+    known = _known.setdefault(store, {})
+    if sql not in known:
+        known[sql] = store.query(sql)
+    return known[sql]
+
+
+def _of(rows: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
+    there = sorted(map(str, rows[column].unique()))
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise InvalidInput(f"no {column} {unknown[0]!r} is open; there are: {', '.join(there)}")
+    return rows[rows[column].isin(names)]
+
+
+def _one(
+    rows: pd.DataFrame, column: str, wanted: Scope, order: Sequence[str], words: str, said: list[str]
+) -> pd.DataFrame:
+    """Rows of one value of a column: the wanted one, else the one with the most shifts."""
+    own = rows[rows["corpus"] == wanted.corpus] if wanted.corpus in set(rows["corpus"]) else rows
+    sizes = _sums(own, column, "n_shifts")
+    first = {name: place for place, name in enumerate(order)}
+    ranked = sorted(sizes, key=lambda name: (-sizes[name], first.get(name, len(first)), name))
+    ranked += sorted(set(map(str, rows[column])) - set(sizes))
+    chosen = getattr(wanted, column) or ranked[0]
+    kept = _of(rows, column, (chosen,))
+    others = [f"{_scores(rows[rows[column] == name])} of {words.format(name)}" for name in ranked if name != chosen]
+    if others:
+        kept_words = words.format(chosen)
+        said.append(f"{kept_words[0].upper()}{kept_words[1:]}: left out {', '.join(others)}; an item counts once.")
+    return kept
+
+
+def _one_run_each(rows: pd.DataFrame, said: list[str]) -> dict[str, str]:
+    """Run of each corpus: the one with the most scores."""
+    chosen: dict[str, str] = {}
+    for corpus, own in rows.groupby("corpus", sort=True):
+        sizes = _sums(own, "run", "n")
+        largest = max(sizes, key=lambda run: (sizes[run], run))
+        chosen[str(corpus)] = str(largest)
+        others = [f"{run} ({_scores(own[own['run'] == run])})" for run in sorted(sizes) if run != largest]
+        if others:
+            said.append(
+                f"Corpus {corpus}: run {largest}, the largest of {len(sizes)}; left out {', '.join(others)}. "
+                "An item counts once."
+            )
+    return chosen
+
+
+def _reference(rows: pd.DataFrame) -> str:
+    sizes = {str(name): int(own["n_items"].max()) for name, own in rows.groupby("corpus", sort=True)}
+    return REFERENCE if REFERENCE in sizes else max(sizes, key=sizes.__getitem__)
+
+
+def _sums(rows: pd.DataFrame, by: str, column: str) -> dict[str, int]:
+    return {str(name): int(own[column].sum()) for name, own in rows.groupby(by, sort=True)}
+
+
+def _scores(rows: pd.DataFrame) -> str:
+    n = int(rows["n"].sum())
+    return f"{n:,}".replace(",", " ") + (" score" if n == 1 else " scores")

@@ -1,0 +1,398 @@
+"""One table of scores: evaluators × probes × items, aligned; the only way from stored rows to a number.
+
+A page, a report, a card and a file ask hundreds of questions of the same rows. They read them from this one array, so
+they cannot disagree on which rows they read: one subject, one language, one run a corpus (:mod:`core.analysis.scope`).
+A slice is a mask on it (:class:`View`). 5 evaluators × 46 probes × 9000 items are 2 million scores, 16 MB.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.scope import REFERENCE, Narrowed
+from core.analysis.slices import Slice
+from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
+from core.errors import InvalidInput
+from core.probes.base import IDENTITY, Axis, Expectation
+from core.statistics.changes import interquartile_range, item_medians, percent_change, standard_deviation
+
+BASELINE = "baseline"
+"""What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What some probes do to every item under one evaluator; an item counts once, by the median over the probes.
+
+    Args:
+        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor.
+        size: median |%Δ|, likewise.
+        delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
+        baseline: median score of the baselines whose pair was scored, likewise.
+        n_shifts: shifts with a %Δ, int [N].
+        n_zero_baseline: scored shifts without one: the baseline lies below the floor.
+        n_missing: shifts without a score, of the variant or of its baseline.
+    """
+
+    percent: np.ndarray
+    size: np.ndarray
+    delta: np.ndarray
+    baseline: np.ndarray
+    n_shifts: np.ndarray
+    n_zero_baseline: np.ndarray
+    n_missing: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class ScoreTable:
+    """Scores of one subject, one language, one run a corpus; made by :func:`core.analysis.reading.read_table`.
+
+    Args:
+        scope: which rows these are, and what was left out.
+        evaluators: names, E of them, sorted.
+        probes: columns axis, family, modifier, control, expectation; index probe; P of them, sorted.
+        items: columns corpus, item, category, coverage, coverage_bin, label, pixels, source (what several items share:
+            a cut-out, else the image); N of them, sorted.
+        scores: float64 [E, P, N]; NaN where there is no score.
+        baselines: place of each score's baseline probe, int16 [E, P, N]; -1 where there is none.
+        stored: whether a row is stored, scored or not, bool [E, P, N].
+        inside: share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known.
+        accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
+        diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, object_kept); NaN where
+            not measured.
+        about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
+            out, and why), ``open`` (which probes are open, in the scope or outside).
+    """
+
+    scope: Narrowed
+    evaluators: tuple[str, ...]
+    probes: pd.DataFrame
+    items: pd.DataFrame
+    scores: np.ndarray
+    baselines: np.ndarray
+    stored: np.ndarray
+    inside: np.ndarray
+    accepted: np.ndarray
+    diagnostics: Mapping[str, np.ndarray]
+    about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    _kept: dict[tuple[str, tuple[str, ...], str], Changes] = field(default_factory=dict, repr=False)
+    _masks: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    _signs: list[np.ndarray] = field(default_factory=list, repr=False)
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """Names, sorted."""
+        return tuple(sorted(map(str, self.items["corpus"].unique())))
+
+    @property
+    def sources(self) -> np.ndarray | None:
+        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs."""
+        codes, names = pd.factorize(self.items["source"])
+        return codes if len(names) < len(codes) else None
+
+    @property
+    def reference(self) -> str:
+        """Corpus that the others are held against: the paper's where it is here, else the one in view."""
+        return REFERENCE if REFERENCE in self.corpora else self.scope.corpus
+
+    def only(self, corpus: str) -> "ScoreTable":
+        """The items of one corpus.
+
+        Raises:
+            InvalidInput: if the table holds none of them.
+        """
+        if corpus not in self.corpora:
+            raise InvalidInput(f"no item of corpus {corpus!r} is here; there are: {', '.join(self.corpora)}")
+        if len(self.corpora) == 1:
+            return self
+        own = self.of_corpus(corpus)
+        dense = {
+            name: getattr(self, name)[..., own] for name in ("scores", "baselines", "stored", "inside", "accepted")
+        }
+        scope = replace(self.scope, corpus=corpus).only()
+        measured = {name: values[:, own] for name, values in self.diagnostics.items()}
+        items = self.items[own].reset_index(drop=True)
+        return replace(self, scope=scope, items=items, diagnostics=measured, _kept={}, _masks={}, _signs=[], **dense)
+
+    def of_corpus(self, corpus: str) -> np.ndarray:
+        """Which items are of a corpus, bool [N]; every number asks for it, so it is looked up once."""
+        if corpus not in self._masks:
+            self._masks[corpus] = (self.items["corpus"] == corpus).to_numpy()
+        return self._masks[corpus]
+
+    def place(self, evaluator: str) -> int:
+        """Row of an evaluator.
+
+        Raises:
+            InvalidInput: if it scored nothing here.
+        """
+        if evaluator not in self.evaluators:
+            raise InvalidInput(f"no score of evaluator {evaluator!r} is here; there are: {', '.join(self.evaluators)}")
+        return self.evaluators.index(evaluator)
+
+    def places(self, probes: Sequence[str]) -> np.ndarray:
+        """Places of some probes, int [k]; those that nobody scored are left out."""
+        found = self.probes.index.get_indexer(pd.Index(list(probes), dtype=object))
+        return found[found >= 0]
+
+    def clean(self, evaluator: str) -> np.ndarray:
+        """Scores of the unedited items, float64 [N]."""
+        if IDENTITY not in self.probes.index:
+            return np.full(len(self.items), math.nan)
+        return np.asarray(self.scores[self.place(evaluator), self.probes.index.get_loc(IDENTITY)])
+
+    def spread(self, evaluator: str, corpus: str) -> float:
+        """Standard deviation of the evaluator's clean scores of a corpus: the unit of a standardised Δ."""
+        return standard_deviation(self.clean(evaluator)[self.of_corpus(corpus)])
+
+    def middle_half(self, evaluator: str, corpus: str) -> float:
+        """Interquartile range of the evaluator's clean scores of a corpus: the unit of a flip-risk gap."""
+        return interquartile_range(self.clean(evaluator)[self.of_corpus(corpus)])
+
+    def silent(self, evaluator: str, corpus: str) -> str:
+        """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
+        values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
+        low, high = (float(each(values[~np.isnan(values)], initial=end)) for each, end in
+                     ((np.min, math.inf), (np.max, -math.inf)))  # fmt: skip
+        if low > high:
+            return NO_SCORE
+        if low < high:
+            return ""
+        return ALL_ZERO if low == 0 else CONSTANT
+
+    def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
+        """Family -> its invariant probes, by name; a family of controls alone keeps them.
+
+        Args:
+            axis: of this axis only.
+            controls: keep the controls of every family.
+        """
+        kept = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
+        kept = kept if axis is None else kept[kept["axis"] == axis]
+        found = {}
+        for name, own in kept.groupby("family", sort=True):
+            plain = own if controls else own[~own["control"]]
+            found[str(name)] = tuple(map(str, (plain if len(plain) else own).index))
+        return found
+
+    def axis_of(self, family: str) -> str:
+        """Axis of a family."""
+        return str(self.probes.loc[self.probes["family"] == family, "axis"].iloc[0])
+
+    def is_control(self, family: str) -> bool:
+        """Whether a family holds nothing but controls: blur, the null edits."""
+        return bool(self.probes.loc[self.probes["family"] == family, "control"].all())
+
+    def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
+        """Scores under some probes, float64 [k, N]."""
+        return np.asarray(self.scores[self.place(evaluator), self.places(probes)])
+
+    def before(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> np.ndarray:
+        """Score that each is compared with, float64 [k, N]: its baseline's, or that of the probe named ``against``."""
+        which, places = self.place(evaluator), self.places(probes)
+        if against != BASELINE:
+            other = self.places((against,))
+            score = self.scores[which, other[0]] if len(other) else np.full(len(self.items), math.nan)
+            return np.broadcast_to(score, (len(places), len(self.items)))
+        baseline = self.baselines[which, places]
+        found = self.scores[which, baseline, np.arange(len(self.items))]
+        return np.where(baseline < 0, math.nan, found)
+
+    def changes(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, cells: np.ndarray | None = None
+    ) -> Changes:
+        """What some probes do to every item under one evaluator.
+
+        Args:
+            evaluator: whose scores.
+            probes: names; what an item counts is the median over them.
+            against: BASELINE, or the name of the probe that each is compared with.
+            cells: which scores to look at, bool [E, P, N]; None: all.
+        """
+        key = (evaluator, tuple(probes), against)
+        if cells is None and key in self._kept:
+            return self._kept[key]
+        found = _changes(*self._pairs(evaluator, probes, against, cells))
+        if cells is None and len(probes) > 1:
+            self._kept[key] = found
+        return found
+
+    def shifts(
+        self, evaluator: str, probes: Sequence[str], *, cells: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Every shift of some probes, and whether it is stored, scored or not.
+
+        Returns:
+            Δ, float64 [k, N], NaN without a score; bool [k, N].
+        """
+        after, before, stored = self._pairs(evaluator, probes, BASELINE, cells)
+        return after - before, stored
+
+    def _pairs(
+        self, evaluator: str, probes: Sequence[str], against: str, cells: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores, their baselines and whether the pair is stored, each [k, N]; only those in ``cells``."""
+        which, places = self.place(evaluator), self.places(probes)
+        after, before = self.scores[which, places], self.before(evaluator, probes, against=against)
+        stored = self.stored[which, places]
+        if against == BASELINE:
+            stored = stored & (self.baselines[which, places] >= 0)
+        if cells is not None:
+            looked = cells[which, places]
+            after, stored = np.where(looked, after, math.nan), stored & looked
+        return after, before, stored
+
+    def signs(self) -> np.ndarray:
+        """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
+        if not self._signs:
+            found = np.full(self.scores.shape, 2, dtype=np.int8)
+            every = tuple(map(str, self.probes.index))
+            for name in self.evaluators:
+                moved = np.sign(self.after(name, every) - self.before(name, every))
+                found[self.place(name)] = np.where(np.isnan(moved), 2, moved)
+            self._signs.append(found)
+        return self._signs[0]
+
+    def view(self, chosen: Slice | None = None) -> "View":
+        """The part of the table that a slice keeps."""
+        return View(self, chosen or Slice())
+
+    def part(self, scope: Narrowed) -> "ScoreTable":
+        """The same scores of fewer evaluators: what reading that scope anew would give.
+
+        Args:
+            scope: this table's, with some of its evaluators.
+        """
+        which = np.array([self.place(name) for name in scope.evaluators])
+        stored = self.stored[which]
+        named = np.unique(self.baselines[which][stored])
+        kept = np.asarray(stored.any(axis=(0, 2)))
+        kept[named[named >= 0]] = True
+        probes, items = np.flatnonzero(kept), np.flatnonzero(stored.any(axis=(0, 1)))
+        ranks = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int16)
+        at, there = np.ix_(which, probes, items), np.ix_(probes, items)
+        return replace(
+            self, scope=scope, evaluators=scope.evaluators, probes=self.probes.iloc[probes],
+            items=self.items.iloc[items].reset_index(drop=True), scores=self.scores[at],
+            baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
+            accepted=self.accepted[there], about=self._about_fewer(scope), _kept={}, _masks={}, _signs=[],
+            diagnostics={name: values[there] for name, values in self.diagnostics.items()},
+        )  # fmt: skip
+
+    def _about_fewer(self, scope: Narrowed) -> dict[str, pd.DataFrame]:
+        said = dict(self.about)
+        if "evaluators" in said:
+            known = said["evaluators"]
+            said["evaluators"] = known[known["evaluator"].isin(scope.evaluators)].reset_index(drop=True)
+        return said
+
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits of every score; the same scores give the same digits in any order of rows."""
+        names = [*self.evaluators, *self.probes.index, *self.items["corpus"], *self.items["item"], self.scope.subject]
+        found = hashlib.sha256("\x1f".join(map(str, names)).encode())
+        found.update(np.ascontiguousarray(self.scores + 0.0).astype("<f8").tobytes())
+        found.update(np.ascontiguousarray(self.baselines).astype("<i2").tobytes())
+        return found.hexdigest()[:16]
+
+
+def _changes(after: np.ndarray, before: np.ndarray, stored: np.ndarray) -> Changes:
+    """See :class:`Changes`; all of shape [k, N]."""
+    delta, percent = after - before, percent_change(after, before)
+    scored, counted = ~np.isnan(delta), ~np.isnan(percent)
+    return Changes(
+        percent=item_medians(percent), size=item_medians(np.abs(percent)),
+        delta=item_medians(delta), baseline=item_medians(np.where(scored, before, math.nan)),
+        n_shifts=counted.sum(axis=0), n_zero_baseline=(scored & ~counted).sum(axis=0),
+        n_missing=(stored & ~scored).sum(axis=0),
+    )  # fmt: skip
+
+
+class View:
+    """What a slice leaves of a table: evaluators, probes, items, and which of their scores.
+
+    Args:
+        table: all scores of the scope.
+        chosen: the slice.
+    """
+
+    def __init__(self, table: ScoreTable, chosen: Slice) -> None:
+        self.table, self.chosen = table, chosen
+        self.evaluators = tuple(name for name in table.evaluators if not chosen.evaluators or name in chosen.evaluators)
+        self.items = _kept(table.items["category"], chosen.categories) & _kept(
+            table.items["coverage_bin"], chosen.coverage_bins
+        )
+        self.cells = _cells(table, chosen)
+
+    def of(self, evaluator: str) -> "View":
+        """The same of one evaluator.
+
+        Raises:
+            InvalidInput: if it scored nothing here, or the slice leaves it out.
+        """
+        if evaluator not in self.evaluators:
+            there = ", ".join(self.evaluators) or "none"
+            raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
+        return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """Corpora that have an item here."""
+        left = set(map(str, self.table.items["corpus"][self.items].unique()))
+        return tuple(name for name in self.table.corpora if name in left)
+
+    def probes(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Which of some probes the slice keeps."""
+        rows = self.table.probes.loc[list(names)]
+        keep = _kept(rows["axis"], self.chosen.axes) & _kept(rows["family"], self.chosen.families)
+        keep &= _kept(rows["modifier"], self.chosen.modifiers) & _kept(rows.index, self.chosen.probes)
+        return tuple(map(str, rows.index[keep]))
+
+    def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
+        """Family -> the probes that the slice keeps of it; families without one are left out."""
+        found = self.table.families(axis=axis, controls=controls or self.chosen.controls)
+        kept = {name: self.probes(names) for name, names in found.items()}
+        return {name: names for name, names in kept.items() if names}
+
+    def changes(self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE) -> Changes:
+        """See :meth:`ScoreTable.changes`; of every item, also those that the slice leaves out."""
+        return self.table.changes(evaluator, probes, against=against, cells=self.cells)
+
+    def shifts(self, evaluator: str, probes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
+        return self.table.shifts(evaluator, probes, cells=self.cells)
+
+    def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
+        """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""
+        probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
+        if not probes:
+            return np.empty(0)
+        size = self.changes(evaluator, probes).size[self.items & self.table.of_corpus(corpus)]
+        return np.asarray(size[~np.isnan(size)])
+
+    def null_band(self, evaluator: str, corpus: str) -> float:
+        """Median of :meth:`null_sizes`; NaN where none was scored."""
+        size = self.null_sizes(evaluator, corpus)
+        return float(np.median(size)) if len(size) else math.nan
+
+
+def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:
+    return np.asarray(column.isin(values)) if values else np.ones(len(column), dtype=bool)
+
+
+def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
+    """Scores that a slice looks at by what they are, not by where they stand; None: all."""
+    kept: np.ndarray | None = None
+    if chosen.sign is not None:
+        kept = table.signs() == {"up": 1, "none": 0, "down": -1}[chosen.sign]
+    if chosen.inside is not None:
+        low, high = chosen.inside
+        inside = (table.inside >= low) & (table.inside <= high)
+        kept = inside if kept is None else kept & inside
+    if chosen.accepted is not None:
+        accepted = np.broadcast_to(table.accepted >= chosen.accepted, table.scores.shape)
+        kept = accepted if kept is None else kept & accepted
+    return kept

@@ -1,0 +1,106 @@
+"""Verdicts: what the intervals of a shift allow to claim, in words about the quantity that stands beside them.
+
+Two claims, never one for both: *drift* is about the signed median, *scatter* about how far the items move whichever
+way. A family whose signed median is 0 while its items move by 12 % drifts nowhere and is not invariant.
+
+Source: PROTOCOL section 3, Equivalence.
+"""
+
+import math
+from dataclasses import dataclass
+
+from core.statistics.bootstrap import Interval
+
+MARGIN = 1.0
+"""Default equivalence margin, in percent. Source: PROTOCOL section 3."""
+
+ALPHA = 0.05
+"""Level at which a corrected test rejects."""
+
+LEAST_N = 10
+"""Fewest items for which a verdict is given: below, an interval of a median is little more than the range."""
+
+UNDECIDED = "undecided"
+TOO_FEW = "too few items"
+
+DRIFTS = "drifts"
+DRIFTS_WITHIN = "drifts, within the margin"
+STILL = "no drift beyond the margin"
+
+SCATTERS = "scatters beyond the margin"
+HOLDS = "stays within the margin"
+
+CONSTANT = "constant: invariance says nothing"
+ALL_ZERO = "every score is 0: nothing can move"
+NO_SCORE = "no score"
+"""What is said of an evaluator whose scores cannot show a shift, instead of praise."""
+
+CLAIMS = (DRIFTS, DRIFTS_WITHIN)
+"""Drifts that a test has to bear out."""
+
+
+def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> str:
+    """Say what the signed median allows to claim.
+
+    Args:
+        moved: 95 % interval of the median percent change: does it exclude 0?
+        equivalent: 90 % interval of the same: does it lie inside ±margin (TOST at 5 %)?
+        margin: in percent.
+
+    Returns:
+        One of DRIFTS, DRIFTS_WITHIN, STILL, UNDECIDED, or TOO_FEW below LEAST_N items. A shift can differ from
+        zero and still be negligible; that case has its own words instead of hiding behind one of the two.
+    """
+    if moved.n < LEAST_N:
+        return TOO_FEW
+    small = equivalent.within(margin)
+    if moved.excludes_zero():
+        return DRIFTS_WITHIN if small else DRIFTS
+    # ties at 0 can narrow the 90 % interval to a point while the wider one reaches beyond the margin
+    return STILL if small and moved.within(margin) else UNDECIDED
+
+
+def scatter(size: Interval, *, margin: float = MARGIN) -> str:
+    """Say what the median |%Δ| allows to claim of how far items move, whichever way.
+
+    Args:
+        size: 95 % interval of the median |%Δ|.
+        margin: in percent.
+
+    Returns:
+        SCATTERS where the interval lies above the margin, HOLDS where below, else UNDECIDED; TOO_FEW below LEAST_N.
+    """
+    if size.n < LEAST_N:
+        return TOO_FEW
+    if size.low > margin:
+        return SCATTERS
+    return HOLDS if size.high < margin else UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A drift beside its corrected test.
+
+    Args:
+        drift: UNDECIDED where the interval claims what the test does not bear out.
+        conflict: where the two do not say the same, what each says; empty otherwise.
+    """
+
+    drift: str
+    conflict: str = ""
+
+
+def agreed(found: str, p_holm: float) -> Agreed:
+    """Hold a drift to its corrected test, so that no row claims what its own p-value takes back.
+
+    Args:
+        found: what :func:`drift` said.
+        p_holm: corrected p-value; NaN where the row is in no family of tests.
+    """
+    if math.isnan(p_holm):
+        return Agreed(found)
+    if found in CLAIMS and p_holm >= ALPHA:
+        return Agreed(UNDECIDED, "the interval excludes 0, the corrected test does not reject")
+    if found in (STILL, UNDECIDED) and p_holm < ALPHA:
+        return Agreed(found, "the test finds that scores shift, the median does not show it")
+    return Agreed(found)

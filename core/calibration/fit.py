@@ -1,0 +1,245 @@
+"""One calibration from the table of scores: split by source, learn on dev, choose λ* there, report on the test half."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.table import View
+from core.calibration.orbits import Orbits, dev_split, orbits
+from core.calibration.readings import (
+    BY_CONSTRUCTION,
+    EACH,
+    READINGS,
+    SENSITIVITY,
+    UNIFORM,
+    WEIGHTED,
+    Terms,
+    corrections,
+    learn,
+)
+from core.calibration.sweep import EPSILONS, Choice, Sweep, choose, oracle_terms, raised, sweep
+from core.errors import InvalidInput
+from core.probes.base import IDENTITY
+from core.statistics.spearman_band import spearman_bands
+
+ORACLE = "oracle"
+WEIGHTS = (UNIFORM, SENSITIVITY, EACH, ORACLE)
+"""Uniform; proportional to each family's sensitivity; 1 for each; the best on the test split, an upper bound."""
+
+FEW = 30
+"""Held-out items below which a result is called one of few before any number is."""
+
+HUMAN = "human ratings"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A calibration with everything that the page and the command report of it.
+
+    Args:
+        evaluator: whose scores are calibrated.
+        terms: learnt on the dev split.
+        choice: λ* and where the constraint holds, on the dev split.
+        dev: sweep over the dev split, which chose.
+        test: sweep over the held-out split, which is reported.
+        scores: the test split.
+        others: H by name over the test split, float64 [n].
+        oracle: whether the weights saw the test split: an upper bound, no result.
+        n_dev: items with a clean score.
+        n_test: likewise.
+    """
+
+    evaluator: str
+    terms: Terms
+    choice: Choice
+    dev: Sweep
+    test: Sweep
+    scores: Orbits
+    others: Mapping[str, np.ndarray]
+    oracle: bool
+    n_dev: int
+    n_test: int
+
+    def caveats(self, strength: float) -> tuple[str, ...]:
+        """What must be said before any number of this calibration, in sentences; the gravest first."""
+        said = []
+        if self.n_test < FEW:
+            said.append(f"Only {self.n_test} items are held out: what is reported of them says little.")
+        if self.terms.reading in BY_CONSTRUCTION:
+            said.append(self._constructed(strength))
+        if higher := raised(self.test, strength):
+            listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
+            said.append(f"On the held-out split this strength moves further than before: {listed}.")
+        if self.oracle:
+            said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
+        return tuple(said)
+
+    def _constructed(self, strength: float) -> str:
+        weights = self.terms.weights
+        if self.terms.reading == "ridge":
+            return (
+                f"By construction in large part: the ridge reading is told each item's own n shifts under a family and "
+                f"takes λ · n / (n + {self.terms.ridge:g}) of their median back."
+            )
+        if self.terms.reading == "absolute":
+            return (
+                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes the "
+                "sensitivity to a flip."
+            )
+        cap = max(weights.values())
+        return (
+            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w; with "
+            f"{len(weights)} families the largest weight is {cap:.3g}, so none can fall by more than "
+            f"{100 * cap:.3g} %, whatever the scores are. Score the variants of the variants to measure it."
+        )
+
+    def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Bootstrap band of ρ along λ by H, on the test split; see :func:`spearman_bands`."""
+        change = corrections(self.scores, self.terms).clean
+        return spearman_bands(self.scores.clean, change, self.others, self.test.lambdas, level=level)
+
+
+def fit(
+    view: View,
+    *,
+    evaluator: str,
+    reading: str = READINGS[0],
+    weights: str = UNIFORM,
+    epsilon: float = 0.01,
+    against: Sequence[str] | None = None,
+    ratings: pd.DataFrame | None = None,
+) -> Fit:
+    """Learn, choose and hold out.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+        evaluator: whose scores are calibrated.
+        reading: see :mod:`core.calibration.readings`.
+        weights: one of WEIGHTS.
+        epsilon: correlation with each H that may be lost.
+        against: names of H; None: every other evaluator of the table, and people where ``ratings`` has any.
+        ratings: columns corpus, item, probe, subject, rating (more is better): people's; those of the unedited
+            pair are used, averaged an item.
+
+    Raises:
+        InvalidInput: if the evaluator has no shifts, weights or an H is not known, or a split would be empty.
+    """
+    if weights not in WEIGHTS:
+        raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
+    own = orbits(view, evaluator)
+    others = _others(view, own, ratings, against)
+    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
+    if on_dev.all() or not on_dev.any():
+        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
+    dev, test = own.part(on_dev), own.part(~on_dev)
+    dev_others = {name: values[on_dev] for name, values in others.items()}
+    test_others = {name: values[~on_dev] for name, values in others.items()}
+    oracle = weights == ORACLE and reading in WEIGHTED
+    terms = (
+        oracle_terms(dev, test, test_others, reading=reading, epsilon=epsilon)
+        if oracle
+        else learn(dev, reading=reading, weights=weights if reading in WEIGHTED else UNIFORM)
+    )
+    swept = sweep(dev, terms, dev_others)
+    return Fit(
+        evaluator=evaluator,
+        terms=terms,
+        choice=choose(swept, epsilon=epsilon),
+        dev=swept,
+        test=sweep(test, terms, test_others),
+        scores=test,
+        others=test_others,
+        oracle=oracle,
+        n_dev=swept.n,
+        n_test=int((~np.isnan(test.clean)).sum()),
+    )
+
+
+def _others(
+    view: View, own: Orbits, ratings: pd.DataFrame | None, against: Sequence[str] | None
+) -> dict[str, np.ndarray]:
+    table = view.table
+    found = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
+    if ratings is not None and len(ratings):
+        rated = ratings[(ratings["probe"] == IDENTITY) & (ratings["subject"] == table.scope.subject)]
+        people = rated.groupby(["corpus", "item"], observed=True)["rating"].mean()
+        values = people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
+        if not np.isnan(values).all():
+            found[HUMAN] = values
+    if against is None:
+        return found
+    unknown = [name for name in against if name not in found]
+    if unknown:
+        raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(found)}")
+    return {name: found[name] for name in against}
+
+
+def sweep_table(found: Fit, bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None) -> pd.DataFrame:
+    """Both sweeps as one long table: what the page draws and the command writes.
+
+    Args:
+        found: of :func:`fit`.
+        bands: of :meth:`Fit.bands`; they belong to the test split.
+
+    Returns:
+        Columns split, strength, allowed, measure (``sensitivity`` by family and ``axis sensitivity``, both over the
+        spread of the calibrated clean scores; ``total sensitivity``, their sum over families; ``spread``, on the
+        score's own scale; ``spearman`` by H), name, value, low, high, n.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for split, swept in (("dev", found.dev), ("test", found.test)):
+        series = [("sensitivity", name, values / swept.spread) for name, values in swept.sensitivity.items()]
+        series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
+        series += [("total sensitivity", "", swept.total), ("spread", "", swept.spread)]
+        series += [("spearman", name, values) for name, values in swept.spearman.items()]
+        for measure, name, values in series:
+            nothing = np.full(len(swept.lambdas), np.nan)
+            inside = measure == "spearman" and split == "test" and bands is not None and name in bands
+            low, high = bands[name] if inside and bands is not None else (nothing, nothing)
+            along = zip(swept.lambdas, found.choice.allowed, values, low, high, strict=True)
+            rows += [(split, at, allowed, measure, name, *told, swept.n) for at, allowed, *told in along]
+    columns = ("split", "strength", "allowed", "measure", "name", "value", "low", "high", "n")
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
+    """Mean over each axis' families of sensitivity over spread along λ; families without a score are left out."""
+    axes: dict[str, list[np.ndarray]] = {}
+    for name, family in found.scores.families.items():
+        if not np.isnan(swept.sensitivity[name]).any():
+            axes.setdefault(family.axis, []).append(swept.sensitivity[name] / swept.spread)
+    return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}
+
+
+def ablation(view: View, *, evaluator: str) -> pd.DataFrame:
+    """Every reading with every kind of weights at every ε, held out. Source: paper A, A.7.
+
+    Returns:
+        One row (reading, weights, epsilon): strength (λ*), before and after (total sensitivity over spread on the
+        held-out split), change_percent, loss (most negative change of a held-out ρ; NaN without an H), raised (families
+        moved beyond their uncalibrated interval), constructed (whether it holds by construction), n_test.
+    """
+    records = []
+    for reading in READINGS:
+        for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
+            for epsilon in EPSILONS:
+                found = fit(view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon)
+                records.append({"reading": reading, "weights": weights if reading in WEIGHTED else "",
+                                "epsilon": epsilon, **_outcome(found)})  # fmt: skip
+    return pd.DataFrame(records)
+
+
+def _outcome(found: Fit) -> dict[str, object]:
+    at = found.test.lambdas.index(found.choice.strength)
+    before, after = float(found.test.total[0]), float(found.test.total[at])
+    losses = [values[at] - values[0] for values in found.test.spearman.values() if not np.isnan(values[0])]
+    return {
+        "strength": found.choice.strength, "before": before, "after": after,
+        "change_percent": 100 * (after - before) / before if before > 0 else np.nan,
+        "loss": float(min(losses)) if losses else np.nan,
+        "raised": ", ".join(raised(found.test, found.choice.strength)),
+        "constructed": found.terms.reading in BY_CONSTRUCTION, "n_test": found.n_test,
+    }  # fmt: skip

@@ -1,0 +1,266 @@
+"""The sweep over λ and the choice of λ*.
+
+Source: PROTOCOL section 5 (paper A, 3.5, A.7, B.6).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.orbits import Family, Orbits
+from core.calibration.readings import EACH, SENSITIVITY, UNIFORM, Corrections, Terms, corrections, learn, sensitivity
+from core.errors import InvalidInput
+from core.statistics.arithmetic import row_medians
+from core.statistics.bootstrap import median_bca
+from core.statistics.changes import standard_deviation
+
+LAMBDAS = tuple(step / 20 for step in range(21))
+"""Strengths swept: 0, 0.05, …, 1. Source: paper A, A.7."""
+
+EPSILONS = (0.005, 0.01, 0.02)
+"""How much correlation may be lost. Source: paper A, A.7."""
+
+_LEAST_PAIRS = 3
+"""Fewest items with both scores that have a rank correlation worth the name: of two it is always 1 or -1."""
+
+_SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Sensitivity and correlation at every strength, on one split.
+
+    Args:
+        lambdas: strengths, l of them.
+        sensitivity: by family, median over items of the item's median |Δ_Ŝ| on the score's own scale, float64 [l].
+        spread: standard deviation of the calibrated clean scores, float64 [l]. A correction that shrinks the whole
+            scale lowers every sensitivity and gains nothing: dividing by the spread takes that out.
+        total: sum over the families that have a score of sensitivity over spread, float64 [l]; what λ* minimises.
+        ceilings: by family, upper end of the 95 % interval of its uncalibrated sensitivity over spread.
+        spearman: by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined.
+        n: items of the split that have a clean score.
+    """
+
+    lambdas: tuple[float, ...]
+    sensitivity: Mapping[str, np.ndarray]
+    spread: np.ndarray
+    total: np.ndarray
+    ceilings: Mapping[str, float]
+    spearman: Mapping[str, np.ndarray]
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The strength chosen.
+
+    Args:
+        strength: λ*, the smallest λ that minimises the total sensitivity among those allowed.
+        allowed: where ρ(Ŝ, H) ≥ ρ(S, H) - ε for every H, and no family is moved further than the upper end of its
+            uncalibrated interval, bool [l].
+        note: what did not constrain, or that nothing is gained; empty otherwise.
+    """
+
+    strength: float
+    allowed: np.ndarray
+    note: str = ""
+
+
+def sweep(
+    scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
+) -> Sweep:
+    """Follow sensitivity and correlation along λ; every score is linear in λ, so corrections are made once.
+
+    Args:
+        scores: of one split.
+        terms: learnt on the dev split.
+        others: H by name, float64 [n] over the same items; NaN where missing.
+        lambdas: strengths.
+
+    Raises:
+        InvalidInput: if an H has another number of items.
+    """
+    for name, ratings in others.items():
+        if len(ratings) != len(scores.clean):
+            raise InvalidInput(f"{name} has {len(ratings)} scores for {len(scores.clean)} items; align them first")
+    changes = corrections(scores, terms)
+    along = {
+        name: _sensitivities(family, changes.variants[name] - changes.baselines[name], lambdas)
+        for name, family in scores.families.items()
+    }
+    spread = np.array([standard_deviation(scores.clean + strength * changes.clean) for strength in lambdas])
+    spread = np.where(spread > 0, spread, math.nan)
+    known = [values / spread for values in along.values() if not np.isnan(values).any()]
+    return Sweep(
+        tuple(lambdas),
+        along,
+        spread,
+        np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
+        {name: _ceiling(family, float(spread[0])) for name, family in scores.families.items()},
+        _spearman_along(scores.clean, changes.clean, others, lambdas),
+        int((~np.isnan(scores.clean)).sum()),
+    )
+
+
+def _ceiling(family: Family, spread: float) -> float:
+    """Upper end of the interval of a family's sensitivity over spread; NaN where it is not defined."""
+    return median_bca(row_medians(np.abs(family.shifts))).high / spread
+
+
+def raised(swept: Sweep, strength: float) -> dict[str, float]:
+    """Families that a strength moves beyond the upper end of their uncalibrated interval -> times as far as before."""
+    at, found = swept.lambdas.index(strength), {}
+    for name, values in swept.sensitivity.items():
+        relative = values / swept.spread
+        if relative[at] > swept.ceilings[name]:
+            found[name] = float(relative[at] / relative[0]) if relative[0] > 0 else math.inf
+    return found
+
+
+def choose(swept: Sweep, *, epsilon: float = 0.01) -> Choice:
+    """Choose λ*: the smallest λ minimising the total among those that keep every correlation and raise no family.
+
+    A correlation that is undefined at λ = 0 constrains nothing; the note names it.
+
+    Raises:
+        InvalidInput: if epsilon is negative, or the sweep does not start at 0.
+    """
+    if not epsilon >= 0:
+        raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}")
+    if not swept.lambdas or swept.lambdas[0] != 0:
+        raise InvalidInput(f"the sweep must start at 0, the uncalibrated score, got {swept.lambdas[:1]}")
+    allowed = np.ones(len(swept.lambdas), dtype=bool)
+    for values in swept.spearman.values():
+        if not math.isnan(values[0]):
+            allowed &= values >= values[0] - epsilon - 1e-12  # an undefined later one compares false
+    for step, strength in enumerate(swept.lambdas):
+        allowed[step] &= not raised(swept, strength)
+    notes = [f"no correlation with {name} to keep" for name, values in swept.spearman.items() if math.isnan(values[0])]
+    if np.isnan(swept.total).any():
+        return Choice(0.0, allowed, "no family has a score on this split, or every score is the same")
+    best = swept.total[allowed].min()
+    within = allowed & (swept.total <= best + _SAME * max(abs(swept.total[0]), 1e-300))
+    chosen = int(np.flatnonzero(within)[0])
+    if chosen == 0:
+        notes.append("no strength lowers the sensitivity")
+    return Choice(swept.lambdas[chosen], allowed, "; ".join(notes))
+
+
+def calibrated(scores: Orbits, terms: Terms, strength: float) -> Orbits:
+    """All scores of a split after calibration, in the same arrangement."""
+    return moved(scores, corrections(scores, terms), strength)
+
+
+def moved(scores: Orbits, changes: Corrections, strength: float) -> Orbits:
+    """All scores with a share of their corrections, in the same arrangement."""
+    families = {
+        name: Family(
+            family.axis,
+            family.probes,
+            family.scores + strength * changes.variants[name],
+            family.baselines + strength * changes.baselines[name],
+        )
+        for name, family in scores.families.items()
+    }
+    return Orbits(scores.evaluator, scores.items, scores.clean + strength * changes.clean, families)
+
+
+def oracle_terms(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str, epsilon: float = 0.01
+) -> Terms:
+    """The weights that look best on the test split itself: an upper bound, never a result.
+
+    Candidates: uniform, sensitivity-proportional, 1 for each family, and all weight on one family.
+
+    Args:
+        dev: where everything but the weights is learnt.
+        test: where the weights are chosen.
+        others: H over the test items.
+        reading: one of READINGS.
+        epsilon: of the constraint, on the test split.
+    """
+    single = [{name: float(name == one) for name in dev.families} for one in dev.families]
+    weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
+    candidates = [learn(dev, reading=reading, weights=each) for each in weights]
+
+    def reached(terms: Terms) -> float:
+        swept = sweep(test, terms, others)
+        return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
+
+    return min(candidates, key=reached)
+
+
+def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float]) -> np.ndarray:
+    """Sensitivity at each λ; items without any shift are dropped once, not at every λ."""
+    shifts = family.shifts
+    some = ~np.isnan(shifts).all(axis=0)
+    if not some.all():
+        shifts, change = shifts[:, some], change[:, some]
+    scale = _common_scale(shifts, change)
+    if scale is not None:  # |shift + λ · scale · shift|: its medians scale alike
+        start = sensitivity(shifts)
+        return np.array([abs(1 + strength * scale) * start for strength in lambdas])
+    found, buffer = np.empty(len(lambdas)), np.empty_like(shifts)
+    for step, strength in enumerate(lambdas):
+        np.multiply(change, strength, out=buffer)
+        buffer += shifts
+        np.abs(buffer, out=buffer)
+        found[step] = np.median(row_medians(buffer, overwrite=True)) if some.any() else math.nan
+    return found
+
+
+def _common_scale(shifts: np.ndarray, change: np.ndarray) -> float | None:
+    """The number c with change = c · shifts, to rounding; None where there is none."""
+    at, moved = np.nan_to_num(shifts), np.nan_to_num(change)
+    square = float((at * at).sum())
+    if square == 0:
+        return None
+    scale = float((at * moved).sum()) / square
+    return scale if np.abs(moved - scale * at).max() <= 1e-12 * np.abs(at).max() else None
+
+
+def _spearman_along(
+    clean: np.ndarray, change: np.ndarray, others: Mapping[str, np.ndarray], lambdas: Sequence[float]
+) -> dict[str, np.ndarray]:
+    groups: dict[bytes, list[str]] = {}
+    for name, ratings in others.items():
+        groups.setdefault((~(np.isnan(clean) | np.isnan(ratings))).tobytes(), []).append(name)
+    found: dict[str, np.ndarray] = {}
+    for mask, names in groups.items():
+        whole = np.frombuffer(mask, dtype=bool)
+        if whole.sum() < _LEAST_PAIRS:
+            found.update({name: np.full(len(lambdas), math.nan) for name in names})
+            continue
+        targets = np.array([_standard_ranks(others[name][whole]) for name in names])
+        still = not change[whole].any()  # readings that leave clean scores alone need one ranking
+        rows = [
+            targets @ _standard_ranks(clean[whole] + strength * change[whole])
+            for strength in (lambdas[:1] if still else lambdas)
+        ]
+        values = np.array(rows * len(lambdas) if still else rows)
+        found.update({name: values[:, column] for column, name in enumerate(names)})
+    return {name: found[name] for name in others}
+
+
+def _standard_ranks(values: np.ndarray) -> np.ndarray:
+    """Mean ranks, centred, of length 1: their product is Spearman's ρ. NaN where all values are equal."""
+    n = len(values)
+    if n < 2:
+        return np.full(n, math.nan) if n else np.full(0, math.nan)
+    order = np.argsort(values)
+    ordered = values[order]
+    ranks = np.arange(n, dtype=np.float64)
+    new = np.empty(n, dtype=bool)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    if not new.all():
+        starts = np.flatnonzero(new)
+        ends = np.append(starts[1:], n)
+        ranks = np.repeat((starts + ends - 1) / 2, ends - starts)
+    ranks -= (n - 1) / 2
+    length = math.sqrt(ranks @ ranks)
+    placed = np.empty(n)
+    placed[order] = ranks / length if length else math.nan
+    return placed

@@ -1,0 +1,218 @@
+"""A figure for a page: plotly, with what every mark says on hover."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.charts.layout import columns_on_top, layout, number
+from core.charts.panels import SPREAD, Marks, Panel, cells, colour_span, panels, reach
+from core.charts.placing import beside
+from core.charts.spec import Figure, series_styles, shortened
+from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
+
+CHOSEN = 2.1
+"""Times the size of a mark, for the one that is chosen."""
+
+WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
+"""Widths of a plot in px that the labels of a scatter are placed for, from a phone's to a large screen's."""
+
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
+"""Plotly's own options, the same on every page."""
+
+
+def plot(figure: Figure) -> go.Figure:
+    """Draw a figure, made whole: one trace a series and panel, nothing added afterwards."""
+    found = panels(figure)
+    made = layout(figure, found)
+    hovers, told, traces = _hovers(figure), set[str](), []
+    for place, panel in enumerate(found):
+        axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
+        if figure.kind == "map":
+            traces.append(_map(figure, panel, hovers) | axes)
+            made[f"xaxis{number(place)}"] |= columns_on_top(panel)
+            continue
+        if figure.joined:
+            traces.append(_joints(panel) | axes)
+        for marks in panel.marks:
+            named = {"name": plain(shortened(marks.name)), "legendgroup": plain(marks.name),
+                     "showlegend": marks.name not in told}  # fmt: skip
+            told.add(marks.name)
+            texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
+            traces += [each | axes for each in _band(figure, marks)]
+            traces.append(_DRAWN[figure.kind](figure, marks) | named | texts | axes)
+        if figure.kind == "scatter":
+            made["annotations"] += _names(figure, panel, number(place))
+    return go.Figure(traces, made)
+
+
+def page(figure: Figure, *, title: str = "") -> bytes:
+    """The figure as one self-contained page of HTML, on white, under a title.
+
+    Args:
+        figure: to be drawn.
+        title: in place of the figure's own.
+    """
+    named = replace(figure, title=title or figure.title)
+    drawn = plot(named)
+    room = 44 if named.title else 0
+    drawn.update_layout(
+        template="plotly_white", paper_bgcolor="white", plot_bgcolor="white", font={"color": INK, "size": 13},
+        title={"text": plain(named.title), "x": 0.01, "font": {"size": 15}}, height=drawn.layout.height + room,
+        margin_t=drawn.layout.margin.t + room,
+    )  # fmt: skip
+    if room and drawn.layout.legend.yanchor == "top":
+        drawn.layout.legend.y = 1 - room / drawn.layout.height
+    return bytes(drawn.to_html(include_plotlyjs=True, full_html=True, config=CONFIG).encode())
+
+
+def _hovers(figure: Figure) -> list[str]:
+    """What every row of the frame says on hover: its first line bold."""
+    frame = figure.frame
+    if "hover" in frame:
+        return [_bold(*str(text).split("\n")) for text in frame["hover"]]
+    rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
+    return [
+        _bold(f"{series}, {label}", f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})", f"n = {n}")
+        for series, label, value, low, high, n in rows
+    ]
+
+
+def _bold(first: str, *others: str) -> str:
+    return "<br>".join([f"<b>{plain(first)}</b>" if first else "", *map(plain, others)])
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _interval(low: float, high: float, unit: str) -> str:
+    return "no interval" if pd.isna(low) else f"95 % CI {_number(low)} to {_number(high)}{unit}"
+
+
+def _fills(marks: Marks) -> str | list[str]:
+    """Colour of the marks, one for all where it can be: plotly checks every one of a list."""
+    full = faded(marks.style.colour, marks.style.fill)
+    if not marks.hollow.any():
+        return full
+    faint = faded(marks.style.colour, min(FAINT, marks.style.fill))
+    return [faint if each else full for each in marks.hollow]
+
+
+def _marker(marks: Marks) -> dict[str, Any]:
+    style = marks.style
+    size = np.where(marks.chosen, CHOSEN * style.size, style.size) if marks.chosen.any() else style.size
+    return {
+        "symbol": style.symbol, "color": _fills(marks), "line": {"color": style.colour, "width": 1.5},
+        "size": size, "opacity": 1.0,
+    }  # fmt: skip
+
+
+def _whiskers(figure: Figure, marks: Marks) -> dict[str, Any]:
+    below, above = reach(marks)
+    if figure.bounds != "whiskers" or np.isnan(below).all():
+        return {}
+    colour = NEUTRAL if figure.kind == "bars" else marks.style.colour
+    bars = {"array": above, "arrayminus": below, "color": colour, "thickness": 1.5, "width": 3}
+    return {"error_y" if figure.upright else "error_x": bars}
+
+
+def _dots(figure: Figure, marks: Marks) -> dict[str, Any]:
+    """Dots with their intervals, beside labels or over a plane: no other function draws them on a page."""
+    x, y = (marks.along, marks.value) if figure.upright else (marks.value, marks.along)
+    drawn = {"type": "scatter", "x": x, "y": y, "mode": "markers", "marker": _marker(marks), "cliponaxis": False}
+    return drawn | _whiskers(figure, marks)
+
+
+def _line(figure: Figure, marks: Marks) -> dict[str, Any]:
+    style = marks.style
+    with_marks = style.size > 0 and figure.bounds == "whiskers"
+    return {
+        "type": "scatter", "x": marks.along, "y": marks.value, "mode": "lines+markers" if with_marks else "lines",
+        "line": {"color": style.colour, "width": style.width, "dash": style.dash},
+        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks),
+    }  # fmt: skip
+
+
+def _bars(figure: Figure, marks: Marks) -> dict[str, Any]:
+    texts = figure.frame["text"].to_numpy()[marks.rows] if "text" in figure.frame else None
+    said = {} if texts is None else {"text": [plain(str(text)) for text in texts], "textposition": "outside"}
+    return {
+        "type": "bar", "orientation": "h", "x": np.nan_to_num(marks.value), "y": marks.along, "cliponaxis": False,
+        "width": SPREAD / len(series_styles(figure)),
+        "marker": {"color": _fills(marks), "line": {"color": marks.style.colour, "width": 1.2}},
+        **said, **_whiskers(figure, marks),
+    }  # fmt: skip
+
+
+_DRAWN = {"dots": _dots, "lines": _line, "bars": _bars, "scatter": _dots}
+
+
+def _band(figure: Figure, marks: Marks) -> Iterable[dict[str, Any]]:
+    """The stretch between low and high, behind its line."""
+    there = np.isfinite(marks.low) & np.isfinite(marks.high)
+    if figure.bounds != "band" or not there.any():
+        return
+    at, low, high = (each[there] for each in (marks.along, marks.low, marks.high))
+    yield {
+        "type": "scatter", "x": np.concatenate([at, at[::-1]]), "y": np.concatenate([high, low[::-1]]),
+        "fill": "toself", "fillcolor": faded(marks.style.colour, FAINT), "line": {"width": 0}, "mode": "lines",
+        "hoverinfo": "skip", "showlegend": False, "legendgroup": plain(marks.name),
+    }  # fmt: skip
+
+
+def _joints(panel: Panel) -> dict[str, Any]:
+    """One line a label, from its first mark to its last: a single trace with gaps."""
+    ends: dict[int, list[tuple[float, float]]] = {}
+    for marks in panel.marks:
+        for at, value in zip(marks.along, marks.value, strict=True):
+            ends.setdefault(round(at), []).append((value, at))
+    gap = (np.nan, np.nan)
+    path = [point for _, points in sorted(ends.items()) for point in (*points, gap)]
+    return {
+        "type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines", "hoverinfo": "skip",
+        "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False,
+    }  # fmt: skip
+
+
+def _map(figure: Figure, panel: Panel, hovers: list[str]) -> dict[str, Any]:
+    value, rows = cells(panel)
+    said = figure.frame["text"].to_numpy() if "text" in figure.frame else None
+    low, high = colour_span(figure)
+    colours = AROUND if figure.diverging else UPWARD
+    return {
+        "type": "heatmap", "z": value, "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
+        "text": [["" if said is None or row < 0 else _lines(said[row]) for row in line] for line in rows],
+        "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text",
+        "texttemplate": "%{text}", "textfont": {"color": INK, "size": 12}, "xgap": 2, "ygap": 2, "showscale": False,
+        "zmin": low, "zmax": high, "hoverongaps": True,
+        "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
+    }  # fmt: skip
+
+
+def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:
+    """What every cell says; one that the frame does not have says that it has no value."""
+    return [
+        [hovers[row] if row >= 0 else _bold(f"{name}, {marks.name}", "no value")
+         for row, marks in zip(line, panel.marks, strict=True)]
+        for name, line in zip(panel.names, rows, strict=True)
+    ]  # fmt: skip
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(map(plain, str(text).split("\n")))
+
+
+def _names(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
+    """Every mark's label beside it."""
+    sizes = [(width, figure.height) for width in WIDTHS]
+    for at, value, text, (across, down) in beside(figure, panel, sizes):
+        far = abs(across) + abs(down) > 40
+        yield {
+            "x": at, "y": value, "xref": f"x{own}", "yref": f"y{own}", "text": plain(text), "ax": across, "ay": down,
+            "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8 if far else 0.1, "arrowcolor": NEUTRAL,
+            "standoff": 6, "font": {"size": 12},
+        }  # fmt: skip

@@ -1,0 +1,212 @@
+"""The layout of an interactive figure: panels one above the other, made whole (by axis, it takes ten times as long)."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+from core.charts.panels import Panel
+from core.charts.spec import Axis, Figure, Reference, Shade, series_styles, shortened
+from core.charts.style import GRID, NEUTRAL, faded, plain
+
+ROW = 15
+"""Height in px of one mark beside its label."""
+
+GAP = 70
+"""Height in px between two panels: the numbers of one axis and the name of the next panel."""
+
+_LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
+_PHONE = 340  # px: width in which a legend above the panels must find room
+_LETTER, _KEY, _LINE = 6.4, 44, 20  # px: a letter of the legend, the sign before a name, a line of names
+
+
+def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
+    """Plotly's layout of a figure whose marks stand in these panels."""
+    heights = [panel_height(figure, panel) for panel in found]
+    area = sum(heights) + GAP * (len(heights) - 1)
+    above, legend = _legend(figure, found)
+    top = above + (26 if found[0].title else 0) + (34 if figure.kind == "map" else 8)
+    if any(each.text for each in figure.references):
+        top += 16
+    below = _below(figure, found)
+    if legend and not above:
+        below += 12 + _LINE * _legend_lines(figure, found)
+    made: dict[str, Any] = {
+        "height": area + top + below, "dragmode": False,
+        "margin": {"l": 8, "r": 24 if figure.upright else 12, "t": top, "b": below},
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hoverlabel": {"align": "left"},
+        "showlegend": bool(legend), "legend": legend, "barmode": "overlay", "shapes": [], "annotations": [],
+    }  # fmt: skip
+    for place, (panel, domain) in enumerate(zip(found, _domains(heights, area), strict=True)):
+        own, last = number(place), place == len(found) - 1
+        across, upward = _axes(figure, panel, last=last, shared=number(len(found) - 1))
+        made[f"xaxis{own}"] = across | {"anchor": f"y{own}", "domain": [0, 1]}
+        made[f"yaxis{own}"] = upward | {"anchor": f"x{own}", "domain": domain}
+        made["shapes"] += [_shade(figure, each, own) for each in figure.shades]
+        made["shapes"] += [_reference(figure, each, own) for each in figure.references]
+        made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
+        if panel.title:
+            made["annotations"].append(_title(panel.title, domain[1]))
+    return made
+
+
+def number(place: int) -> str:
+    """Number of a panel's axes as plotly writes it: none for the first, then 2, 3, …; places count from 0."""
+    return str(place + 1) if place else ""
+
+
+def panel_height(figure: Figure, panel: Panel) -> int:
+    """Height of a panel in px."""
+    if figure.upright:
+        return figure.height
+    if figure.kind == "map":
+        return _CELL * max(len(panel.names), 1)
+    marks = 1 if figure.overlay else len(series_styles(figure))
+    return max(ROW * marks, _COUNTED if figure.counts else _LABEL) * max(len(panel.names), 1)
+
+
+def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
+    """Room that the legend takes above the panels, in px, and the legend; one of many names stands below."""
+    names = series_styles(figure)
+    if figure.kind == "map" or len(names) < 2:
+        return 0, {}
+    usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False}
+    lines = _legend_lines(figure, found)
+    if lines > 2:
+        return 0, usual | {"y": 0, "yref": "container", "yanchor": "bottom", "font": {"size": 11}}
+    return 14 + _LINE * lines, usual | {"y": 1, "yref": "container", "yanchor": "top"}
+
+
+def _legend_lines(figure: Figure, found: Sequence[Panel]) -> int:
+    """Lines that a legend takes on a phone, beside the labels."""
+    labels = [] if figure.upright else [len(name) for panel in found for name in panel.names]
+    room = _PHONE - _LETTER * max(labels, default=0)
+    lines, used = 1, 0.0
+    for name in series_styles(figure):
+        width = _LETTER * len(shortened(name)) + _KEY
+        if used and used + width > room:
+            lines, used = lines + 1, 0.0
+        used += width
+    return lines
+
+
+def _below(figure: Figure, found: Sequence[Panel]) -> int:
+    """Room that the last panel's axis takes under it, in px: its numbers and its title."""
+    if figure.kind == "map":
+        return 8
+    title = (figure.along if figure.upright else figure.value).title
+    counted = figure.upright and figure.counts and bool(found[0].names)
+    return 36 + (6 + 16 * len(_broken(title)) if title else 0) + 16 * counted
+
+
+def _axes(figure: Figure, panel: Panel, *, last: bool, shared: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The axes of a panel; ``shared``: number of the panel whose scale those before it follow."""
+    upright, along, value = figure.upright, _labels(figure, panel), _numbers(figure.value)
+    if figure.kind == "map":
+        return value, along
+    value |= _titled(figure.axis, standoff=8) if upright or last else {}
+    if not last and not figure.free:
+        value["matches"] = f"{'y' if upright else 'x'}{shared}"
+    if not upright:
+        return value, along
+    along |= _titled(figure.along.title, standoff=12) if last else {}
+    if not last:
+        along["matches"] = f"x{shared}"
+    return along, value
+
+
+def _titled(title: str, *, standoff: int) -> dict[str, Any]:
+    return {"title": {"text": "<br>".join(map(plain, _broken(title))), "standoff": standoff}} if title else {}
+
+
+def _broken(title: str) -> list[str]:
+    """Lines of a title that fit on a phone."""
+    return wrap(title, 34, break_long_words=False) or [""]
+
+
+def _numbers(axis: Axis) -> dict[str, Any]:
+    """An axis of numbers."""
+    made: dict[str, Any] = {
+        "gridcolor": GRID, "zeroline": not axis.log, "zerolinecolor": NEUTRAL, "zerolinewidth": 1, "automargin": True,
+        "fixedrange": True, "ticksuffix": axis.unit, "nticks": 6, "exponentformat": "e", "showticklabels": True,
+    }  # fmt: skip
+    if axis.log:
+        made["type"] = "log"
+    if axis.ticks:
+        made["tickvals"] = list(axis.ticks)
+    if axis.span != (None, None):
+        made["range"] = list(axis.span)
+    return made
+
+
+def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
+    """The axis of the labels: a number line, or words with their n."""
+    if figure.kind == "map":
+        return _words(panel.names, upright=False) | {"showgrid": False}
+    if panel.names:
+        counts = panel.counts or ("",) * len(panel.names)
+        words = [f"{plain(name)}<br><span style='font-size:10px'>{n}</span>" if n else plain(name)
+                 for name, n in zip(panel.names, counts, strict=True)]  # fmt: skip
+        return _words(words, upright=figure.upright, escaped=True)
+    if figure.upright:
+        return _numbers(figure.along) | ({} if figure.kind == "scatter" else {"showgrid": False, "zeroline": False})
+    return _words((), upright=False)
+
+
+def _words(names: Sequence[str], *, upright: bool, escaped: bool = False) -> dict[str, Any]:
+    said = list(names) if escaped else [plain(name) for name in names]
+    span = [-0.5, len(said) - 0.5]
+    made = {
+        "tickvals": list(range(len(said))), "ticktext": said, "range": span if upright else span[::-1],
+        "showgrid": False, "zeroline": False, "automargin": True, "fixedrange": True,
+    }  # fmt: skip
+    return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
+
+
+def columns_on_top(panel: Panel) -> dict[str, Any]:
+    """The axis of a map's columns."""
+    names = [plain(shortened(marks.name)) for marks in panel.marks]
+    return _words(names, upright=True, escaped=True) | {"side": "top", "tickfont": {"size": 11}}
+
+
+def _domains(heights: Sequence[int], area: int) -> list[list[float]]:
+    """Each panel's share of the figure's height, from its lower to its upper edge."""
+    edges, top = [], area
+    for height in heights:
+        edges.append([max((top - height) / area, 0.0), top / area])
+        top -= height + GAP
+    return edges
+
+
+def _title(text: str, top: float) -> dict[str, Any]:
+    return {
+        "text": plain(shortened(text, most=44)), "x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
+        "yanchor": "bottom", "showarrow": False, "font": {"size": 13, "color": NEUTRAL},
+    }  # fmt: skip
+
+
+def _across(figure: Figure, on: str) -> bool:
+    """Whether an axis runs from left to right."""
+    return figure.upright == (on == "along")
+
+
+def _shade(figure: Figure, each: Shade, own: str) -> dict[str, Any]:
+    look = {"type": "rect", "fillcolor": faded(each.colour, each.alpha), "line": {"width": 0}, "layer": "below"}
+    return look | _stretch(figure, each.on, each.low, each.high, own)
+
+
+def _reference(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
+    look = {"type": "line", "line": {"color": NEUTRAL, "width": 1.2, "dash": each.dash}}
+    return look | _stretch(figure, each.on, each.at, each.at, own)
+
+
+def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:
+    if _across(figure, on):
+        return {"x0": low, "x1": high, "xref": f"x{own}", "y0": 0, "y1": 1, "yref": f"y{own} domain"}
+    return {"x0": 0, "x1": 1, "xref": f"x{own} domain", "y0": low, "y1": high, "yref": f"y{own}"}
+
+
+def _said(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
+    look = {"text": plain(each.text), "showarrow": False, "yanchor": "bottom"}
+    if _across(figure, each.on):
+        return look | {"x": each.at, "xref": f"x{own}", "xanchor": "center", "y": 1, "yref": f"y{own} domain"}
+    return look | {"x": 1, "xref": f"x{own} domain", "xanchor": "right", "y": each.at, "yref": f"y{own}"}

@@ -1,0 +1,99 @@
+"""Labels beside the marks of a scatter, every one readable."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.charts.panels import Panel
+from core.charts.spec import Figure, shortened
+
+_LETTER, _LINE, _DOT, _NEAR = 6.6, 15.0, 6.0, 60.0  # px
+_RINGS = (13.0, 22.0, 34.0, 48.0, 64.0, 82.0)
+_DIRECTIONS = 16
+
+Rectangle = tuple[float, float, float, float]
+"""Left, top, right, bottom in px, y downward."""
+
+
+def beside(
+    figure: Figure, panel: Panel, sizes: Sequence[tuple[float, float]]
+) -> Iterator[tuple[float, float, str, tuple[float, float]]]:
+    """Place the labels of a scatter's panel.
+
+    Args:
+        figure: a scatter.
+        panel: one of its panels.
+        sizes: width and height in px of the plot, every one at which the labels must be readable.
+
+    Yields:
+        x, y, text and the offset in px of its middle from the mark, y downward.
+    """
+    labels = figure.frame["label"].astype(str).to_numpy()
+    marks = [
+        (at, value, shortened(labels[row]))
+        for each in panel.marks
+        for at, value, row in zip(each.along, each.value, each.rows, strict=True)
+        if math.isfinite(at) and math.isfinite(value)
+    ]
+    across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
+    views = []
+    for wide, tall in sizes:
+        across = np.interp([at for at, _, _ in marks], across_ends, [0, wide])
+        down = np.interp([value for _, value, _ in marks], upward_ends, [tall, 0])
+        views.append([(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in zip(across, down, strict=True)])
+    offsets = placed(views, [text for _, _, text in marks])
+    yield from ((*mark, offset) for mark, offset in zip(marks, offsets, strict=True))
+
+
+def placed(views: Sequence[Sequence[Rectangle]], texts: Sequence[str]) -> list[tuple[float, float]]:
+    """Place a label beside each mark so that labels cover neither each other nor a mark, at several widths at once.
+
+    Nearest free place first, over rings of directions around the mark; crowded marks choose first. Where nothing is
+    free, the place that overlaps least.
+
+    Args:
+        views: the same marks at each width of the plot: left, top, right, bottom in px, y downward. A label belongs to
+            the middle of its mark.
+        texts: labels, one a mark.
+
+    Returns:
+        Offset of each label's middle from its mark's, in px.
+    """
+    taken = [list(marks) for marks in views]
+    middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
+    crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
+    offsets = [(0.0, 0.0)] * len(texts)
+    for index in sorted(range(len(texts)), key=lambda i: -crowd[i]):
+        best, least = (0.0, -_RINGS[0]), math.inf
+        for offset in _candidates(texts[index]):
+            spots = [_rectangle(at[index], offset, texts[index]) for at in middles]
+            overlap = sum(_shared(spot, other) for spot, others in zip(spots, taken, strict=True) for other in others)
+            if overlap < least:
+                best, least = offset, overlap
+            if overlap == 0:
+                break
+        offsets[index] = best
+        for at, others in zip(middles, taken, strict=True):
+            others.append(_rectangle(at[index], best, texts[index]))
+    return offsets
+
+
+def _candidates(text: str) -> Iterator[tuple[float, float]]:
+    half = len(text) * _LETTER / 2
+    for ring in _RINGS:
+        for step in range(_DIRECTIONS):
+            angle = 2 * math.pi * step / _DIRECTIONS - math.pi / 2
+            # a label is wide: it must move further sideways to clear its own point
+            yield math.cos(angle) * (ring + half), math.sin(angle) * ring
+
+
+def _rectangle(point: tuple[float, float], offset: tuple[float, float], text: str) -> Rectangle:
+    x, y, half = point[0] + offset[0], point[1] + offset[1], len(text) * _LETTER / 2
+    return x - half, y - _LINE / 2, x + half, y + _LINE / 2
+
+
+def _shared(one: Rectangle, other: Rectangle) -> float:
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[1], other[1])
+    return wide * high if wide > 0 and high > 0 else 0.0

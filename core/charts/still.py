@@ -1,0 +1,162 @@
+"""A figure as a still drawing, SVG, PDF or PNG, without a browser: for files, Markdown, LaTeX, print and the card."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from io import BytesIO
+from multiprocessing import get_context
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from core.charts.panels import Panel, panels
+from core.charts.spec import Figure, series_styles, shortened
+from core.charts.still_axes import finish, prepare
+from core.charts.still_marks import draw_marks, key
+from core.charts.style import NEUTRAL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+WIDTH = 7.2
+"""Of a drawing, in inches."""
+
+COLUMNS = 2
+"""Of panels beside each other."""
+
+ROW = 0.17
+"""Height of a label with one mark, in inches."""
+
+WORTH_A_PROCESS = 1500
+"""Marks in all figures from which on a second process saves more than its start costs."""
+
+_ONE_AT_A_TIME = Lock()  # matplotlib's settings belong to the whole process
+_DENSE = 200  # dots an inch, of a PNG
+_LETTER, _KEY = 0.062, 0.55  # inches: a letter of the legend, the sign before a name
+_WHEN = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+_STYLE: Any = {
+    "font.size": 8, "font.family": "sans-serif", "svg.fonttype": "none", "svg.hashsalt": "invariscope",
+    "pdf.fonttype": 3, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": NEUTRAL,
+    "axes.linewidth": 0.6, "xtick.color": "#333333", "ytick.color": "#333333", "legend.frameon": False,
+    "axes.axisbelow": True, "text.parse_math": False,
+}  # fmt: skip
+
+
+def drawing(figure: Figure, *, kind: str = "svg", row: float = ROW) -> bytes:
+    """Draw one figure; the same data give the same bytes.
+
+    Args:
+        figure: to be drawn.
+        kind: ``svg``, ``pdf`` or ``png``.
+        row: height of a label with one mark, in inches.
+    """
+    return drawings(figure, kinds=(kind,), row=row)[kind]
+
+
+def drawings(figure: Figure, *, kinds: Sequence[str], row: float = ROW, titled: bool = False) -> dict[str, bytes]:
+    """Draw one figure in several kinds, laid out once; ``titled``: under its title."""
+    import matplotlib as mpl
+
+    found = {}
+    with _ONE_AT_A_TIME, mpl.rc_context(_STYLE):
+        drawn = canvas(figure, row=row, titled=titled)
+        _lay_out(drawn, kinds[0])
+        for kind in kinds:
+            buffer = BytesIO()
+            drawn.savefig(buffer, format=kind, metadata=_WHEN[kind], dpi=_DENSE if kind == "png" else "figure")
+            found[kind] = buffer.getvalue()
+    return found
+
+
+def picture(figure: Figure, *, kind: str, title: str) -> bytes:
+    """The figure as a file of its own, under a title in place of its own."""
+    return drawings(replace(figure, title=title), kinds=(kind,), titled=True)[kind]
+
+
+def element(figure: Figure, *, row: float = ROW) -> str:
+    """The figure as an SVG element for a page, its ids made its own (two drawings share a page)."""
+    svg = drawing(figure, row=row).decode()
+    svg = svg[svg.index("<svg") :]
+    return (
+        svg.replace('id="', f'id="{figure.id}-')
+        .replace("url(#", f"url(#{figure.id}-")
+        .replace('href="#', f'href="#{figure.id}-')
+    )
+
+
+def draw_all(figures: Sequence[Figure], *, kinds: Sequence[str]) -> list[dict[str, bytes]]:
+    """Draw many figures, in processes of their own where there is enough to draw and more than one core.
+
+    Returns:
+        For each figure, in order, kind -> content.
+    """
+    workers = min(os.cpu_count() or 1, 2, len(figures))
+    if workers < 2 or sum(len(each.frame) for each in figures) < WORTH_A_PROCESS:
+        return [drawings(each, kinds=kinds) for each in figures]
+    # spawned, not forked: a fork beside threads of torch or DuckDB can hang
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
+        return list(processes.map(partial(drawings, kinds=kinds), figures))
+
+
+def canvas(figure: Figure, *, row: float = ROW, titled: bool = False) -> "Canvas":
+    """Lay a figure out on axes of matplotlib, a pair a panel, in their order; see :func:`drawings`."""
+    from matplotlib.figure import Figure as Canvas
+
+    found = panels(figure)
+    columns = 1 if figure.kind == "map" else min(COLUMNS, len(found))
+    lines = [found[start : start + columns] for start in range(0, len(found), columns)]
+    heights = [max(_height(figure, panel, row, columns) for panel in line) for line in lines]
+    whole = min(sum(heights) + 0.3 + 0.25 * titled, 60)
+    drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout="constrained")
+    share, upright = not figure.free and figure.kind != "map", figure.upright
+    axes = drawn.subplots(
+        len(lines), columns, squeeze=False, sharex=upright or share, sharey=upright and share,
+        gridspec_kw={"height_ratios": heights},
+    )  # fmt: skip
+    used = list(axes.flat)[: len(found)]
+    for place, panel in zip(used, found, strict=True):
+        prepare(place, figure, panel)
+        draw_marks(place, figure, panel)
+    for index, place in enumerate(used):
+        finish(place, figure, first=index % columns == 0, lowest=index + columns >= len(found))
+    for place in list(axes.flat)[len(found) :]:
+        place.set_visible(False)
+    if titled:
+        drawn.suptitle(shortened(figure.title, most=110), x=0.01, ha="left", fontsize=10)
+    _legend(drawn, figure, below=titled)
+    return drawn
+
+
+def _height(figure: Figure, panel: Panel, row: float, columns: int) -> float:
+    """Of a panel with its title and its axis, in inches."""
+    if figure.upright:
+        return figure.height / (170 if columns > 1 else 110) + 0.35
+    if figure.kind == "map":
+        return 2 * row * max(len(panel.names), 1) + 0.35
+    marks = 1 if figure.overlay else len(series_styles(figure))
+    return row * (max(marks * 0.8, 1.9 if figure.counts else 1.2) * max(len(panel.names), 1) + 2) + 0.35
+
+
+def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
+    """Name the series, above the panels; below them where a title stands above."""
+    styles = series_styles(figure)
+    if figure.kind == "map" or len(styles) < 2:
+        return
+    names = [shortened(name) for name in styles]
+    widest = max(map(len, names)) * _LETTER + _KEY
+    drawn.legend(
+        [key(figure, style) for style in styles.values()], names, ncols=max(min(len(names), int(WIDTH // widest)), 1),
+        loc="outside lower center" if below else "outside upper center",
+    )  # fmt: skip
+
+
+def _lay_out(drawn: "Canvas", kind: str) -> None:
+    """Find every place once, with the letters of one kind; left to savefig, each kind is drawn twice to find them."""
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    get_registered_canvas_class(kind)(drawn)
+    engine = drawn.get_layout_engine()
+    assert engine is not None
+    engine.execute(drawn)
+    drawn.set_layout_engine(None)

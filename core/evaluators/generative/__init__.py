@@ -1,0 +1,1 @@
+"""Language models that look at a picture and answer."""

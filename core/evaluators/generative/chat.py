@@ -1,0 +1,250 @@
+"""A vision-language model that is asked about pictures: batched, each picture encoded once for all its captions."""
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.corpora.images import pixel_hash
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.weights.device import Runner
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+REMEMBERED = 8
+"""Pictures whose encoding is kept: the captions of one picture come one after the other."""
+
+_BATCH = {"cpu": 2, "cuda": 8}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What a model said.
+
+    Args:
+        tokens: int64 [t], end marks left out.
+        probabilities: float32 [t, vocabulary], of each token before it was chosen.
+        pieces: text of each token.
+    """
+
+    tokens: np.ndarray
+    probabilities: np.ndarray
+    pieces: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(self.pieces)
+
+
+class ChatModel:
+    """One model with its processor, on a device.
+
+    Args:
+        name: for messages.
+        network: a transformers model that generates text from pictures and text.
+        processor: its processor.
+        batch: most pairs in one call; None: what suits the device.
+    """
+
+    def __init__(self, name: str, network: Any, processor: Any, device: str, *, batch: int | None = None) -> None:
+        processor.tokenizer.padding_side = "left"  # so that the last position is each prompt's own
+        self.processor = processor
+        self.runner = Runner(name, network, device, batch=batch or _BATCH.get(device.partition(":")[0], 2))
+        self._encoded: OrderedDict[str, Any] = OrderedDict()
+
+    @classmethod
+    def open(cls, folder: Path, *, device: str, precision: str, adapter: Path | None = None) -> "ChatModel":
+        """Load a folder in transformers' format, weights from safetensors only.
+
+        Pictures are resized by Pillow, as the authors of these evaluators did it; transformers would otherwise take
+        torchvision's kernel, whose pixels differ by up to 2 of 255.
+
+        Args:
+            adapter: folder of a PEFT adapter, merged into the weights.
+
+        Raises:
+            NotAvailable: if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
+                another model.
+        """
+        import torch
+        from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
+
+        try:
+            processor: Any = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            processor.image_processor = AutoImageProcessor.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, backend="pil"
+            )
+            network: Any = AutoModelForImageTextToText.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True,
+                dtype=getattr(torch, precision),
+            )  # fmt: skip
+        except Exception as error:  # a damaged folder fails in as many ways as it has files
+            raise NotAvailable(
+                f"{folder} holds no model that can be loaded ({_line(error)}); fetch it again"
+            ) from error
+        if adapter is not None:
+            network = merged(network, adapter)
+        return cls(folder.name, network.to(device).eval(), processor, device)
+
+    def token(self, text: str) -> int:
+        """The one token that a text is.
+
+        Llama's tokenizer opens every text with a mark for the start of a word, which is a token of its own before a
+        digit; it is left out.
+
+        Raises:
+            InvalidInput: if it takes several; the model cannot score with it then.
+        """
+        tokenizer = self.processor.tokenizer
+        ids = tokenizer.encode(text, add_special_tokens=False)
+        while len(ids) > 1 and not tokenizer.decode(ids[:1]).strip():
+            ids = ids[1:]
+        if len(ids) != 1:
+            raise InvalidInput(f"{self.runner.name} writes {text!r} as {len(ids)} tokens; its probability is not one")
+        return int(ids[0])
+
+    def plain(self, text: str) -> str:
+        """Text in which the model's own marks, such as ``<image>``, are broken by a space: a caption is only read."""
+        marks = [each.content for each in self.processor.tokenizer.added_tokens_decoder.values() if each.special]
+        for mark in sorted(marks, key=len, reverse=True):
+            text = text.replace(mark, f"{mark[:1]} {mark[1:]}")
+        return text
+
+    def prompt(self, question: str, *, opening: str = "") -> str:
+        """Question about one picture in the model's own chat format, with the first words of the answer."""
+        said = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": question}]}]
+        return str(self.processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False)) + opening
+
+    def next_token(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> "Tensor":
+        """Probabilities of the next token of each prompt, one forward pass a batch; float32 [n, vocabulary]."""
+
+        def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
+            logits: Tensor = self.runner.network(**self._inputs(part, device), logits_to_keep=1).logits
+            return logits[:, -1].float().softmax(dim=-1)
+
+        return self.runner.each(list(zip(images, prompts, strict=True)), call)
+
+    def answers(
+        self, images: Sequence[np.ndarray], prompts: Sequence[str], *, tokens: int, probabilities: bool = True
+    ) -> list[Answer]:
+        """What the model says, the most probable token at each place, batched.
+
+        Args:
+            tokens: most tokens of an answer.
+            probabilities: keep those of the whole vocabulary at each place (0.6 MB a token); otherwise none.
+        """
+        import torch
+
+        vocabulary = self.runner.network.config.get_text_config().vocab_size if probabilities else 0
+
+        def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
+            inputs = self._inputs(part, device)
+            made = self.runner.network.generate(
+                **inputs, max_new_tokens=tokens, do_sample=False, num_beams=1, temperature=None, top_p=None, top_k=None,
+                output_logits=probabilities, return_dict_in_generate=True,
+            )  # fmt: skip
+            chosen = made.sequences[:, inputs["input_ids"].shape[1] :]
+            rows = torch.zeros(len(part), tokens, vocabulary + 1)
+            rows[:, : chosen.shape[1], -1] = chosen.float().cpu() + 1  # 0: the answer had ended for all
+            for place, logits in enumerate(made.logits or ()):
+                rows[:, place, :-1] = logits.float().softmax(dim=-1)[:, :vocabulary].cpu()
+            return rows
+
+        found = self.runner.each(list(zip(images, prompts, strict=True)), call).numpy()
+        return [self._answer(row) for row in found]
+
+    def _answer(self, row: np.ndarray) -> Answer:
+        tokenizer = self.processor.tokenizer
+        ends = {tokenizer.eos_token_id, tokenizer.pad_token_id} | _ends(self.runner.network)
+        ids = row[:, -1].astype(np.int64) - 1
+        stop = next((place for place, each in enumerate(ids) if each < 0 or each in ends), len(ids))
+        pieces = [tokenizer.decode(ids[: place + 1]) for place in range(stop)]
+        before = ["", *pieces]
+        return Answer(
+            ids[:stop],
+            row[:stop, :-1],
+            tuple(after[len(start) :] for start, after in zip(before, pieces, strict=False)),
+        )
+
+    def _inputs(self, part: Sequence[tuple[np.ndarray, str]], device: str) -> dict[str, Any]:
+        """Inputs of the network, the pictures replaced by what its image tower makes of them."""
+        from PIL import Image
+
+        pictures = [Image.fromarray(image) for image, _ in part]
+        read = self.processor(images=pictures, text=[prompt for _, prompt in part], padding=True, return_tensors="pt")
+        inputs = {name: value.to(device) for name, value in read.items()}
+        features = self._features([image for image, _ in part], inputs)
+        inputs.pop("pixel_values")
+        return {**inputs, "mm_encoder_outputs": {"image": features}}
+
+    def _features(self, images: Sequence[np.ndarray], inputs: Mapping[str, Any]) -> Any:
+        """Encodings of all pictures, each distinct one made once."""
+        from transformers.modeling_outputs import BaseModelOutputWithPooling
+
+        keys = [pixel_hash(image) for image in images]
+        grid = inputs.get("image_grid_thw")
+        pixels = inputs["pixel_values"]
+        parts = pixels.split(grid.prod(dim=-1).tolist()) if grid is not None else pixels.unbind()
+        known = {key: self._encoded[key] for key in keys if key in self._encoded}
+        for place, key in enumerate(keys):
+            if key not in known:
+                known[key] = self._encode(parts[place], None if grid is None else grid[place : place + 1])
+        for key in dict.fromkeys(keys):
+            self._encoded[key] = known[key]
+            self._encoded.move_to_end(key)
+        while len(self._encoded) > REMEMBERED:
+            self._encoded.popitem(last=False)
+        device = pixels.device
+        return BaseModelOutputWithPooling(pooler_output=tuple(known[key].to(device) for key in keys))  # type: ignore[arg-type]
+
+    def _encode(self, pixels: "Tensor", grid: "Tensor | None") -> "Tensor":
+        network = self.runner.network
+        precise = pixels.to(network.dtype)
+        if grid is None:
+            made = network.get_image_features(pixel_values=precise[None], return_dict=True)
+        else:
+            made = network.get_image_features(precise, grid, return_dict=True)
+        encoded: Tensor = made.pooler_output[0]
+        return encoded
+
+
+def merged(network: Any, adapter: Path) -> Any:
+    """Return a network with a PEFT adapter merged in.
+
+    Raises:
+        NotAvailable: if the adapter is damaged or was made for another model.
+    """
+    from peft import PeftModel
+    from safetensors import safe_open
+
+    path = adapter / "adapter_model.safetensors"
+    if not path.is_file() or not (adapter / "adapter_config.json").is_file():
+        raise NotAvailable(f"{adapter} is no adapter: adapter_config.json or {path.name} is missing; fetch it again")
+    try:
+        with safe_open(path, "pt") as tensors:
+            wanted = set(tensors.keys())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of peft about transformers: not the reader's to mend
+            tuned: Any = PeftModel.from_pretrained(network, str(adapter), local_files_only=True)
+    except Exception as error:  # shapes, names and files fail differently, and all mean the same
+        raise NotAvailable(f"the adapter {adapter} does not fit this model ({_line(error)}); take its own") from error
+    taken = {name.replace(".default.", ".") for name, _ in tuned.named_parameters() if "lora_" in name}
+    if not wanted or wanted - taken:
+        lost = sorted(wanted - taken)[:1] or ["nothing at all"]
+        raise NotAvailable(f"the adapter {adapter} is of another model: it tunes {lost[0]}, which this one lacks")
+    return tuned.merge_and_unload()
+
+
+def _ends(network: Any) -> set[int]:
+    ends = network.generation_config.eos_token_id
+    return set(ends) if isinstance(ends, list) else {ends}
+
+
+def _line(error: Exception) -> str:
+    return " ".join((str(error) or type(error).__name__).split())[:160]

@@ -1,0 +1,1 @@
+"""The evaluators themselves: the only modules in which evaluators are looked for."""

@@ -1,0 +1,157 @@
+"""ConSE: an image is the mean of the texts of the classes that it shows, weighted by their probabilities."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.evaluators.base import Availability, DualEncoder, Fingerprint, Sight, evaluator
+from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
+from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
+from core.evaluators.offline.weights import MINILM, available
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOP_K = 100
+"""Classes that make an image's embedding, the most probable ones."""
+COMMON = 0.7
+"""Share of the classes' mean embedding that is taken out of an image's: what all texts have in common."""
+SHOWN = 10
+SOURCE = "Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR 2014"
+
+
+class Conse(DualEncoder):
+    """Convex combination of semantic embeddings.
+
+    For an image with evidence p over classes whose texts embed to t_1 … t_1000 (unit length, mean μ), let K be
+    the 100 most probable classes. Then, with c the caption's embedding of unit length::
+
+        e = Σ_K p_k t_k / Σ_K p_k − 0.7 μ,     S = max(cos(e, c), 0)
+
+    Norouzi et al. have no μ: without it, a caption that is near to everything is near to every image.
+
+    Source: Norouzi et al. 2014, equation 3; the towers are in ``core.evaluators.offline``.
+    """
+
+    backbone: ClassVar[str]
+
+    def __init__(self, image_tower: ImageTower, class_texts: ClassTexts) -> None:
+        self._image_tower = image_tower
+        self._class_texts = class_texts
+        self._common = COMMON * class_texts.embeddings.mean(dim=0)
+        self._fingerprint = self._describe()
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether both towers' packages are installed."""
+        return available([BACKBONES[cls.backbone].weights, MINILM], ["timm", "transformers"])
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load both towers, or share those that another evaluator holds."""
+        return cls(shared_image_tower(cls.backbone, device), shared_class_texts(device))
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on."""
+        return self._fingerprint
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Embed n uint8 RGB images; float32 [n, 384], L2-normalised."""
+        import torch
+
+        evidence = torch.from_numpy(self._image_tower.evidence(images))
+        top = evidence.topk(TOP_K, dim=-1)
+        weights = top.values / top.values.sum(dim=-1, keepdim=True)
+        # One sum a row: a matrix product may round differently with the number of images.
+        mean = (weights[..., None] * self._class_texts.embeddings[top.indices]).sum(dim=1)
+        return torch.nn.functional.normalize(mean - self._common, dim=-1)
+
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Embed m captions; float32 [m, 384], L2-normalised, NaN where a caption holds no token."""
+        return self._class_texts.tower.encode(captions)
+
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
+        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
+        scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
+        return scores
+
+    def crop(self, width: int, height: int) -> Box:
+        """The centre square."""
+        return square(width, height)
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of word pieces, the two markers included."""
+        return self._class_texts.tower.read(caption).tokens
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the caption has more than 256 word pieces."""
+        return bool(self._class_texts.tower.read(caption).truncated)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the square that enters the network, and the classes found in it with their evidence."""
+        reading = self._class_texts.tower.read(caption)
+        (evidence,) = self._image_tower.evidence([image])
+        best = np.argsort(-evidence, kind="stable")[:SHOWN]
+        names = self._class_texts.classes
+        side = self._image_tower.backbone.side
+        return Sight(
+            views=((f"{side} × {side} px into the network", self._image_tower.view(image)),),
+            crop=self.crop(image.shape[1], image.shape[0]),
+            prompt=caption,
+            truncated=reading.truncated,
+            tokens=reading.tokens,
+            object_inside=self.object_inside(object_mask),
+            evidence=tuple((names[index].name, float(evidence[index])) for index in best),
+            notes=(f"The {TOP_K} most probable of 1000 classes make the image's embedding; the first are listed.",),
+        )
+
+    def _describe(self) -> Fingerprint:
+        tower = self._image_tower
+        return Fingerprint(
+            name=self.spec.name,
+            weights=f"{tower.backbone.weights.sha256}+{MINILM.sha256}",
+            preprocessing=tower.preprocessing,
+            precision="float32",
+            versions={**tower.versions, **self._class_texts.versions},
+            settings={"top_k": TOP_K, "common": COMMON, "class_texts": self._class_texts.digest},
+        )
+
+
+@evaluator(
+    name="conse-lite0",
+    title="ConSE, EfficientNet-Lite0",
+    summary="Cosine of the caption with the mean of the texts of the ImageNet classes that the image shows.",
+    family="offline",
+    score_range=(0.0, 1.0),
+    memory_mb=260,
+    offline=True,
+    source=SOURCE,
+    licence="Apache-2.0",
+    languages=("en",),
+)
+class ConseLite0(Conse):
+    """ConSE on EfficientNet-Lite0, 336 × 336 px."""
+
+    backbone = "lite0"
+
+
+@evaluator(
+    name="conse-lite2",
+    title="ConSE, EfficientNet-Lite2",
+    summary="As conse-lite0, with a larger image tower that sees a larger picture.",
+    family="offline",
+    score_range=(0.0, 1.0),
+    memory_mb=285,
+    offline=True,
+    source=SOURCE,
+    licence="Apache-2.0",
+    languages=("en",),
+)
+class ConseLite2(Conse):
+    """ConSE on EfficientNet-Lite2, 384 × 384 px."""
+
+    backbone = "lite2"

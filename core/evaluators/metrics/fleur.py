@@ -1,0 +1,158 @@
+"""FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.evaluators.base import PartlyScored, check_lengths
+from core.evaluators.generative.answers import Generative
+from core.evaluators.generative.chat import Answer
+from core.evaluators.references import NO_REFERENCE, Referenced, check_references
+from core.evaluators.towers.pictures import padded_square
+from core.evaluators.weights.catalogue import described
+
+MOST_TOKENS = 8
+"""A score is four characters; what has not ended by then is no score."""
+
+_SCORE = re.compile(r"^\D*([01])(?:\.(\d+))?\D*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """Tokens of 0 to 9."""
+
+    ids: tuple[int, ...]
+
+    def expected(self, probabilities: np.ndarray) -> float:
+        """Σ d · p(d), p over the whole vocabulary: what no digit gets is lost, as in the authors' code."""
+        return float(sum(digit * float(probabilities[token]) for digit, token in enumerate(self.ids)))
+
+
+def smoothed(answer: Answer, digits: Sequence[int]) -> float:
+    """Return FLEUR's score of one answer.
+
+    For 0.d… it is Σ 0.1 · d · p₁(d), plus Σ 0.01 · d · p₂(d) where the model wrote a second decimal; for 1 or 1.0 it
+    is p(1) + 0.9 · p(0) at the whole digit.
+
+    Raises:
+        InvalidInput: if the answer is no score from 0.0 to 1.0.
+
+    Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). There, an answer
+    without a score silently takes the score of the one before it, the digits of several numbers are read as one, and a
+    bare 0 as the first decimal; here all of these have none. Of three decimals the second counts here; there, it may
+    be the third.
+    """
+    text = answer.text.strip()
+    found = _SCORE.match(text)
+    value = float(f"{found[1]}.{found[2] or 0}") if found else 2.0
+    places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]
+    if value > 1 or (value < 1 and not (found and found[2])):
+        raise InvalidInput(f"the model's answer is no score from 0.0 to 1.0: {text[:60]!r}")
+    if value == 1:
+        return _of_one(answer, places, digits)
+    two_decimals = len(str(value)) > 3
+    if len(places) < 2 + two_decimals:
+        raise InvalidInput(f"the model wrote several digits as one token, so they cannot be smoothed: {text[:60]!r}")
+    table = _Digits(tuple(digits))
+    score = 0.1 * table.expected(answer.probabilities[places[1]])
+    if two_decimals:
+        score += 0.01 * table.expected(answer.probabilities[places[2]])
+    return score
+
+
+def _of_one(answer: Answer, places: Sequence[int], digits: Sequence[int]) -> float:
+    if not places:
+        raise InvalidInput(f"the model wrote several digits as one token: {answer.text[:60]!r}")
+    row = answer.probabilities[places[0]]
+    return float(row[digits[1]]) + 0.9 * float(row[digits[0]])
+
+
+class _Fleur(Generative):
+    """What FLEUR and RefFLEUR share."""
+
+    def _prepare(self) -> None:
+        self._digits = [self._model.token(str(digit)) for digit in range(10)]
+        mean = getattr(self._model.processor.image_processor, "image_mean", (0.5, 0.5, 0.5))
+        self._colour = [int(255 * share) for share in mean]
+
+    def prompt(self, caption: str) -> str:
+        """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included.
+
+        Runs of white space in the caption become one space, as in the authors' code.
+        """
+        told = str(self.entry.settings["conversation"])
+        return told.replace("{question}", self.question(self._model.plain(" ".join(caption.split()))))
+
+    def view(self, image: np.ndarray) -> np.ndarray:
+        """The picture padded to a square."""
+        return padded_square(image, colour=self._colour)
+
+    def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        """Scores of n prompts about n pictures.
+
+        Raises:
+            PartlyScored: where an answer is no score.
+        """
+        squares = {id(image): self.view(image) for image in images}
+        answers = self._model.answers([squares[id(image)] for image in images], prompts, tokens=MOST_TOKENS)
+        return self.read(answers, lambda answer: smoothed(answer, self._digits))
+
+
+@described("fleur")
+class Fleur(_Fleur):
+    """LLaVA-1.5-13B, asked for a score, without references."""
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score n pairs; float64 [n] in [0, 1]; raises PartlyScored where an answer is no score."""
+        check_lengths(images, captions)
+        if not images:
+            return np.empty(0)
+        return self.judged(images, [self.prompt(caption) for caption in captions])
+
+
+@described("fleur-7b")
+class Fleur7B(Fleur):
+    """The same on LLaVA-1.5-7B."""
+
+
+@described("reffleur")
+class RefFleur(_Fleur, Referenced):
+    """FLEUR that is shown the references, too.
+
+    Source: Lee et al., *FLEUR*, ACL 2024, section 3.3; https://github.com/Yebin46/FLEUR (reffleur.py).
+    """
+
+    def score(
+        self,
+        images: Sequence[np.ndarray],
+        captions: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> np.ndarray:
+        """Score n pairs against n lists of references; float64 [n] in [0, 1].
+
+        Raises:
+            PartlyScored: where an answer is no score or there is no reference.
+        """
+        check_lengths(images, captions)
+        told = check_references(self.spec.name, references, len(captions))
+        rows = [row for row, texts in enumerate(told) if texts]
+        scores = np.full(len(captions), np.nan)
+        failed = [None if texts else NO_REFERENCE.format(name=self.spec.name) for texts in told]
+        if rows:
+            prompts = [self._with(self.prompt(captions[row]), told[row]) for row in rows]
+            try:
+                scores[rows] = self.judged([images[row] for row in rows], prompts)
+            except PartlyScored as partly:
+                scores[rows] = partly.scores
+                for row, error in zip(rows, partly.errors, strict=True):
+                    failed[row] = error
+        if any(failed):
+            raise PartlyScored(scores, failed)
+        return scores
+
+    def _with(self, prompt: str, references: Sequence[str]) -> str:
+        told = "\n".join(self._model.plain(each) for each in references)
+        return prompt.replace("{references}", told, 1)  # the template's own, which stands before the caption

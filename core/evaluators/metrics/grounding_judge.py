@@ -1,0 +1,208 @@
+"""The grounding judge: how many of a caption's nouns the image shows, on a scale from 0 to 10."""
+
+import hashlib
+import threading
+import tomllib
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.errors import InvalidInput
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, check_lengths, evaluator
+from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
+from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
+from core.evaluators.offline.nouns import NounFinder, NounPhrase, WordLists
+from core.evaluators.offline.weights import MINILM, available, library_versions
+from core.settings import assets_dir
+
+BACKBONE = "lite0"
+_SHOWN = 40  # characters of a noun phrase
+_REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """The judge's constants and word lists, with the hash of the files that they stand in."""
+
+    classes: int
+    root: float
+    highest: float
+    words: WordLists
+    digest: str
+
+    @classmethod
+    def read(cls, folder: Path | None = None) -> "Rubric":
+        """Read ``grounding-judge.toml`` and ``.md``.
+
+        Raises:
+            InvalidInput: if a file is missing, is no TOML, or lacks a value or has one too many.
+        """
+        folder = assets_dir() / "rubrics" if folder is None else folder
+        try:
+            values, text = (folder / f"grounding-judge.{ending}" for ending in ("toml", "md"))
+            settings = tomllib.loads(values.read_text(encoding="utf-8"))
+            digest = hashlib.sha256(values.read_bytes() + b"\0" + text.read_bytes()).hexdigest()[:16]
+            return cls(words=WordLists.from_texts(settings["words"]), digest=digest, **settings["matching"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(
+                f"the grounding judge's rubric in {folder} cannot be used ({error}); restore its files"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One noun phrase and the class that it was assigned to; ``grounded`` lies in [0, 1], 0 without a class."""
+
+    phrase: NounPhrase
+    class_name: str | None
+    grounded: float
+
+    @property
+    def label(self) -> str:
+        """For a reader: ``cat → Egyptian cat``; a very long word is shortened."""
+        text = self.phrase.text if len(self.phrase.text) <= _SHOWN else f"{self.phrase.text[:_SHOWN]}…"
+        return f"{text} → {self.class_name or 'no class left'}"
+
+
+@evaluator(
+    name="grounding-judge",
+    title="Grounding judge",
+    summary="Fixed rubric, 0 to 10: how many of the caption's nouns are matched to what the image shows.",
+    family="offline",
+    score_range=(0.0, 10.0),
+    memory_mb=285,
+    offline=True,
+    source="Rubric in assets/rubrics/grounding-judge.md; matching as in Petryk et al., ALOHa, NAACL 2024",
+    licence="Apache-2.0",
+    languages=("en",),
+)
+class GroundingJudge(Evaluator):
+    """Deterministic judge: nouns matched to class evidence by text similarity; see the rubric.
+
+    With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is
+    ``l(n, c) = (e(n)·t_c − mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``.
+    The score is 10 × the mean over nouns of what the best assignment gives them.
+
+    A caption without a noun gives NaN.
+    """
+
+    def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
+        self._image_tower = image_tower
+        self._class_texts = class_texts
+        self._rubric = rubric
+        self._nouns = NounFinder(rubric.words)
+        self._texts = class_texts.embeddings.numpy()
+        self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()
+        self._fingerprint = self._describe()
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether the towers' packages and the dictionary are installed."""
+        return available([BACKBONES[BACKBONE].weights, MINILM], ["timm", "transformers", "lemminflect"])
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load the towers, or share those that ``conse-lite0`` holds, and read the rubric."""
+        rubric = Rubric.read()
+        return cls(shared_image_tower(BACKBONE, device), shared_class_texts(device), rubric)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on."""
+        return self._fingerprint
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Judge n pairs; float64 [n] in [0, 10], NaN where a caption has no noun."""
+        check_lengths(images, captions)
+        evidence = self._image_tower.evidence(images)
+        phrases = {caption: self._nouns.find(caption) for caption in dict.fromkeys(captions)}
+        self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))
+        scores = [self._judge(row, phrases[caption])[0] for row, caption in zip(evidence, captions, strict=True)]
+        return np.array(scores, dtype=np.float64)
+
+    def crop(self, width: int, height: int) -> Box:
+        """The centre square."""
+        return square(width, height)
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of word pieces of the caption in the text tower, which reads its nouns one by one."""
+        return self._class_texts.tower.read(caption).tokens
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the square that enters the network, and each noun with the class it was matched to."""
+        score, matches = self._judge(self._image_tower.evidence([image])[0], self._nouns.find(caption))
+        side = self._image_tower.backbone.side
+        note = (
+            "No noun was found in the caption, so it cannot be scored."
+            if np.isnan(score)
+            else f"{self._rubric.highest:g} × the mean of these matches; each class is used at most once."
+        )
+        ordered = sorted(matches, key=lambda match: -match.grounded)
+        return Sight(
+            views=((f"{side} × {side} px into the network", self._image_tower.view(image)),),
+            crop=self.crop(image.shape[1], image.shape[0]),
+            prompt=", ".join(match.phrase.text for match in matches),
+            tokens=self.count_tokens(caption),
+            object_inside=self.object_inside(object_mask),
+            evidence=tuple((match.label, match.grounded) for match in ordered),
+            notes=(note, "Adjectives, verbs and word order are not looked at."),
+        )
+
+    def _judge(self, evidence: np.ndarray, phrases: Sequence[NounPhrase]) -> tuple[float, tuple[Match, ...]]:
+        from scipy.optimize import linear_sum_assignment
+
+        if not phrases:
+            return float("nan"), ()
+        top = np.argsort(-evidence, kind="stable")[: self._rubric.classes]
+        weights = (evidence[top].astype(np.float64) / evidence[top[0]]) ** self._rubric.root
+        worth = np.stack([np.maximum(self._likeness(phrase)[top], 0.0) for phrase in phrases]) * weights
+        chosen = dict(zip(*(indices.tolist() for indices in linear_sum_assignment(worth, maximize=True)), strict=True))
+        names = self._class_texts.classes
+        matches = tuple(
+            Match(phrase, names[top[chosen[row]]].name, float(worth[row, chosen[row]]))
+            if row in chosen
+            else Match(phrase, None, 0.0)
+            for row, phrase in enumerate(phrases)
+        )
+        return self._rubric.highest * sum(match.grounded for match in matches) / len(matches), matches
+
+    def _likeness(self, phrase: NounPhrase) -> np.ndarray:
+        known = self._learn((phrase.head, phrase.text))
+        likeness: np.ndarray = np.maximum(known[phrase.head], known[phrase.text])
+        return likeness
+
+    def _learn(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
+        """Return, for each text, its likeness to the classes: float64 [1000], at most 1."""
+        wanted = list(dict.fromkeys(texts))
+        with self._lock:
+            known = {text: self._remembered[text] for text in wanted if text in self._remembered}
+        new = [text for text in wanted if text not in known]
+        if new:
+            cosines = self._class_texts.tower.encode(new).numpy().astype(np.float64) @ self._texts.T
+            mean, highest = cosines.mean(axis=1, keepdims=True), cosines.max(axis=1, keepdims=True)
+            known.update(zip(new, (cosines - mean) / (highest - mean), strict=True))
+        with self._lock:
+            for text in wanted:
+                self._remembered[text] = known[text]
+                self._remembered.move_to_end(text)
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        return known
+
+    def _describe(self) -> Fingerprint:
+        tower = self._image_tower
+        versions = {**tower.versions, **self._class_texts.versions, **library_versions("lemminflect", "scipy")}
+        return Fingerprint(
+            name=self.spec.name,
+            weights=f"{tower.backbone.weights.sha256}+{MINILM.sha256}",
+            preprocessing=tower.preprocessing,
+            precision="float32",
+            versions=versions,
+            settings={"rubric": self._rubric.digest, "class_texts": self._class_texts.digest},
+        )

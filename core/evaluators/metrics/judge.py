@@ -1,0 +1,171 @@
+"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a frozen rubric."""
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from core.corpora.images import encode_png, pixel_hash
+from core.corpora.schema import Mask
+from core.errors import InvariscopeError, NotAvailable, ScoringStopped
+from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
+from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
+from core.evaluators.generative.answers import read_rubric
+from core.evaluators.network.asking import SEED, Asker, Verdict
+from core.evaluators.network.budget import Budget
+from core.evaluators.network.endpoint import NEEDED, Endpoint
+from core.settings import cache_dir
+
+LONGEST_SIDE = 1024
+"""Side in px that an image is made smaller to before it is sent."""
+
+_COMMAND = " ".join(f"{name}=…" for name in NEEDED) + " INVARISCOPE_JUDGE_KEY=… python -m core evaluators"
+
+
+@evaluator(
+    name="judge",
+    title="Judge over the network",
+    summary="A vision-language model rates the pair from 0 to 10 by a frozen rubric, at temperature 0.",
+    family="judge",
+    score_range=(0.0, 10.0),
+    memory_mb=1,
+    offline=False,
+    source="Rubric in assets/rubrics/judge.md; PROTOCOL section 2",
+    licence="that of the endpoint",
+)
+class Judge(Evaluator):
+    """Asks the endpoint that ``INVARISCOPE_JUDGE_*`` names; answers are kept on disk.
+
+    A pair is asked once: the answer is kept by (image hash, caption, rubric hash, model), so a repeat is the same
+    to the bit. What has no valid answer is null with its reason, never a number.
+
+    Args:
+        endpoint: where, how patiently, at what cost.
+        rubric: the text that precedes every pair.
+        answers: file of the answers that were paid for; None: in memory only.
+    """
+
+    def __init__(self, endpoint: Endpoint, rubric: str, answers: Path | None = None) -> None:
+        self.budget = Budget(endpoint)
+        self._endpoint = endpoint
+        self._rubric = rubric
+        self._digest = hashlib.sha256(rubric.encode()).hexdigest()[:16]
+        self._asker = Asker(endpoint, rubric, self.budget)
+        self._answers = EmbeddingCache(answers, memory_mb=16)
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether an endpoint is named; it is not asked."""
+        try:
+            Endpoint.from_environment()
+        except InvariscopeError as error:
+            return Availability(False, str(error), _COMMAND)
+        return Availability(True)
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Read the environment and the rubric.
+
+        Raises:
+            NotAvailable: where no endpoint is named.
+            InvalidInput: where a setting cannot be used or the rubric is missing.
+        """
+        rubric = read_rubric("judge.md")
+        return cls(Endpoint.from_environment(), rubric, cache_dir() / "judge.sqlite")
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Model, rubric and sampling; the endpoint's host, never its key."""
+        return Fingerprint(
+            name=self.spec.name,
+            weights=self._endpoint.model,
+            preprocessing=f"PNG, longest side at most {LONGEST_SIDE} px (area)",
+            precision="that of the endpoint",
+            settings={"rubric": self._digest, "temperature": 0, "seed": SEED, "host": self._endpoint.host},
+        )
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Judge n pairs; float64 [n] in [0, 10].
+
+        Raises:
+            PartlyScored: where some pairs have no score, with the others' scores.
+            ScoringStopped: where no pair can be scored any more; what was answered is kept.
+        """
+        check_lengths(images, captions)
+        hashes = {id(image): pixel_hash(image) for image in images}
+        keys = [pair_key(hashes[id(image)], caption) for image, caption in zip(images, captions, strict=True)]
+        pairs = dict(zip(keys, zip(images, captions, strict=True), strict=True))
+        known = {key: float(value) for key, value in self._answers.get_many(self._kept, PAIR, list(pairs)).items()}
+        failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
+        scores = np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)
+        if failed:
+            raise PartlyScored(scores, [failed.get(key) for key in keys])
+        return scores
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the picture as it is sent, and the prompt."""
+        return Sight(
+            views=(("as it is sent", sent(image)),),
+            crop=None,
+            prompt=f"{self._rubric}\n\nCaption:\n{caption}",
+            object_inside=None if object_mask is None else 1.0,
+            notes=(f"Asked of {self._endpoint.model} at {self._endpoint.host}.",),
+        )
+
+    @property
+    def _kept(self) -> str:
+        return f"judge:{self._digest}:{self._endpoint.model}"
+
+    def _ask(self, pairs: dict[str, tuple[np.ndarray, str]], known: dict[str, float]) -> dict[str, str]:
+        """Ask about all pairs at once; fills ``known``, returns why the others have no score."""
+        failed: dict[str, str] = {}
+        if not pairs:
+            return failed
+        final: list[InvariscopeError] = []
+
+        def one(image: np.ndarray, caption: str) -> Verdict:
+            if final:  # nobody asks again after an answer that ends it all, even before the others are cancelled
+                raise final[0]
+            try:
+                return self._asker.ask(encode_png(sent(image)), caption)
+            except (ScoringStopped, NotAvailable) as error:
+                final.append(error)
+                raise
+
+        with ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads:
+            asked = {threads.submit(one, *pair): key for key, pair in pairs.items()}
+            try:
+                for done in as_completed(asked):
+                    self._take(asked[done], done, known, failed)
+            except BaseException:
+                threads.shutdown(wait=True, cancel_futures=True)
+                for done, key in asked.items():  # answers that came while the others ended are paid for, too
+                    if not done.cancelled() and done.exception() is None:
+                        self._take(key, done, known, failed)
+                raise
+        return failed
+
+    def _take(self, key: str, done: "Future[Verdict]", known: dict[str, float], failed: dict[str, str]) -> None:
+        try:
+            known[key] = done.result().score
+        except (ScoringStopped, NotAvailable):
+            raise
+        except InvariscopeError as error:
+            failed[key] = str(error)
+            return
+        self._answers.put_many(self._kept, PAIR, {key: np.array(known[key])})
+        self._answers.flush()
+
+
+def sent(image: np.ndarray) -> np.ndarray:
+    """Return the image as it is sent: uint8 RGB, longest side at most LONGEST_SIDE px."""
+    import cv2
+
+    scale = LONGEST_SIDE / max(image.shape[:2])
+    if scale >= 1:
+        return image
+    size = (max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale)))
+    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))

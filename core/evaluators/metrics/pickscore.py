@@ -1,0 +1,120 @@
+"""PickScore: CLIP ViT-H/14 tuned on people's choices between generated pictures."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import NotAvailable
+from core.evaluators.towers.encoder import PublishedEncoder, Towers
+from core.evaluators.towers.pictures import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
+from core.evaluators.towers.prompts import HubPrompts
+from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.device import Runner
+from core.evaluators.weights.fetched import Place
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_BICUBIC, _BILINEAR = 3, 2  # Pillow's numbers, as the processor's file stores them
+
+
+class _HubClipTowers(Towers):
+    """Both towers of transformers' CLIPModel."""
+
+    def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
+        return _pooled(self.image.network.get_image_features(pixel_values=pixels.to(device)))
+
+    def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
+        return _pooled(self.text.network.get_text_features(input_ids=self.prompts.tokens(texts).to(device)))
+
+
+@described("pickscore")
+class PickScore(PublishedEncoder):
+    """exp(logit_scale) · cos(v, c), negative where the cosine is.
+
+    Pictures are read as the authors' processor reads them: short side to 224 px, bicubic as Pillow does it, the
+    centre square (an odd pixel goes to the right and bottom). A blank caption has no score; theirs gives it one.
+
+    Source: Kirstain et al. 2023; https://github.com/yuvalkirstain/PickScore.
+    """
+
+    @classmethod
+    def open(cls, found: Sequence[Place], device: str) -> Towers:
+        """Load the model's folder and the processor's."""
+        model, processor = found
+        digest = f"{model.digest()}+{processor.digest()}"
+        network, tokenizer = _load(model.path, processor.path)
+        runner = Runner(cls.spec.name, network.to(device), device)
+        return _HubClipTowers(
+            image=runner,
+            text=runner,
+            preprocessing=read_processor(processor.path / "preprocessor_config.json"),
+            prompts=HubPrompts(tokenizer, network.config.text_config.max_position_embeddings),
+            precision="float32",
+            digest=digest,
+            libraries=("torch", "transformers", "tokenizers", "pillow"),
+            scale=float(network.logit_scale.detach().double().exp()),
+            facts={"logit_scale": float(network.logit_scale.detach())},
+        )
+
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Return exp(logit_scale) · cos row by row, float64 [n]; NaN where a caption is blank."""
+        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1).numpy()
+        assert self._towers.scale is not None
+        return np.asarray(self._towers.scale * cosines)
+
+
+def read_processor(path: Path) -> Preprocessing:
+    """Read the preprocessing of a CLIP processor's ``preprocessor_config.json``.
+
+    Raises:
+        NotAvailable: if the file is damaged or asks for something that is not done here.
+    """
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        size, crop = _number(config["size"], "shortest_edge"), _number(config["crop_size"], "height")
+        resample = int(config.get("resample", _BICUBIC))
+        mean, std = _triple(config, "image_mean", CLIP_MEAN), _triple(config, "image_std", CLIP_STD)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotAvailable(f"{path} is no processor's configuration ({error!r}); fetch it again") from error
+    if size != crop or resample not in (_BICUBIC, _BILINEAR):
+        raise NotAvailable(f"{path} asks for size {size}, crop {crop}, resample {resample}; only equal sizes are done")
+    kernel = "bicubic" if resample == _BICUBIC else "bilinear"
+    return Preprocessing(size, centre="floor", interpolation=kernel, mean=mean, std=std)  # type: ignore[arg-type]
+
+
+def _number(value: Any, key: str) -> int:
+    return int(value[key] if isinstance(value, dict) else value)
+
+
+def _triple(config: dict[str, Any], key: str, default: Triple) -> Triple:
+    first, second, third = (float(each) for each in config.get(key, default))
+    return first, second, third
+
+
+def _pooled(output: Any) -> "Tensor":
+    found: Tensor = output if hasattr(output, "detach") else output.pooler_output
+    return found
+
+
+def _load(model: Path, processor: Path) -> tuple[Any, Any]:
+    import transformers
+    from transformers import AutoTokenizer, CLIPModel
+
+    transformers.logging.disable_progress_bar()
+    try:
+        loaded: Any = CLIPModel.from_pretrained(
+            str(model), local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+        network, report = loaded
+        tokenizer = AutoTokenizer.from_pretrained(str(processor), local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # a folder may be wrong in any way that its libraries raise
+        text = str(error).strip().splitlines()
+        raise NotAvailable(f"{model} is no CLIP folder that can be loaded: {text[0] if text else error!r}") from error
+    if report["missing_keys"] or report["mismatched_keys"]:
+        lacking = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
+        raise NotAvailable(f"{model} is for another architecture: {len(lacking)} tensors missing, first {lacking[0]!r}")
+    return network.eval(), tokenizer

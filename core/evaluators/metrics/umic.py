@@ -1,0 +1,234 @@
+"""UMIC: UNITER ranks a caption by the regions that a detector found in the picture."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from core import settings
+from core.corpora.schema import Mask
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
+from core.evaluators.memory import MB
+from core.evaluators.offline.weights import library_versions
+from core.evaluators.regions.bottom_up import BottomUp, Selection, checkpoint
+from core.evaluators.regions.files import RegionDetector, RegionFolder, Regions
+from core.evaluators.regions.source import DETECTOR, RegionSource, drawn, own_detector
+from core.evaluators.regions.uniter import load_uniter, region_width
+from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.device import Runner
+from core.evaluators.weights.fetched import Place
+from core.evaluators.weights.published import Published
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+REGIONS = "INVARISCOPE_UMIC_REGIONS"
+"""Environment: folder of precomputed regions."""
+
+GET = "python -m core evaluators get umic"
+_MARKS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
+_Pair = tuple[Regions, list[int]]
+
+
+def regions_folder() -> Path:
+    """Where precomputed regions are looked for."""
+    return Path(os.environ.get(REGIONS) or settings.weights_dir() / "umic-regions")
+
+
+@described("umic")
+class Umic(Published):
+    """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
+
+    Regions come from a detector, one of the user's own or bottom-up attention where its weights are here, or from a
+    folder of precomputed ones (:class:`core.evaluators.regions.source.RegionSource` says which). Without a
+    detector UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
+
+    Captions are cut at 60 word pieces, the longest that it was trained on; the authors' evaluation cuts none. A caption
+    without a word has no score here, where that code ranks the bare marks.
+
+    Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
+    """
+
+    def __init__(self, runner: Runner, words: Any, digest: str, source: RegionSource) -> None:
+        self._runner, self._words, self._digest, self._source = runner, words, digest, source
+        self._limits = {name: self.entry.number(name, 0.0) for name in ("confidence", "least_regions", "most_regions")}
+        self._most_words = int(self.entry.number("words", 60))
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether the weights are there, and a detector or a folder of regions."""
+        found = super().availability()
+        if not found.ready or os.environ.get(DETECTOR) or regions_folder().is_dir() or cls._place():
+            return found
+        return Availability(
+            False,
+            f"UMIC is precomputed only: no regions at {regions_folder()}, no bottom-up-attention detector, "
+            f"and no {DETECTOR}",
+            GET,
+        )
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Memory of UNITER, and of bottom-up attention where its weights are here."""
+        place = cls._place()
+        return super().needs_mb(device) + (checkpoint(place).stat().st_size / MB if place else 0.0)
+
+    @classmethod
+    def try_optional(cls, place: Place) -> None:
+        """Load the detector by itself."""
+        BottomUp.load(place, selection=Selection.of(cls.entry))
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load network, word pieces, and what knows the regions.
+
+        Raises:
+            NotAvailable: if a file is missing, damaged, or of another network.
+            InvalidInput: if the regions or the detector cannot be used.
+        """
+        weights, vocabulary = cls.places()
+        (path,), (words,) = weights.files(), vocabulary.files()
+        network = load_uniter(path).to(device)
+        folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
+        source = RegionSource(folder, cls.detector(device, width=region_width(network)))
+        return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
+
+    @classmethod
+    def detector(cls, device: str = "cpu", *, width: int | None = None) -> RegionDetector | None:
+        """Load the user's own detector, or bottom-up attention; None where neither is here.
+
+        Args:
+            width: length that features of regions have for the network that takes them.
+
+        Raises:
+            NotAvailable: if the weights are damaged, or of another network.
+            InvalidInput: if the user's own detector cannot be used.
+        """
+        place = cls._place()
+        if place is None:
+            return own_detector(os.environ.get(DETECTOR), device)
+        found = BottomUp.load(place, device=device, selection=Selection.of(cls.entry))
+        if width not in (None, found.width):
+            raise NotAvailable(
+                f"{place.path} gives features of {found.width} numbers and UMIC's network takes {width}: they do not "
+                f"belong together; give the published ones, or name a detector of your own with {DETECTOR}"
+            )
+        return found
+
+    def runners(self) -> Sequence[Runner]:
+        """UNITER and bottom-up attention; a detector of the user's own is not counted."""
+        return (self._runner, *self._source.runners)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on, the regions included."""
+        return Fingerprint(
+            name=self.spec.name,
+            weights=self._digest,
+            preprocessing="bottom-up-attention regions",
+            precision="float32",
+            versions=library_versions("torch", "transformers", "tokenizers", *self._source.libraries),
+            settings={**self.entry.settings, **self._source.digests},
+        )
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score n pairs; float64 [n] in (0, 1).
+
+        Raises:
+            PartlyScored: where a picture has no regions, or a caption no words.
+        """
+        check_lengths(images, captions)
+        errors: list[str | None] = []
+        pairs: list[_Pair] = []
+        for regions, caption in zip(self._regions(images), captions, strict=True):
+            pieces = self._pieces(caption)[: self._most_words]
+            error = regions if isinstance(regions, str) else None if pieces else "the caption has no word"
+            errors.append(error)
+            if not isinstance(regions, str) and pieces:
+                pairs.append((regions, pieces))
+        scores = np.full(len(images), np.nan)
+        if pairs:
+            ranked = self._runner.each(pairs, self._rank).double().sigmoid().numpy()
+            scores[[index for index, error in enumerate(errors) if error is None]] = ranked
+        if any(errors):
+            raise PartlyScored(scores, errors)
+        return scores
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of word pieces of the caption, before it is cut."""
+        return len(self._pieces(caption))
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the caption has more word pieces than are read."""
+        return len(self._pieces(caption)) > self._most_words
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the regions on the picture."""
+        (found,) = self._regions([image])
+        note = found if isinstance(found, str) else f"{len(found.features)} regions enter the network."
+        view = image if isinstance(found, str) else drawn(image, found)
+        return Sight(
+            views=(("regions", view),),
+            crop=None,
+            prompt=caption,
+            truncated=self._words.decode(self._pieces(caption)[self._most_words :]),
+            tokens=self.count_tokens(caption),
+            object_inside=self.object_inside(object_mask),
+            notes=(note,),
+        )
+
+    def _pieces(self, caption: str) -> list[int]:
+        """Word pieces of a caption; a mark such as ``[MASK]`` counts as one where it is a whole word."""
+        found: list[int] = []
+        for word in self._words.normalizer.normalize_str(caption).split():
+            mark = self._words.token_to_id(word) if word in _MARKS else None
+            found += [mark] if mark is not None else self._words.encode(word, add_special_tokens=False).ids
+        return found
+
+    def _regions(self, images: Sequence[np.ndarray]) -> list[Regions | str]:
+        """Regions of each picture that enter the network, or why there are none."""
+        sure, least, most = (self._limits[name] for name in ("confidence", "least_regions", "most_regions"))
+        return [
+            self._source.unknown if found is None else found.kept(confidence=sure, least=int(least), most=int(most))
+            for found in self._source.find(images)
+        ]
+
+    @classmethod
+    def _place(cls) -> Place | None:
+        """Where bottom-up attention's weights lie; None where they are not here, or the user has a detector."""
+        place = next(iter(cls.optional_places()), None)
+        return None if os.environ.get(DETECTOR) or place is None or place.missing else place
+
+    def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
+        import torch
+
+        start, end = (self._words.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
+        words = [torch.tensor([start, *pieces, end]) for _, pieces in pairs]
+        features = [torch.from_numpy(regions.features) for regions, _ in pairs]
+        positions = [torch.from_numpy(regions.positions) for regions, _ in pairs]
+        present = torch.cat([_padded([torch.ones(len(each)) for each in part]) for part in (words, features)], dim=1)
+        inputs = (_padded(words), _padded(features), _padded(positions), present)
+        ranked: Tensor = self._runner.network(*(each.to(device) for each in inputs))
+        return ranked
+
+
+def _padded(rows: "list[Tensor]") -> "Tensor":
+    from torch.nn.utils.rnn import pad_sequence
+
+    return pad_sequence(rows, batch_first=True)
+
+
+def _word_pieces(path: Path) -> Any:
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    try:
+        words = Tokenizer(models.WordPiece.from_file(str(path), unk_token="[UNK]"))
+    except Exception as error:  # the Rust library raises the bare class
+        raise InvalidInput(f"{path} is no vocabulary of word pieces ({error}); fetch it again") from error
+    words.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    words.decoder = decoders.WordPiece()
+    return words

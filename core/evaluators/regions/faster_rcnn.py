@@ -1,0 +1,235 @@
+"""Faster R-CNN over a ResNet's fourth stage, built from the publisher's tensors: bottom-up attention's network."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torchvision.ops import roi_pool
+
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.regions.detector_recipe import Recipe
+from core.evaluators.regions.proposals import anchors, decoded, proposed
+from core.evaluators.weights.checkpoints import State, read_state
+
+STRIDE = 16
+"""Pixels between two cells of the feature map."""
+CPU_ROIS, DEVICE_ROIS = 16, 128
+"""Regions that are computed at once: few stay in a CPU's caches; on a card, res5 needs 5 MB for each."""
+_EPSILON = 1e-5  # of batch norm
+_ANCHORS = "proposal_generator.anchor_generator.cell_anchors.0"
+_STAGES = (("backbone.res2", 1), ("backbone.res3", 2), ("backbone.res4", 2))
+
+
+def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
+    """Return the network of a checkpoint, in evaluation mode, float32, on the CPU; widths and depth are its tensors'.
+
+    Raises:
+        NotAvailable: if the file cannot be read or holds another network; one sentence.
+    """
+    tensors = _Tensors(path, read_state(path))
+    try:
+        network = FasterRcnn(tensors, recipe).eval().to(memory_format=torch.channels_last)
+        with torch.inference_mode():
+            network(torch.zeros(1, 3, 2 * STRIDE, 2 * STRIDE), most=1)
+    except NotAvailable:
+        raise
+    except RuntimeError as error:
+        why = " ".join(str(error).split())[:160]
+        raise NotAvailable(f"{path}: its tensors do not fit together ({why}); give the publisher's file") from error
+    except InvalidInput as error:
+        raise NotAvailable(f"{path}: {error}") from error
+    return network
+
+
+class FasterRcnn(nn.Module):
+    """Picture in, regions with features and class probabilities out.
+
+    Batch norm stands in the convolutions that it follows; the tensors that predict attributes and refine boxes are
+    left aside, because UNITER's regions have neither.
+
+    Source: Ren et al. 2015; Anderson et al. 2018, section 3.1; names of tensors as in
+    https://huggingface.co/unc-nlp/frcnn-vg-finetuned.
+    """
+
+    def __init__(self, tensors: "_Tensors", recipe: Recipe) -> None:
+        super().__init__()
+        self.recipe = recipe
+        head = recipe.roi_box_head
+        first = recipe.resnets.stride_in_1x1
+        self.stem = tensors.convolution("backbone.stem.conv1", stride=2, padding=3)
+        stages = [tensors.stage(name, first, stride=stride) for name, stride in _STAGES]
+        self.stages = nn.Sequential(*stages)
+        self.shared = tensors.convolution("proposal_generator.rpn_head.conv", padding=1, normed=False)
+        self.objectness = tensors.convolution("proposal_generator.rpn_head.objectness_logits", normed=False)
+        self.deltas = tensors.convolution("proposal_generator.rpn_head.anchor_deltas", normed=False)
+        self.register_buffer("cells", tensors.take(_ANCHORS, 2))
+        striding = (2, 1) if head.res5halve else (1, 2)
+        self.res5 = tensors.stage("roi_heads.res5", first, stride=striding[0], dilation=striding[1])
+        self.classes = tensors.linear("roi_heads.box_predictor.cls_score")
+        tensors.check_anchors(len(self.get_buffer("cells")), self.objectness.out_channels, self.deltas.out_channels)
+
+    @property
+    def width(self) -> int:
+        """Length of a region's feature, 2048 for bottom-up attention."""
+        return self.classes.in_features
+
+    def forward(self, pictures: Tensor, *, most: int, least_side: float = 0.0) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """Find regions.
+
+        Args:
+            pictures: float32 [n, 3, h, w], blue first, the mean taken off.
+            most: regions that are kept of a picture.
+            least_side: pixels that a region's sides have at least, where any region has.
+
+        Returns:
+            For each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.
+
+        Raises:
+            InvalidInput: if the network gives no finite number.
+        """
+        maps = self.features(pictures)
+        size = (pictures.shape[2], pictures.shape[3])
+        boxes = self.proposals(maps, size, most=most, least_side=least_side)
+        features = self.pooled(maps, boxes)
+        _check_finite(features)
+        scores = self.classes(features).softmax(dim=-1)[:, :-1]  # the last class is the background
+        counts = [len(each) for each in boxes]
+        return list(zip(boxes, features.split(counts), scores.split(counts), strict=True))
+
+    def features(self, pictures: Tensor) -> Tensor:
+        """Feature map [n, c, h / 16, w / 16] of pictures [n, 3, h, w]."""
+        caffe = self.recipe.model.max_pool
+        stem = functional.max_pool2d(
+            self.stem(self._laid_out(pictures)).relu_(), 3, stride=2, padding=0 if caffe else 1, ceil_mode=caffe
+        )
+        found: Tensor = self.stages(stem)
+        return found
+
+    def proposals(self, maps: Tensor, size: tuple[int, int], *, most: int, least_side: float) -> list[Tensor]:
+        """Boxes [m, 4] of each picture, the likeliest object first."""
+        rpn, count = self.recipe.rpn, len(maps)
+        hidden = self.shared(maps).relu_()
+        logits = self.objectness(hidden).permute(0, 2, 3, 1).reshape(count, -1)
+        deltas = self.deltas(hidden).unflatten(1, (-1, 4)).permute(0, 3, 4, 1, 2).reshape(count, -1, 4)
+        offset = self.recipe.anchor_generator.offset
+        cells = anchors(self.get_buffer("cells"), *maps.shape[2:], stride=STRIDE, offset=offset)
+        _check_finite(logits, deltas)
+        return [
+            proposed(
+                decoded(deltas[each], cells, rpn.bbox_reg_weights),
+                logits[each],
+                size,
+                considered=rpn.pre_nms_topk_test,
+                overlap=rpn.nms_thresh,
+                most=most,
+                least_side=least_side,
+            )
+            for each in range(count)
+        ]
+
+    def pooled(self, maps: Tensor, boxes: list[Tensor]) -> Tensor:
+        """Feature [m, d] of every box of every picture: res5 over the pooled region, its mean."""
+        picture = torch.repeat_interleave(
+            torch.arange(len(boxes), device=maps.device),
+            torch.tensor([len(each) for each in boxes], device=maps.device),
+        )
+        regions = torch.cat([picture[:, None].to(maps.dtype), torch.cat(boxes)], dim=1)
+        side = self.recipe.roi_box_head.pooler_resolution
+        together = CPU_ROIS if maps.device.type == "cpu" else DEVICE_ROIS
+        parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(together))
+        return torch.cat([self.res5(self._laid_out(part)).mean(dim=(2, 3)) for part in parts])
+
+    @staticmethod
+    def _laid_out(values: Tensor) -> Tensor:
+        """Channels last in memory on a CPU, where convolutions then take a tenth less time."""
+        return values.contiguous(memory_format=torch.channels_last) if values.device.type == "cpu" else values
+
+
+def _check_finite(*tensors: Tensor) -> None:
+    if not all(bool(torch.isfinite(each).all()) for each in tensors):
+        raise InvalidInput("the detector gives no finite number; its weights are damaged: fetch them again")
+
+
+class _Block(nn.Module):
+    def __init__(self, tensors: "_Tensors", name: str, first: bool, *, stride: int, dilation: int) -> None:
+        super().__init__()
+        strides = (stride, 1) if first else (1, stride)
+        self.conv1 = tensors.convolution(f"{name}.conv1", stride=strides[0])
+        self.conv2 = tensors.convolution(
+            f"{name}.conv2", stride=strides[1], padding=dilation, dilation=dilation, given=self.conv1.out_channels
+        )
+        self.conv3 = tensors.convolution(f"{name}.conv3")
+        beside = f"{name}.shortcut"
+        self.shortcut = tensors.convolution(beside, stride=stride) if tensors.has(beside) else nn.Identity()
+
+    def forward(self, values: Tensor) -> Tensor:
+        inner = self.conv2(self.conv1(values).relu_()).relu_()
+        found: Tensor = self.conv3(inner).add_(self.shortcut(values)).relu_()
+        return found
+
+
+class _Tensors:
+    """The tensors of a checkpoint, taken by name, as layers."""
+
+    def __init__(self, path: Path, state: State) -> None:
+        self._path, self._state = path, state
+
+    def has(self, name: str) -> bool:
+        return f"{name}.weight" in self._state
+
+    def take(self, name: str, dimensions: int) -> Tensor:
+        found = self._state.get(name)
+        if found is None:
+            raise NotAvailable(
+                f"{self._path} holds no bottom-up-attention detector: it lacks the tensor {name!r}; give the "
+                f"pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
+            )
+        if found.ndim != dimensions or not found.numel():
+            raise NotAvailable(f"{self._path}: tensor {name!r} has the shape {list(found.shape)}; give another file")
+        return found.to(torch.float32, copy=True)  # of a mapped file, no page is kept
+
+    def convolution(
+        self, name: str, *, stride: int = 1, padding: int = 0, dilation: int = 1, given: int = 0, normed: bool = True
+    ) -> nn.Conv2d:
+        weight = self.take(f"{name}.weight", 4)
+        if normed:
+            weight, bias = self._folded(name, weight)
+        else:
+            bias = self.take(f"{name}.bias", 1)
+        made, inputs, height, width = weight.shape
+        groups = max(1, given // inputs)
+        layer = nn.Conv2d(inputs * groups, made, (height, width), stride, padding, dilation, groups, device="meta")
+        layer.weight, layer.bias = (nn.Parameter(each, requires_grad=False) for each in (weight, bias))
+        return layer
+
+    def linear(self, name: str) -> nn.Linear:
+        weight = self.take(f"{name}.weight", 2)
+        layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+        layer.weight = nn.Parameter(weight, requires_grad=False)
+        layer.bias = nn.Parameter(self.take(f"{name}.bias", 1), requires_grad=False)
+        return layer
+
+    def stage(self, name: str, first: bool, *, stride: int, dilation: int = 1) -> nn.Sequential:
+        numbers = {rest.split(".")[0] for each in self._state if (rest := each.removeprefix(f"{name}.")) != each}
+        count = max((int(number) + 1 for number in numbers if number.isdecimal()), default=1)
+        count = min(count, len(self._state))  # a made-up number is not a depth
+        strides = [stride] + [1] * (count - 1)
+        blocks = [
+            _Block(self, f"{name}.{rank}", first, stride=each, dilation=dilation) for rank, each in enumerate(strides)
+        ]
+        return nn.Sequential(*blocks)
+
+    def check_anchors(self, count: int, logits: int, deltas: int) -> None:
+        if (logits, deltas) != (count, 4 * count):
+            raise NotAvailable(
+                f"{self._path}: {count} anchors need {count} and {4 * count} outputs, but its proposal network has "
+                f"{logits} and {deltas}; give the pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
+            )
+
+    def _folded(self, name: str, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """A convolution and the batch norm that follows it as one convolution."""
+        parts = ("weight", "bias", "running_mean", "running_var")
+        scale, bias, mean, variance = (self.take(f"{name}.norm.{part}", 1).double() for part in parts)
+        scale = scale / (variance + _EPSILON).sqrt()
+        return (weight.double() * scale[:, None, None, None]).float(), (bias - mean * scale).float()

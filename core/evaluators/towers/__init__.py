@@ -1,0 +1,1 @@
+"""Image and text encoders of published evaluators, from their publishers' files."""

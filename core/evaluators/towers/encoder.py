@@ -1,0 +1,171 @@
+"""A published CLIP-like evaluator: a description, its weights, two towers and a cosine."""
+
+import os
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.evaluators.base import DualEncoder, Fingerprint, Sight
+from core.evaluators.offline.weights import library_versions
+from core.evaluators.towers.pictures import Preprocessing
+from core.evaluators.towers.prompts import Prompts
+from core.evaluators.weights.device import Runner
+from core.evaluators.weights.fetched import Place
+from core.evaluators.weights.published import Published
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CARD_THREADS = 16
+"""Most threads that prepare pictures for a card."""
+
+
+class Towers:
+    """An image tower and a text tower, loaded.
+
+    Args:
+        digest: hash of the weights.
+        facts: what else the embeddings depend on, for the fingerprint.
+        libraries: distributions whose versions the fingerprint records.
+        scale: what a cosine is multiplied with, where the weights say it.
+    """
+
+    def __init__(
+        self,
+        *,
+        image: Runner,
+        text: Runner,
+        preprocessing: Preprocessing,
+        prompts: Prompts,
+        precision: str,
+        digest: str,
+        libraries: Sequence[str] = ("torch", "open_clip_torch", "pillow"),
+        facts: Mapping[str, Any] | None = None,
+        scale: float | None = None,
+    ) -> None:
+        self.image, self.text = image, text
+        self.preprocessing, self.prompts = preprocessing, prompts
+        self.precision, self.digest = precision, digest
+        self.versions = library_versions(*libraries)
+        self.facts = dict(facts or {})
+        self.scale = scale
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Embed n uint8 RGB images; float32 [n, d] on the CPU, unit length."""
+
+        def call(part: Sequence[np.ndarray], device: str) -> "Tensor":
+            threads = 1 if device.startswith("cpu") else min(CARD_THREADS, os.cpu_count() or 1)
+            return self.embed_pixels(self.preprocessing.tensor(part, threads=threads), device)
+
+        return self.image.rows(images, call)
+
+    def encode_texts(self, texts: Sequence[str]) -> "Tensor":
+        """Embed n texts; float32 [n, d] on the CPU, unit length."""
+        return self.text.rows(texts, self.embed_texts)
+
+    def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
+        """Raw embeddings of float32 [n, 3, side, side]."""
+        import torch
+
+        found: Tensor = self.image.network.encode_image(pixels.to(device=device, dtype=getattr(torch, self.precision)))
+        return found
+
+    def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
+        """Raw embeddings of n texts."""
+        found: Tensor = self.text.network.encode_text(self.prompts.tokens(texts).to(device))
+        return found
+
+
+class PublishedEncoder(Published, DualEncoder):
+    """Score = scale · max(cos(image, prefix + caption), 0), with the constants of its description.
+
+    A subclass says how its weights become :class:`Towers`.
+    """
+
+    def __init__(self, towers: Towers) -> None:
+        self._towers = towers
+        self._prefix = str(self.entry.settings.get("prefix", ""))
+
+    @classmethod
+    @abstractmethod
+    def open(cls, found: Sequence[Place], device: str) -> Towers:
+        """Load the towers from places where nothing is missing."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load the towers.
+
+        Raises:
+            NotAvailable: if a file is missing, damaged, or of another architecture.
+        """
+        return cls(cls.open(cls.places(), device))
+
+    def runners(self) -> Sequence[Runner]:
+        """Image tower and text tower; often one network."""
+        return self._towers.image, self._towers.text
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the scores depend on."""
+        towers = self._towers
+        return Fingerprint(
+            name=self.spec.name,
+            weights=towers.digest,
+            preprocessing=str(towers.preprocessing),
+            precision=towers.precision,
+            versions=towers.versions,
+            settings={**self.entry.settings, "max_tokens": towers.prompts.limit, **towers.facts},
+        )
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Embed n uint8 RGB images; float32 [n, d], L2-normalised."""
+        return self._towers.encode_images(images)
+
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Embed m captions behind the prefix; float32 [m, d], L2-normalised, NaN where a caption is blank."""
+        import torch
+
+        written = [index for index, caption in enumerate(captions) if caption.strip()]
+        prompts = [self._prefix + captions[index] for index in written]
+        rows = self._towers.encode_texts(prompts or ["a"])  # where all are blank, only the width is wanted
+        embeddings = torch.full((len(captions), rows.shape[1]), float("nan"))
+        if written:
+            embeddings[written] = rows
+        return embeddings
+
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Return scale · max(cos, 0) row by row, float64 [n]; NaN where a caption is blank."""
+        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1).numpy()
+        scores: np.ndarray = self.entry.number("scale", 1.0) * np.clip(cosines, 0.0, 1.0)
+        return scores
+
+    def crop(self, width: int, height: int) -> Box:
+        """The part of the image that the preprocessing keeps."""
+        return self._towers.preprocessing.crop(width, height)
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of tokens of prefix and caption, markers included, before truncation."""
+        return self._towers.prompts.read(self._prefix + caption).tokens
+
+    def truncates(self, caption: str) -> bool:
+        """Whether prefix and caption have more tokens than the text tower reads."""
+        return bool(self._towers.prompts.read(self._prefix + caption).truncated)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the square that enters the network, the prompt, and what was cut off of it."""
+        preprocessing = self._towers.preprocessing
+        reading = self._towers.prompts.read(self._prefix + caption)
+        side = preprocessing.side
+        how = "the whole picture squeezed into a square" if preprocessing.mode == "squash" else "the centre square"
+        return Sight(
+            views=((f"{side} × {side} px into the network", preprocessing.view(image)),),
+            crop=self.crop(image.shape[1], image.shape[0]),
+            prompt=self._prefix + caption,
+            truncated=reading.truncated,
+            tokens=reading.tokens,
+            object_inside=self.object_inside(object_mask),
+            notes=(f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",),
+        )

@@ -1,0 +1,127 @@
+"""From a picture of any size to what enters an image tower, as the publishers' code does it."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from PIL import Image
+
+from core.corpora.images import check_rgb
+from core.corpora.schema import Box
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Triple = tuple[float, float, float]
+CLIP_MEAN: Triple = (0.48145466, 0.4578275, 0.40821073)
+CLIP_STD: Triple = (0.26862954, 0.26130258, 0.27577711)
+_RIBBON = 64
+"""A picture that is so many times longer than wide is not resized whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessing:
+    """Resize, crop, normalise.
+
+    Args:
+        side: of the square that enters the network, in pixels.
+        mode: ``shortest`` scales the short side to ``side`` and cuts the centre square out; ``squash`` squeezes the
+            whole picture into the square.
+        centre: what becomes of half a pixel when the centre is cut out: ``round`` (half to even, torchvision) or
+            ``floor`` (transformers).
+        interpolation: ``bicubic`` or ``bilinear``, antialiased as Pillow does it.
+        mean, std: of each channel in [0, 1].
+
+    Source: torchvision's Resize, CenterCrop and Normalize on Pillow images, as OpenAI's CLIP and its kin use them.
+    """
+
+    side: int
+    mode: Literal["shortest", "squash"] = "shortest"
+    centre: Literal["round", "floor"] = "round"
+    interpolation: Literal["bicubic", "bilinear"] = "bicubic"
+    mean: Triple = CLIP_MEAN
+    std: Triple = CLIP_STD
+
+    def crop(self, width: int, height: int) -> Box:
+        """Part of a picture of that size that reaches the network, in its pixels."""
+        if self.mode == "squash":
+            return Box(0, 0, width, height)
+        scaled_width, scaled_height = self._scaled(width, height)
+        left, top = self._margin(scaled_width), self._margin(scaled_height)
+        across, down = width / scaled_width, height / scaled_height
+        x, y = left * across, top * down
+        return Box(x, y, min(self.side * across, width - x), min(self.side * down, height - y))
+
+    def view(self, image: np.ndarray) -> np.ndarray:
+        """Return what enters the network before its numbers are normalised.
+
+        The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that
+        would become enormous in between has only its centre resized, which may differ where contrast is harsh.
+
+        Args:
+            image: uint8 RGB [H, W, 3], at least 1 × 1.
+
+        Returns:
+            uint8 RGB [side, side, 3].
+
+        Raises:
+            InvalidInput: if the array has another shape or type.
+        """
+        check_rgb(image)
+        height, width = image.shape[:2]
+        kernel = Image.Resampling.BICUBIC if self.interpolation == "bicubic" else Image.Resampling.BILINEAR
+        picture = Image.fromarray(np.ascontiguousarray(image))
+        square = (self.side, self.side)
+        if self.mode == "squash":
+            return np.asarray(picture.resize(square, kernel))
+        if max(width, height) > _RIBBON * min(width, height):
+            box = self.crop(width, height)
+            return np.asarray(picture.resize(square, kernel, box=(box.x, box.y, box.right, box.bottom)))
+        scaled = self._scaled(width, height)
+        left, top = self._margin(scaled[0]), self._margin(scaled[1])
+        return np.asarray(picture.resize(scaled, kernel))[top : top + self.side, left : left + self.side]
+
+    def tensor(self, images: Sequence[np.ndarray], *, threads: int = 1) -> "Tensor":
+        """Return float32 [n, 3, side, side]: views in [0, 1], minus the mean, over the standard deviation.
+
+        Args:
+            threads: how many make views at once; a card waits for them, a CPU has better to do.
+        """
+        import torch
+
+        if threads > 1:
+            with ThreadPoolExecutor(threads) as pool:  # Pillow resizes without holding the interpreter
+                views = list(pool.map(self.view, images))
+        else:
+            views = [self.view(image) for image in images]
+        stack = torch.from_numpy(np.stack(views))
+        mean = torch.tensor(self.mean).view(1, 3, 1, 1)
+        std = torch.tensor(self.std).view(1, 3, 1, 1)
+        return stack.permute(0, 3, 1, 2).float().div_(255).sub_(mean).div_(std)
+
+    def __str__(self) -> str:
+        """One line for the fingerprint."""
+        cut = f"short side to {self.side}, centre cut ({self.centre})" if self.mode == "shortest" else "squeezed"
+        return f"{self.interpolation}, {cut}, {self.side}x{self.side}, mean {list(self.mean)}, std {list(self.std)}"
+
+    def _scaled(self, width: int, height: int) -> tuple[int, int]:
+        short, long = min(width, height), max(width, height)
+        longer = int(self.side * long / short)
+        return (self.side, longer) if width <= height else (longer, self.side)
+
+    def _margin(self, scaled: int) -> int:
+        spare = scaled - self.side
+        return spare // 2 if self.centre == "floor" else round(spare / 2.0)
+
+
+def padded_square(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
+    """Return the image in the middle of a square of one colour, as LLaVA pads it; nothing is cut off."""
+    height, width = image.shape[:2]
+    side = max(height, width)
+    square = np.empty((side, side, 3), dtype=np.uint8)
+    square[:] = colour
+    top, left = (side - height) // 2, (side - width) // 2
+    square[top : top + height, left : left + width] = image
+    return square

@@ -1,0 +1,1 @@
+"""Published weights: what exists, how it is fetched and checked, on which device it runs."""

@@ -1,0 +1,181 @@
+"""Fetching published weights: written aside, checked, renamed; an interrupted one goes on where it stopped."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.offline.weights import file_sha256
+from core.evaluators.weights.catalogue import WeightFile, Weights
+from core.evaluators.weights.fetched import numbered_parts, usual
+
+MOST_BYTES = 16 * 2**30
+"""A file larger than this is refused: no evaluator of the catalogue comes near it."""
+TIMEOUT_S = 30.0
+_BLOCK = 2**20
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes so far, bytes in all); the second is 0 where the server does not say."""
+
+
+def fetch(known: Weights, progress: Progress | None = None) -> Path:
+    """Bring a set of weights onto this machine.
+
+    Args:
+        progress: called as bytes arrive.
+
+    Returns:
+        Its file, or its folder.
+
+    Raises:
+        NotAvailable: if the publisher cannot be reached, answers something else, or only a person can fetch it; one
+            sentence with the address and the place on disk.
+    """
+    target = usual(known)
+    if known.kind == "page":
+        raise NotAvailable(
+            f"{known.title}: only a person can fetch {known.files[0].name}; save it from {known.where} and run the "
+            f"command again with --weights PATH, or put it at {target}"
+        )
+    if known.kind == "made":
+        raise NotAvailable(f"{known.title}: no weights are public; make them with: {known.command}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if known.kind == "hub":
+        return _from_hub(known, progress)
+    assert known.url is not None
+    if not (target.is_file() and _is_known(target, known.files[0].sha256)):
+        download(known.url, target, sha256=known.files[0].sha256, progress=progress)
+    return target
+
+
+def download(
+    url: str, target: Path, *, sha256: str | None = None, most_bytes: int = MOST_BYTES, progress: Progress | None = None
+) -> None:
+    """Fetch one file over https (or from this machine, over http).
+
+    What arrives is written to ``<name>.part`` beside the target; where such a part is there, the rest is asked for.
+
+    Raises:
+        InvalidInput: for another kind of address.
+        NotAvailable: if the server cannot be reached, sends a web page, too much, too little or other bytes than
+            the published hash says.
+    """
+    _check_address(url)
+    part = target.with_name(target.name + ".part")
+    try:
+        _stream(url, part, most_bytes, progress)
+    except (HTTPError, URLError, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise NotAvailable(f"{url} cannot be fetched ({reason}); fetch it elsewhere and put it at {target}") from error
+    found = file_sha256(part)
+    if sha256 and found != sha256:
+        part.unlink()
+        raise NotAvailable(f"{url} gave a file with sha256 {found[:16]}…, published {sha256[:16]}…; it was not kept")
+    with part.open("rb") as stream:
+        if stream.read(256).lstrip().lower().startswith((b"<!doctype", b"<html")):
+            part.unlink()
+            raise NotAvailable(f"{url} gave a web page, not weights; open it in a browser and put the file at {target}")
+    part.replace(target)
+
+
+def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) -> None:
+    done = part.stat().st_size if part.is_file() else 0
+    request = Request(url, headers={"User-Agent": "invariscope", **({"Range": f"bytes={done}-"} if done else {})})
+    try:
+        answer = build_opener(_OnlyHttps).open(request, timeout=TIMEOUT_S)
+    except HTTPError as error:
+        if error.code == 416 and done:  # nothing is left to send: the part is whole, or of another file
+            error.close()
+            return
+        error.close()
+        raise
+    with answer:
+        resumed = answer.status == 206
+        done = done if resumed else 0
+        told = int(answer.headers.get("Content-Length") or 0)
+        total = told + done if told else 0
+        if total > most_bytes:
+            raise NotAvailable(f"{url} has {total:,} bytes, more than the {most_bytes:,} that are taken; not fetched")
+        _check_room(part, total - done)
+        with part.open("ab" if resumed else "wb") as stream:
+            while block := answer.read(_BLOCK):
+                done += len(block)
+                if done > most_bytes:
+                    raise NotAvailable(f"{url} sends more than the {most_bytes:,} bytes that are taken; stopped")
+                stream.write(block)
+                if progress is not None:
+                    progress(done, total)
+    if total and done < total:
+        raise OSError(f"the connection ended after {done:,} of {total:,} bytes; run the command again to go on")
+
+
+def _from_hub(known: Weights, progress: Progress | None) -> Path:
+    from huggingface_hub import logging as hub_logging
+
+    hub_logging.set_verbosity_error()  # what goes wrong is said below, once
+    folder = usual(known) if len(known.files) > 1 else usual(known).parent
+    for rank, each in enumerate(known.files):
+        _one_of_hub(known, each, folder)
+        if progress is not None:
+            progress(rank + 1, len(known.files))
+    parts = numbered_parts(folder)
+    for rank, name in enumerate(parts):
+        _one_of_hub(known, WeightFile(name=name), folder)
+        if progress is not None:
+            progress(len(known.files) + rank + 1, len(known.files) + len(parts))
+    return usual(known)
+
+
+def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    assert known.repository is not None
+    try:
+        path = hf_hub_download(
+            known.repository, each.name, revision=known.revision, local_dir=folder, library_name="invariscope"
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status == 404 and each.optional:
+            return
+        why = "the hub refuses it" if status in (401, 403) else f"answer {status}" if status else "no network"
+        raise NotAvailable(
+            f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "
+            f"{known.where} elsewhere and put them into {folder}"
+        ) from error
+    if each.sha256 and file_sha256(Path(path)) != each.sha256:
+        Path(path).unlink()
+        raise NotAvailable(f"{each.name} of {known.repository} is not the file that was published; it was not kept")
+
+
+class _OnlyHttps(HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Request, fp: object, code: int, msg: str, headers: object, newurl: str
+    ) -> Request | None:
+        _check_address(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
+
+
+def _check_address(url: str) -> None:
+    parts = urlsplit(url)
+    local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if parts.scheme != "https" and not local:
+        raise InvalidInput(f"weights are fetched over https, got {url!r}; correct the address")
+
+
+def _check_room(part: Path, wanted: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if wanted > free:
+        raise NotAvailable(f"{part.parent} has {free:,} bytes free and the file needs {wanted:,}; make room first")
+
+
+def _is_known(path: Path, sha256: str | None) -> bool:
+    return sha256 is None or file_sha256(path) == sha256
+
+
+def _listed(known: Weights) -> str:
+    return ", ".join(each.name for each in known.files)

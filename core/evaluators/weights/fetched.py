@@ -1,0 +1,254 @@
+"""Where the weights of a published evaluator lie on this machine, and whether they are the known ones."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core import settings
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.base import Availability
+from core.evaluators.offline.weights import file_sha256
+from core.evaluators.weights.catalogue import Description, Weights, weights
+
+KEPT = "kept.json"
+"""In the folder of weights: the paths that the user named."""
+INDEX = "model.safetensors.index.json"
+"""In the folder of a large model: which of its numbered parts holds which tensor."""
+OLD_INDEX = "pytorch_model.bin.index.json"
+_MADE: dict[str, Weights] = {}
+_LABEL = re.compile(r"^[\w.+-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A set of weights and where it lies here.
+
+    Args:
+        path: the file of a set of one file, the folder of any other; it may not exist.
+        own: whether the user named the path; then it need not be the publisher's file.
+    """
+
+    weights: Weights
+    path: Path
+    own: bool = False
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the files that are not there."""
+        if self.path.is_file():
+            return ()
+        if len(self.weights.files) == 1 and not self.path.is_dir():
+            return (self.weights.files[0].name,)
+        needed = [each.name for each in self.weights.files if not each.optional]
+        lacking = [name for name in needed if not _stands_in(self.path, name)]
+        return (*lacking, *(name for name in numbered_parts(self.path) if not (self.path / name).is_file()))
+
+    def files(self) -> tuple[Path, ...]:
+        """Every file that is loaded, in the catalogue's order; for a folder of the user's own, all that it holds.
+
+        Raises:
+            NotAvailable: if one is missing.
+        """
+        if self.missing:
+            raise NotAvailable(f"{self.weights.title}: no {', '.join(self.missing)} at {self.path}")
+        if self.path.is_file():
+            return (self.path,)
+        inside = (each for each in self.path.rglob("*") if each.is_file())
+        return tuple(sorted(each for each in inside if not _hidden(each.relative_to(self.path))))
+
+    def digest(self) -> str:
+        """sha256 of the file, or over names and hashes of the folder's files, after checking what is published.
+
+        Raises:
+            NotAvailable: if a file is missing, or is not the one that the publisher describes.
+        """
+        files = self.files()
+        hashes = {path: file_sha256(path) for path in files}
+        for path, found in hashes.items():
+            published = self._published(path)
+            if published and found != published and not self.own:
+                raise NotAvailable(
+                    f"{path} has sha256 {found[:16]}…, published {published[:16]}…: it is damaged or another file; "
+                    f"delete it and fetch it again"
+                )
+        if len(files) == 1:
+            return hashes[files[0]]
+        told = "\n".join(f"{path.relative_to(self.path)} {value}" for path, value in hashes.items())
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def _published(self, path: Path) -> str | None:
+        """What the publisher says that a file hashes to."""
+        if len(self.weights.files) == 1:  # the user's copy may have another name
+            return self.weights.files[0].sha256
+        name = path.relative_to(self.path).as_posix()
+        return next((each.sha256 for each in self.weights.files if each.name == name), None)
+
+
+def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
+    """Where each set of weights of an evaluator lies.
+
+    Args:
+        at: the user's own file or folder: the first set. A folder may hold the further sets too, each in a folder
+            (or, for a set of one file, a file) of the catalogue's name for it; what it lacks is looked for in the
+            usual place.
+    """
+    found = []
+    for rank, known in enumerate(sets(entry)):
+        place = Place(known, kept().get(known.id, usual(known)))
+        if at is not None:
+            own = within(known, at)
+            inside = at / known.id  # incomplete, but there: what it lacks is what the reader wants to hear
+            chosen = inside if inside.exists() else at if rank == 0 else None
+            place = own or (Place(known, chosen, own=True) if chosen else place)
+        found.append(place)
+    return tuple(found)
+
+
+def optional_places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
+    """Where each set of weights lies that an evaluator can do without; its files may be missing.
+
+    Args:
+        at: a folder of the user's own that may hold them; what it lacks is looked for in the usual place.
+    """
+    found = []
+    for known in optional_sets(entry):
+        own = None if at is None else optional_within(known, at)
+        found.append(own or Place(known, kept().get(known.id, usual(known))))
+    return tuple(found)
+
+
+def optional_within(known: Weights, path: Path) -> Place | None:
+    """Find a set that an evaluator can do without at a path of the user's own; a file counts by its name alone."""
+    if path.is_file():
+        named = any(path.name == each.name for each in known.files if not each.optional)
+        return Place(known, path if len(known.files) == 1 else path.parent, own=True) if named else None
+    return within(known, path)
+
+
+def sets(entry: Description) -> tuple[Weights, ...]:
+    """The sets of weights of an evaluator."""
+    return tuple(_MADE.get(identifier) or weights(identifier) for identifier in entry.weights)
+
+
+def optional_sets(entry: Description) -> tuple[Weights, ...]:
+    """The sets of weights that an evaluator can do without."""
+    return tuple(weights(identifier) for identifier in entry.optional_weights)
+
+
+def within(known: Weights, path: Path) -> Place | None:
+    """Find a set of weights at a path of the user's own: the path itself, or in the folder that it is."""
+    single = len(known.files) == 1
+    tried = (path / known.id, path / known.files[0].name) if single else (path / known.id, path)
+    every = [Place(known, each, own=True) for each in ((path, *tried) if path.is_file() and single else tried)]
+    return next((each for each in every if not each.missing), None)
+
+
+def register(known: Weights) -> None:
+    """Make a set of weights known that stands in no file of the catalogue, because a name was given on demand."""
+    _MADE[known.id] = known
+
+
+def usual(known: Weights) -> Path:
+    """Where ``python -m core evaluators get`` puts a set of weights."""
+    folder = settings.weights_dir() / known.id
+    return folder / known.files[0].name if len(known.files) == 1 else folder
+
+
+def availability(entry: Description, at: Path | None = None) -> Availability:
+    """Say whether everything is there; nothing is read."""
+    for place in places(entry, at):
+        if not place.missing:
+            continue
+        lacking = ", ".join(place.missing[:2]) + (" …" if len(place.missing) > 2 else "")
+        if place.own:
+            return Availability(False, f"no {lacking} at {place.path}", f"{_GET} {entry.name} --weights PATH")
+        return Availability(False, f"{place.weights.title} is not here ({lacking})", command(entry, place.weights))
+    return Availability(True)
+
+
+def numbered_parts(folder: Path) -> tuple[str, ...]:
+    """Files that the index of weights in several parts names; empty where the folder has no index.
+
+    Raises:
+        NotAvailable: if the index is damaged, or names anything but files of its folder.
+    """
+    path = next((folder / name for name in (INDEX, OLD_INDEX) if (folder / name).is_file()), None)
+    if path is None:
+        return ()
+    try:
+        names = sorted(set(json.loads(path.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotAvailable(f"{path} is no index of weights ({error!r}); delete it and fetch it again") from error
+    if not all(isinstance(name, str) and _LABEL.match(name) for name in names):
+        raise NotAvailable(f"{path} names files outside its folder and is not used; fetch it again")
+    return tuple(names)
+
+
+def command(entry: Description, known: Weights) -> str:
+    """The one command that gets a set of weights."""
+    if known.kind == "made":
+        return known.command or ""
+    return f"{_GET} {entry.name}" + (" --weights PATH" if known.kind == "page" else "")
+
+
+def kept() -> dict[str, Path]:
+    """Paths of the user's own: of a set of weights by its id, of a further checkpoint by ``name@label``.
+
+    Raises:
+        InvalidInput: if the file that lists them is damaged.
+    """
+    path = settings.weights_dir() / KEPT
+    if not path.is_file():
+        return {}
+    return dict(_read_kept(path, path.stat().st_mtime_ns))
+
+
+def keep(name: str, path: Path) -> None:
+    """Remember a path of the user's own, under the id of a set of weights or ``name@label``."""
+    folder = settings.weights_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    every = {**{key: str(value) for key, value in kept().items()}, name: str(path.absolute())}
+    draft = folder / f".{KEPT}.new"
+    draft.write_text(json.dumps(every, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    draft.replace(folder / KEPT)
+
+
+def checked_label(label: str) -> str:
+    """Return a label that may stand behind an ``@``.
+
+    Raises:
+        InvalidInput: for one that holds anything but letters, digits and ``. _ + -``.
+    """
+    if not _LABEL.match(label):
+        raise InvalidInput(f"a label holds letters, digits and . _ + - only, got {label!r}")
+    return label
+
+
+@cache
+def _read_kept(path: Path, _modified_ns: int) -> dict[str, Path]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInput(f"{path} is not JSON ({error}); correct or delete it") from error
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise InvalidInput(f"{path} must map names to paths; correct or delete it")
+    return {name: Path(value) for name, value in content.items()}
+
+
+def _hidden(path: Path) -> bool:
+    """Whether a file is none of the weights: the hub's client keeps times and tags in a hidden folder."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _stands_in(folder: Path, name: str) -> bool:
+    """Whether a file, or the same weights in the safe format, is there."""
+    path = folder / name
+    kinds = ("pytorch_model.bin", OLD_INDEX, "model.safetensors", INDEX)  # the later ones stand in for the earlier
+    twins = [path.with_name(kind) for kind in kinds if path.name in kinds]
+    return any(each.is_file() for each in (path, *twins))
+
+
+_GET = "python -m core evaluators get"

@@ -1,0 +1,167 @@
+"""The files of jobs: what was asked, how it stands, its log and progress; whole or not at all, one writer at a time.
+
+A job is a folder ``data/jobs/<run-id>/`` with ``job.json`` (the request, never changed), ``state.json`` (replaced under
+the lock of the queue), ``log.txt`` (only ever appended to) and ``progress.json`` (written by the audit). No file holds
+a secret or the environment, and nothing in them is ever read by a shell.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import filelock
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.errors import InvalidInput, StoreError
+from core.jobs.request import AuditRequest, first_problem
+from core.store.files import cannot_write, write_json
+from core.store.manifest import check_run_id
+
+JOB, STATE, LOG, PROGRESS = "job.json", "state.json", "log.txt", "progress.json"
+QUEUE_LOCK, WORKER_LOCK, WORKER_LOG, COMING = ".queue.lock", ".worker.lock", ".worker.log", ".worker.coming"
+
+LARGEST_FILE = 1_000_000
+"""Most bytes of a job file that are read: one that was tampered with may be anything."""
+
+Status = Literal["waiting", "running", "complete", "failed", "cancelled", "died"]
+
+
+class State(BaseModel):
+    """How a job stands.
+
+    Args:
+        status: ``died`` is one whose process ended without a word.
+        turn: place in the order of starting; the lowest waiting one is next.
+        attempt: 1, and one more each time it is resumed.
+        queued: when it was asked for, UTC.
+        started: when its process began.
+        ended: when its end was noticed.
+        pid: number of its process.
+        born: when that process was born, in seconds since 1970.
+        exit_code: of the process; negative: the signal that ended it; None: not known.
+        cancel: when somebody asked to stop it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    status: Status
+    turn: int = Field(ge=1)
+    attempt: int = Field(default=1, ge=1)
+    queued: str
+    started: str | None = None
+    ended: str | None = None
+    pid: int | None = Field(default=None, gt=1)
+    born: float | None = None
+    exit_code: int | None = None
+    cancel: str | None = None
+
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def read_shape(path: Path, shape: type[Shape]) -> Shape:
+    """Read a JSON file of a known shape.
+
+    Raises:
+        StoreError: if it is missing, cut, or was changed by somebody.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise InvalidInput(f"it has more than {LARGEST_FILE} bytes")
+        return shape.model_validate_json(data)
+    except FileNotFoundError as error:
+        raise StoreError(f"{path} is missing; the job is left out, remove its folder to be rid of it") from error
+    except (OSError, ValueError, RecursionError) as error:
+        why = first_problem(error) if isinstance(error, ValidationError) else str(error)
+        raise StoreError(
+            f"{path} cannot be read ({why}); the job is left out, remove its folder to be rid of it"
+        ) from error
+
+
+def read_job(folder: Path) -> tuple[AuditRequest, State]:
+    """Read a job's request and state.
+
+    Raises:
+        StoreError: if a file cannot be used, or names another job than the folder.
+    """
+    request = read_shape(folder / JOB, AuditRequest)
+    if request.run_id != folder.name:
+        raise StoreError(f"{folder / JOB} names run {request.run_id!r} and lies in {folder.name!r}; "
+                         "the job is left out, remove its folder to be rid of it")  # fmt: skip
+    return request, read_shape(folder / STATE, State)
+
+
+def write_shape(path: Path, value: BaseModel) -> None:
+    """Write a JSON file aside and rename it.
+
+    Raises:
+        StoreError: if it cannot be written; what stood there still stands.
+    """
+    write_json(path, value.model_dump(mode="json"))
+
+
+def job_folders(jobs: Path) -> list[Path]:
+    """Folders that hold a job, by name; what has another name than an id may have is none."""
+    try:
+        found = sorted(path for path in jobs.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError:
+        return []
+    return [path for path in found if _is_id(path.name) and (path / JOB).exists()]
+
+
+def job_folder(jobs: Path, job_id: str) -> Path:
+    """Folder of a job that is there.
+
+    Raises:
+        InvalidInput: for a text that is no id, or a job that is not there.
+    """
+    folder = jobs / check_run_id(job_id)
+    if not (folder / JOB).is_file():
+        known = ", ".join(path.name for path in job_folders(jobs)) or "none"
+        raise InvalidInput(f"there is no job {job_id!r}; there are: {known}")
+    return folder
+
+
+@contextmanager
+def queue_lock(jobs: Path, *, timeout_s: float = 20.0) -> Iterator[None]:
+    """Be the only one that changes a state or decides whether a worker is needed.
+
+    Raises:
+        StoreError: if the folder cannot be written, or somebody holds the lock too long.
+    """
+    try:
+        jobs.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(jobs / QUEUE_LOCK, timeout=timeout_s)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise StoreError(f"another process holds {jobs / QUEUE_LOCK}; try again in a moment") from error
+    except OSError as error:
+        raise StoreError(cannot_write(jobs / QUEUE_LOCK, error)) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def tail(path: Path, *, lines: int = 200, most_bytes: int = 64_000) -> str:
+    """Last lines of a log, without what could steer a terminal or a page; empty where there is no log."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(file.tell() - most_bytes, 0))
+            text = file.read(most_bytes).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    kept = ("".join(each for each in line if each.isprintable() or each == "\t") for line in text.splitlines()[-lines:])
+    return "\n".join(kept)
+
+
+def _is_id(name: str) -> bool:
+    try:
+        return check_run_id(name) == name
+    except InvalidInput:
+        return False

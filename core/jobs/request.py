@@ -1,0 +1,244 @@
+"""What a job does: one audit, as the fields that a page or the command line fills in, and as a command line."""
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from core import settings
+from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
+from core.corpora import registry as corpora
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.registry import find
+from core.probes.registry import catalogue, select
+from core.store.manifest import check_run_id
+
+
+class AuditRequest(BaseModel):
+    """One audit to be run; made by :func:`audit_request`.
+
+    Args:
+        corpus: name of a loader.
+        root: its folder, absolute; None where it needs none.
+        options: of the loader, e.g. ``{"split": "val2017"}``.
+        probes: names, families, axes, ``default`` or ``all``.
+        evaluators: registered names or ``path/to/file.py:Name``.
+        subject: ``template``, ``human`` or ``both``.
+        languages: of the human captions, ISO 639-1.
+        captions_each: most human captions of an item in each language.
+        limit: only the first items; None: all.
+        seed: of everything random; None: the usual one.
+        run_id: name of the run and of its job; None: made when the job is started.
+        device: where the evaluators run; None: the best there is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    corpus: str
+    root: str | None = None
+    options: dict[str, str] = Field(default_factory=dict)
+    probes: tuple[str, ...] = Field(default=("default",), min_length=1)
+    evaluators: tuple[str, ...] = Field(min_length=1)
+    subject: Literal["template", "human", "both"] = "template"
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
+    captions_each: int = Field(default=1, ge=1)
+    limit: int | None = Field(default=None, ge=1)
+    seed: int | None = Field(default=None, ge=0)
+    run_id: str | None = None
+    device: str | None = None
+
+    @field_validator("run_id")
+    @classmethod
+    def _safe_id(cls, run_id: str | None) -> str | None:
+        return None if run_id is None else check_run_id(run_id)
+
+    @field_validator("probes", "evaluators", "languages")
+    @classmethod
+    def _no_comma(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        bad = [name for name in names if "," in name or not name.strip()]
+        if bad:
+            raise ValueError(f"names hold no comma and are not empty, got {bad[0]!r}")
+        return names
+
+    def arguments(self, *, resume: bool = False) -> list[str]:
+        """Words after ``python -m core`` that run this audit."""
+        words = ["audit", "--corpus", self.corpus]
+        words += ["--root", self.root] if self.root is not None else []
+        words += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
+        words += ["--probes", ",".join(self.probes), "--evaluators", ",".join(self.evaluators)]
+        words += ["--subject", self.subject] if self.subject != "template" else []
+        words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
+        words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
+        for name in ("limit", "seed", "run_id", "device"):
+            value = getattr(self, name)
+            words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
+        return words + (["--resume"] if resume else [])
+
+    def shell(self, *, resume: bool = False) -> str:
+        """The command to paste in a shell: every word quoted as the shell needs it."""
+        words = ["python", "-m", "core", *self.arguments(resume=resume)]
+        usual = settings.data_dir().absolute() == settings.usual_data_dir()
+        return shlex.join(words if usual else [*words, "--out", str(settings.runs_dir().absolute())])
+
+    def command(self, progress: Path, *, resume: bool = False) -> list[str]:
+        """The process to start, as a list: no shell reads it.
+
+        Args:
+            progress: file that the audit tells its progress in.
+            resume: go on with the run.
+        """
+        return [sys.executable, "-m", "core", *self.arguments(resume=resume), "--progress-file", str(progress)]
+
+    def load(self) -> Corpus:
+        """Read the corpus.
+
+        Raises:
+            InvariscopeError: if it cannot be read.
+        """
+        return corpora.catalogue().get(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
+
+    def plan(self, corpus: Corpus) -> Plan:
+        """Plan the audit of a corpus that was read already; see :func:`core.audit.plan.make_plan`."""
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return make_plan(
+            corpus, evaluators=self.evaluators, probes=self.probes, subjects=SUBJECT_CHOICES[self.subject],
+            root=None if self.root is None else Path(self.root), limit=self.limit, languages=self.languages,
+            captions_each=self.captions_each, **seed,
+        )  # fmt: skip
+
+    def check(self) -> None:
+        """Find out cheaply, before a job is made, what would stop the audit at once.
+
+        Raises:
+            UnknownName: for an unknown corpus, probe or evaluator.
+            InvalidInput: for a folder that is not there.
+            NotAvailable: for an evaluator that is not on this machine, with the command that gets it.
+        """
+        loader = corpora.catalogue().get(self.corpus)
+        if loader.needs_root and self.root is None:
+            raise InvalidInput(f"corpus {self.corpus!r} needs a folder; give the path of one on this machine")
+        if self.root is not None:
+            check_folder(self.root)
+        select(self.probes)
+        for reference in self.evaluators:
+            evaluator = find(reference)
+            available = evaluator.availability()
+            if not available.ready:
+                raise NotAvailable(
+                    f"evaluator {evaluator.spec.name} is not available: {available.reason}; "
+                    f"get it with: {available.command}"
+                )
+
+    def named(self, taken: Iterable[str] = ()) -> "AuditRequest":
+        """Return the request with a run id; one is made of corpus and time where there is none.
+
+        Args:
+            taken: ids that a made one must not be.
+        """
+        if self.run_id is not None:
+            return self
+        corpus = re.sub(r"[^A-Za-z0-9._-]+", "-", self.corpus).strip("-._")[:60] or "audit"
+        first = f"{corpus}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        names = (first, *(f"{first}-{number}" for number in range(2, 1000)))
+        return self.model_copy(update={"run_id": next(name for name in names if name not in set(taken))})
+
+
+def audit_request(**fields: Any) -> AuditRequest:
+    """Make a request of what a reader filled in.
+
+    Raises:
+        InvalidInput: naming the field.
+    """
+    if fields.get("root") is not None:
+        fields["root"] = str(Path(fields["root"]).expanduser().absolute())
+    fields["evaluators"] = tuple(map(_absolute, fields.get("evaluators", ())))
+    try:
+        return AuditRequest(**fields)
+    except ValidationError as error:
+        raise InvalidInput(first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong, in one line."""
+    told = error.errors(include_url=False)[0]
+    where = ".".join(map(str, told["loc"])) or "the request"
+    return f"{where}: {told['msg'].removeprefix('Value error, ')}, got {str(told.get('input'))[:80]!r}"
+
+
+def check_folder(text: str) -> Path:
+    """Return a folder on this machine.
+
+    Raises:
+        InvalidInput: saying whether nothing is there, or a file, or something that may not be read.
+    """
+    path = Path(text).expanduser()
+    try:
+        if not path.is_absolute():
+            raise InvalidInput(f"the folder must be an absolute path on this machine, got {text!r}")
+        if path.is_dir():
+            next(path.iterdir(), None)
+            return path
+        there = path.exists()
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the folder {text[:300]!r} cannot be read: {getattr(error, 'strerror', error)}") from error
+    if there:
+        raise InvalidInput(f"{path} is a file; give the folder that holds the images")
+    raise InvalidInput(f"there is no folder {path} on this machine; check the path")
+
+
+def read_options(text: str) -> dict[str, str]:
+    """Read ``key=value, key=value``.
+
+    Raises:
+        InvalidInput: for a part without ``=`` or a key given twice.
+    """
+    options: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        key, separator, value = (each.strip() for each in part.partition("="))
+        if not separator or not key or not value:
+            raise InvalidInput(f"options are key=value, separated by commas, got {part!r}")
+        if key in options:
+            raise InvalidInput(f"option {key} is given twice ({options[key]!r} and {value!r}); give it once")
+        options[key] = value
+    return options
+
+
+def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
+    """Write chosen probes as few words: axes and families where they are whole, else names.
+
+    Example:
+        >>> short_patterns(["vflip", "rotate-10", "rotate-5", "rotate+5", "rotate+10"])
+        ('vflip', 'rotation')
+    """
+    wanted = set(names)
+    chosen = {probe.name: probe for probe in catalogue() if probe.name in wanted}
+    patterns: list[str] = []
+    while chosen:
+        first = next(iter(chosen.values()))
+        pattern, meant = first.name, {first.name}
+        for wider in ("all", "default", first.axis.value, first.family):
+            found = {probe.name for probe in select([wider])}
+            if len(found) > 1 and found <= chosen.keys():
+                pattern, meant = wider, found
+                break
+        patterns.append(pattern)
+        chosen = {name: probe for name, probe in chosen.items() if name not in meant}
+    return tuple(patterns)
+
+
+def _absolute(reference: str) -> str:
+    """An evaluator's reference with its file named from the root, so that it means the same from anywhere."""
+    file, colon, name = reference.rpartition(":")
+    if colon and file.endswith(".py"):
+        return f"{Path(file).expanduser().absolute()}:{name}"
+    if reference.endswith(".json"):
+        return str(Path(reference).expanduser().absolute())
+    base, at, checkpoint = reference.partition("@")
+    path = Path(checkpoint).expanduser()
+    return f"{base}@{path.absolute()}" if at and path.exists() else reference

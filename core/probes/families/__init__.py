@@ -1,0 +1,1 @@
+"""The probes themselves: the only modules in which probes are looked for."""

@@ -1,0 +1,100 @@
+"""Societal words in captions that people wrote: as written, neutralised, and swapped for their contrast.
+
+The image is the item's own; the modifier is replaced, a preceding *a* or *an* follows, all else stays
+identical. The neutral rewrite is the baseline of the caption as written and of the swapped one, as the
+length-matched control is in the templates. A swapped gender or mood may contradict what the photograph
+shows: its shift is a contrast with the neutral rewrite, and no proof of a bias by itself. An item without
+such a caption is rejected with that reason.
+Source: paper A, A.12.
+"""
+
+import re
+from types import MappingProxyType
+
+import numpy as np
+
+from core.errors import ProbeRejected
+from core.probes.base import BASE_CAPTION, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.scene import Scene
+from core.probes.words.lexicons import Family, Modifier, families
+from core.probes.words.natural_captions import NaturalCaption, find
+from core.probes.words.screening import screen
+
+NEUTRALISED = "neutralised"
+SWAPPED = "swapped"
+_GENDERED = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
+
+
+def make_probes(owner: Family) -> tuple[Probe, ...]:
+    """Return a family's natural probes.
+
+    ``natural-<family>:neutralised`` is the control and the baseline of the others; ``…:<word>`` is the
+    caption as it was written, where it says that word; ``…:swapped-<word>`` the caption into which that
+    word was put for its contrast.
+    """
+    made = [_probe(owner, None, NEUTRALISED, "The social word of a human caption is replaced by a neutral one.")]
+    for word in owner.modifiers:
+        made.append(_probe(owner, word, "", f"A human caption that says {word.word!r}, against its neutral rewrite."))
+        if any(other.contrast == word.word for other in owner.modifiers):
+            summary = f"A human caption with {word.word!r} in the place of its contrast, against its neutral rewrite."
+            made.append(_probe(owner, word, SWAPPED, summary))
+    return tuple(made)
+
+
+def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str) -> Probe:
+    family_name = f"natural-{owner.name}"
+    neutral = f"{family_name}:{NEUTRALISED}"
+    name = f"{family_name}:{'-'.join(part for part in (rewrite, word.word if word else '') if part)}"
+    return Probe(
+        name=name,
+        axis=Axis.SOCIETAL,
+        family=family_name,
+        expectation=Expectation.INVARIANT,
+        edits=Edits.CAPTION,
+        summary=summary,
+        make_function=_maker(owner, word, rewrite, name),
+        baseline=BASE_CAPTION if word is None else neutral,
+        modifier=word.word if word else None,
+        control=word is None,
+        source="paper A, A.12",
+        default=False,
+    )
+
+
+def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str) -> Maker:
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        found = find(scene.item, owner)
+        if found is None:
+            raise ProbeRejected(
+                "no-natural-caption",
+                f"no English caption of item {scene.item.id!r} has a {owner.name} word before a noun",
+            )
+        said = word.word if word else found.neutral.word
+        facts = {"written": found.modifier.word, "said": said, "noun": found.noun, "neutral": found.neutral.word}
+        return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=MappingProxyType(facts))
+
+    return make
+
+
+def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewrite: str) -> str:
+    if word is None:
+        return found.with_word(found.neutral.word)
+    wanted = found.modifier.contrast if rewrite == SWAPPED else found.modifier.word
+    if wanted != word.word:
+        raise ProbeRejected(
+            "other-modifier", f"the caption says {found.modifier.word!r}, so {word.word!r} has no place in it"
+        )
+    if rewrite != SWAPPED:
+        return found.text
+    if owner.name == "gender" and _GENDERED.search(found.text):
+        raise ProbeRejected(
+            "contradiction", f"the caption has a word such as 'his', which {word.word!r} may contradict"
+        )
+    rejection = screen(found.noun, found.category, owner.name, word.word)
+    if rejection is not None:
+        raise ProbeRejected(rejection.code, rejection.detail)
+    return found.with_word(word.word)
+
+
+NATURAL = tuple(probe for owner in families().values() for probe in make_probes(owner))
+"""Every natural probe; none is part of the standard grid."""

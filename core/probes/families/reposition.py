@@ -1,0 +1,173 @@
+"""Repositioning: the object moves to a quadrant at constant scale, the background stays (Algorithm 1).
+
+Source: paper A, sections 3.2, A.4 (Algorithm 1) and A.8; PROTOCOL section 1.
+"""
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from core.corpora.schema import Box, Mask
+from core.errors import ProbeRejected
+from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.pixels.cutout import Cutout, put_down
+from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy
+from core.probes.scene import Scene
+
+ANCHORS = ("TL", "TR", "BL", "BR")
+"""Top left, top right, bottom left, bottom right."""
+
+TRIES = 50
+"""K of Algorithm 1: how many jittered places are tried after the anchor itself."""
+
+LEAST_ROOM = 0.1
+"""The object's box must leave this share of the image's width, and of its height, to move in; otherwise opposite
+anchors all but coincide and the variant would test nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A translation in whole pixels, and how many jittered places were tried before it was found (0: the anchor)."""
+
+    right: int
+    down: int
+    tries: int = 0
+
+
+def anchor_point(anchor: str, width: int, height: int) -> tuple[float, float]:
+    """Return (x, y) of the centre of a quadrant, in pixel coordinates (pixel centres are whole numbers)."""
+    across = 0.25 if anchor.endswith("L") else 0.75
+    down = 0.25 if anchor.startswith("T") else 0.75
+    return across * width - 0.5, down * height - 0.5
+
+
+def find_place(scene: Scene, anchor: str, rng: np.random.Generator) -> Place:
+    """Find where the object goes: Algorithm 1, lines 4 to 6.
+
+    1. Translate the object's centroid to the anchor, pulled in so that the object's box stays inside the image.
+    2. While it leaves the image or covers another annotated instance, draw a place between the anchor and the
+       image's centre, in the k-th try up to k / TRIES of the way on each axis, so the centroid stays in its quadrant.
+
+    Raises:
+        ProbeRejected: ``too-large`` where the object leaves too little room to move; ``collision`` after TRIES tries.
+    """
+    cutout = scene.cutout
+    height, width = scene.pixels.shape[:2]
+    _check_room(scene, anchor)
+    goal = np.array(anchor_point(anchor, width, height))
+    centre = np.array([(width - 1) / 2, (height - 1) / 2])
+    start = pull_in(cutout, *_translation(cutout, goal), width, height)
+    anchored = np.array(cutout.centroid) + start
+    place = Place(*start)
+    while not is_free(scene, place.right, place.down):
+        tries = place.tries + 1
+        if tries > TRIES:
+            raise ProbeRejected(
+                "collision", f"every place tried for the object in the {anchor} quadrant ({TRIES} tries) covers another"
+            )
+        share = rng.random(2) * tries / TRIES
+        place = Place(*_translation(cutout, anchored + share * (centre - anchored)), tries)
+    return place
+
+
+def pull_in(cutout: Cutout, right: int, down: int, width: int, height: int) -> tuple[int, int]:
+    """Return the nearest translation that keeps the object's box inside the image."""
+    return (
+        min(max(right, -cutout.left), width - cutout.width - cutout.left),
+        min(max(down, -cutout.top), height - cutout.height - cutout.top),
+    )
+
+
+def is_inside(scene: Scene, right: int, down: int) -> bool:
+    """Whether the moved object's box lies in the image."""
+    cutout = scene.cutout
+    return pull_in(cutout, right, down, scene.item.width, scene.item.height) == (right, down)
+
+
+def is_free(scene: Scene, right: int, down: int) -> bool:
+    """Whether the moved object lies in the image and covers no pixel of another annotated instance."""
+    if not is_inside(scene, right, down):
+        return False
+    cutout = scene.cutout
+    left, top = cutout.left + right, cutout.top + down
+    under = scene.obstacles[top : top + cutout.height, left : left + cutout.width]
+    return not bool((under & cutout.mask).any())
+
+
+def compose(scene: Scene, name: str, place: Place, *, feather: bool = True, notes: tuple[str, ...] = ()) -> Variant:
+    """Put the object down at a place on the clean plate, and measure the side effects (Algorithm 1, line 7).
+
+    Returns:
+        A variant with ``bg_delta``, ``seam_energy``, ``seam_ratio`` and ``fill_ratio`` (see
+        :mod:`core.probes.pixels.diagnostics`); the ratio of the seam is NaN where the ring around the object in the
+        original has no edge at all.
+    """
+    cutout, place_at = scene.cutout, (place.right, place.down)
+    pixels = put_down(scene.background, cutout, *place_at, feather=feather)
+    seam = seam_energy(pixels, cutout, *place_at)
+    diagnostics = {
+        "bg_delta": bg_delta(scene.pixels, pixels, cutout, *place_at),
+        "seam_energy": seam,
+        "seam_ratio": seam / scene.seam_energy if scene.seam_energy > 0 else float("nan"),
+        "fill_ratio": fill_ratio(pixels, cutout, *place_at),
+    }
+    return Variant(
+        probe=name,
+        pixels=pixels,
+        object_box=Box(
+            float(cutout.left + place.right), float(cutout.top + place.down), float(cutout.width), float(cutout.height)
+        ),
+        object_mask=Mask.from_array(cutout.placed(pixels.shape, *place_at)),
+        diagnostics=MappingProxyType(diagnostics),
+        notes=(*notes, *scene.mask_notes),
+    )
+
+
+def _translation(cutout: Cutout, goal: np.ndarray) -> tuple[int, int]:
+    right, down = np.rint(goal - np.array(cutout.centroid))
+    return int(right), int(down)
+
+
+def _check_room(scene: Scene, anchor: str) -> None:
+    cutout = scene.cutout
+    height, width = scene.pixels.shape[:2]
+    room = (width - cutout.width) / width, (height - cutout.height) / height
+    if min(room) < LEAST_ROOM:
+        raise ProbeRejected(
+            "too-large",
+            f"the object spans {1 - room[0]:.0%} of the width and {1 - room[1]:.0%} of the height; it needs "
+            f"{LEAST_ROOM:.0%} of each to move in",
+        )
+    right, down = pull_in(cutout, *_translation(cutout, np.array(anchor_point(anchor, width, height))), width, height)
+    x, y = cutout.centroid[0] + right, cutout.centroid[1] + down
+    if (x < (width - 1) / 2) != anchor.endswith("L") or (y < (height - 1) / 2) != anchor.startswith("T"):
+        raise ProbeRejected("too-large", f"the object is too large for its centre to come into the {anchor} quadrant")
+
+
+def _reposition(anchor: str, *, feather: bool) -> Probe:
+    name = f"reposition-{anchor}" if feather else f"reposition-hard-{anchor}"
+    edge = "with a feathered edge" if feather else "cut hard, without feathering"
+
+    @probe(
+        name=name,
+        axis=Axis.SPATIAL,
+        family="reposition" if feather else "reposition-hard",
+        edits=Edits.IMAGE,
+        summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {edge}, at the same size.",
+        source="paper A, section A.4 (Algorithm 1)" if feather else "paper A, section A.8 (Table 2)",
+        default=feather,
+    )
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        place = find_place(scene, anchor, rng)
+        where = "at its anchor" if place.tries == 0 else f"after {place.tries} of {TRIES} jittered tries"
+        made = compose(scene, name, place, feather=feather, notes=(f"Placed {where}.",))
+        return replace(made, facts=MappingProxyType({"anchor": anchor, "redrawn": place.tries}))
+
+    return make
+
+
+_WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
+
+FEATHERED = tuple(_reposition(anchor, feather=True) for anchor in ANCHORS)
+HARD = tuple(_reposition(anchor, feather=False) for anchor in ANCHORS)

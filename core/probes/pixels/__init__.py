@@ -1,0 +1,1 @@
+"""Edits of pixels, as pure functions and as moves of an object."""

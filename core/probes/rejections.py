@@ -1,0 +1,103 @@
+"""Why an item, or one probe of it, has no scores: every code with its meaning, in one place."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LOADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "annotation-bad-box": "a box in the annotations is no box",
+        "annotation-bad-entry": "an annotation lacks its image or its category",
+        "annotation-bad-segmentation": "an object's outline cannot be read, so its box stands alone",
+        "annotation-box-clipped": "a box reached over the edge of its image and was cut there",
+        "annotation-box-outside": "a box lies outside its image",
+        "annotation-empty-segmentation": "an object's outline is empty, so its box stands alone",
+        "annotation-no-category": "an annotation names a category that is not listed",
+        "annotation-no-image": "an annotation names an image that is not listed",
+        "bad-category": "the category is none of the taxonomy",
+        "bad-entry": "an entry of the image list lacks its id, name or size",
+        "bad-image": "the image file cannot be read as an image",
+        "caption-bad-entry": "a caption names no image",
+        "caption-bad-language": "a caption's language is no code such as en or de",
+        "caption-empty": "a caption is empty",
+        "caption-no-image": "a caption names an image that is not listed",
+        "changed-image": "the image file is not the one that was recorded",
+        "crowd": "the largest box is a crowd and not one object",
+        "duplicate-id": "two images have one id",
+        "entry-ambiguous-image": "an entry names an image of which there are several",
+        "entry-no-image": "an entry names an image that is not in the folder",
+        "linked-folder": "a folder is a link to another place and is not followed",
+        "missing-image": "the item's image file is not there",
+        "no-object": "no object is annotated",
+        "not-dominant": "the largest object is not much larger than the next",
+        "overlap": "the largest object overlaps another one",
+        "size-mismatch": "the image has another size than its annotations are for",
+        "small-object": "the largest object is too small",
+        "truncated": "the largest object may be cut off by the edge of the image",
+        "unmapped-label": "the label has no category in the taxonomy",
+        "unsafe-path": "the image's path leads out of its folder",
+    }
+)
+"""Codes of what a corpus's loader leaves out or corrects."""
+
+ITEMS: Mapping[str, str] = MappingProxyType(
+    {
+        "unreadable-image": "the item's image file cannot be decoded",
+        "no-caption": "there is no subject caption: the item has none that was asked for",
+    }
+)
+"""Codes of whole items that an audit leaves out."""
+
+CAPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "no-label": "the item does not say what its dominant object is",
+        "no-human-caption": "the item has no caption by a person in the language",
+        "bad-caption": "the caption is no valid Unicode, so no table can hold it",
+        "language-not-read": "the evaluator does not read the language of the caption",
+        "no-category": "the item has no category, so nobody can say whether the modifier applies",
+        "animacy": "the modifier is not said of this kind of object",
+        "part-of-speech": "modifier and noun make no phrase of English",
+        "implausible": "the phrase is well formed, and no one would say it",
+        "lexicalised": "the phrase names a kind of its own, so the meaning changes",
+        "lexical-gender": "the noun states the gender already",
+        "literal-sense": "a neutral control is not neutral before this noun",
+        "already-modified": "the label holds a word of the family already",
+        "no-modifier": "no modifier of the family is left before this noun, so a control has nothing to stand beside",
+        "no-natural-caption": "no caption by a person has a word of the family before a noun",
+        "other-modifier": "the caption by a person says another word of the family",
+        "contradiction": "the swapped word may contradict another word of the caption",
+        "few-nouns": "fewer than two different nouns are found, so none can change places",
+    }
+)
+"""Codes of captions that cannot be made or scored."""
+
+IMAGES: Mapping[str, str] = MappingProxyType(
+    {
+        "no-mask": "the item has neither a box nor a mask of its object",
+        "empty-mask": "the mask of the object has no pixel",
+        "grabcut-empty": "no object stands out inside the box",
+        "box-outside": "the box of the object lies outside the image",
+        "box-too-small": "the box of the object is too small to find the object in it",
+        "box-too-large": "the box of the object leaves nothing of the image around it",
+        "no-background": "the object fills the image, so nothing is left to fill its place from",
+        "too-large": "the object leaves too little room to move in",
+        "leaves-image": "the object does not fit into the image at that position",
+        "collision": "the object would cover another one",
+    }
+)
+"""Codes of images that cannot be made."""
+
+OTHERS: Mapping[str, str] = MappingProxyType(
+    {
+        "no-baseline": "there is nothing to compare the variant with under this evaluator",
+        "probe-failed": "the probe raised an error of its own",
+    }
+)
+"""Codes that any probe can have."""
+
+CODES: Mapping[str, str] = MappingProxyType({**LOADERS, **ITEMS, **CAPTIONS, **IMAGES, **OTHERS})
+"""Every code that Invariscope's own loaders, probes and audits give."""
+
+
+def meaning(code: str) -> str:
+    """Say what a code means; empty for one of a plug-in, whose details say it."""
+    return CODES.get(code, "")

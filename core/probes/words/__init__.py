@@ -1,0 +1,1 @@
+"""Edits of captions: grammar, lexicons, what fits what."""

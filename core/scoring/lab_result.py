@@ -1,0 +1,155 @@
+"""What the Probe lab shows of one image: a row a (probe, evaluator), and the null band beside it."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from core.probes.base import Axis
+from core.statistics.changes import SHIFT_FLOOR, percent_change
+
+
+@dataclass(frozen=True, slots=True)
+class LabRow:
+    """One probe under one evaluator.
+
+    Args:
+        axis: None for the identity row.
+        baseline: name of the probe that the shift is measured against.
+        score: None where the probe was rejected or the evaluator could not score; ``reason`` says why.
+        delta: score - baseline_score, on the evaluator's own scale.
+        percent: 100 · delta / baseline_score; None also where |baseline_score| < SHIFT_FLOOR.
+        in_null_band: whether ``percent`` lies inside the evaluator's null band; None without either.
+        object_inside: share of the object inside the evaluator's crop, in [0, 1].
+        reason: why a value is missing; empty where nothing is.
+    """
+
+    probe: str
+    family: str
+    axis: str | None
+    evaluator: str
+    caption: str | None
+    baseline: str
+    baseline_caption: str | None
+    baseline_score: float | None
+    score: float | None
+    control: bool = False
+    in_null_band: bool | None = None
+    object_inside: float | None = None
+    truncated: bool = False
+    reason: str = ""
+    rejected: bool = False
+    diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+    @property
+    def delta(self) -> float | None:
+        """Score minus baseline score, or None without both."""
+        return None if self.score is None or self.baseline_score is None else self.score - self.baseline_score
+
+    @property
+    def zero_baseline(self) -> bool:
+        """Whether the percent change is undefined because the baseline is zero."""
+        return self.delta is not None and abs(self.baseline_score or 0.0) < SHIFT_FLOOR
+
+    @property
+    def percent(self) -> float | None:
+        """Percent change against the baseline, or None where it is undefined."""
+        if self.score is None or self.baseline_score is None or self.zero_baseline:
+            return None
+        return float(percent_change(self.score, self.baseline_score))
+
+
+@dataclass(frozen=True, slots=True)
+class NullBand:
+    """The range of an evaluator's shifts on this image under edits that nobody can see, with 0 inside.
+
+    Args:
+        low: smallest shift of a null probe, in percent, at most 0.
+        high: largest one, at least 0.
+        n: number of null probes behind it; 0 means that there is no band.
+    """
+
+    evaluator: str
+    low: float
+    high: float
+    n: int
+
+    def holds(self, percent: float) -> bool:
+        """Whether a shift in percent lies inside the band."""
+        return self.low <= percent <= self.high
+
+
+def null_band(evaluator: str, rows: Sequence[LabRow]) -> NullBand:
+    """Return the range of the null probes' percent changes, widened to hold 0; NaN bounds without any."""
+    shifts = [row.percent for row in rows if row.axis == Axis.NULL.value and row.percent is not None]
+    if not shifts:
+        return NullBand(evaluator, math.nan, math.nan, 0)
+    return NullBand(evaluator, min(0.0, *shifts), max(0.0, *shifts), len(shifts))
+
+
+@dataclass(frozen=True, slots=True)
+class LabResult:
+    """Everything of one image, one caption, some probes and some evaluators.
+
+    Args:
+        caption: the subject caption.
+        rows: by evaluator, the identity first, then the null probes, then the chosen ones.
+        bands: null band by evaluator.
+        failures: sentence by evaluator that could not be loaded or run.
+        fingerprints: what the scores depend on, by evaluator.
+        notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
+    """
+
+    item: str
+    corpus: str
+    pixels_sha256: str
+    caption: str
+    seed: int
+    rows: tuple[LabRow, ...]
+    bands: Mapping[str, NullBand]
+    failures: Mapping[str, str]
+    fingerprints: Mapping[str, Mapping[str, Any]]
+    notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def of(self, evaluator: str) -> tuple[LabRow, ...]:
+        """Rows of one evaluator."""
+        return tuple(row for row in self.rows if row.evaluator == evaluator)
+
+    @property
+    def evaluators(self) -> tuple[str, ...]:
+        """Evaluators that scored."""
+        return tuple(self.bands)
+
+    def table(self) -> pd.DataFrame:
+        """One row a (probe, evaluator); the columns are LabRow's, + delta, percent and diagnostics."""
+        return pd.DataFrame([_record(row) for row in self.rows])
+
+    def shifts(self, evaluator: str) -> pd.DataFrame:
+        """Rows of :meth:`table` of one evaluator, without the identity and the null probes."""
+        rows = [row for row in self.of(evaluator) if row.axis not in (None, Axis.NULL.value)]
+        return pd.DataFrame([_record(row) for row in rows])
+
+    def as_json(self) -> str:
+        """The result as JSON, with what is needed to compute it again."""
+        bands = {name: {"low": band.low, "high": band.high, "n": band.n} for name, band in self.bands.items() if band.n}
+        record = {
+            "item": self.item, "corpus": self.corpus, "pixels_sha256": self.pixels_sha256,
+            "caption": self.caption, "seed": self.seed, "null_bands_percent": bands,
+            "failures": dict(self.failures),
+            "evaluators": {name: dict(each) for name, each in self.fingerprints.items()},
+            "rows": [_record(row) for row in self.rows],
+        }  # fmt: skip
+        return json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _record(row: LabRow) -> dict[str, Any]:
+    record = {each.name: getattr(row, each.name) for each in fields(row)}  # asdict cannot copy a mapping proxy
+    diagnostics, notes = record.pop("diagnostics"), record.pop("notes")
+    derived = {"delta": row.delta, "percent": row.percent, "zero_baseline": row.zero_baseline}
+    measured = {name: value if math.isfinite(value) else None for name, value in diagnostics.items()}
+    return {**record, **derived, **measured, "notes": " ".join(notes)}

@@ -1,0 +1,90 @@
+"""An evaluator over a human-labelled suite: every caption beside its image, scored once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.corpora.files import inside
+from core.corpora.suites import Suite
+from core.errors import InvalidInput
+from core.evaluators.base import Evaluator
+from core.scoring.captions import CaptionedImage, score_captions
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteScores:
+    """Scores in the order of the suite.
+
+    Args:
+        rated: of ``suite.rated``, float64 [n]; NaN where there is none.
+        preferred: of the preferred captions of ``suite.compared``, float64 [m].
+        other: of the other ones, float64 [m].
+        errors: one sentence for each caption without a score, its image's absence included.
+    """
+
+    rated: np.ndarray
+    preferred: np.ndarray
+    other: np.ndarray
+    errors: tuple[str, ...]
+
+
+def score_suite(
+    evaluator: Evaluator,
+    suite: Suite,
+    folders: Sequence[Path],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> SuiteScores:
+    """Score every caption of a suite.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        suite: of :func:`core.corpora.suites.read_suite`.
+        folders: where the images lie: below a folder as the suite names them, or by their file name alone.
+        progress: called with (done, total).
+
+    Raises:
+        InvalidInput: if a folder is missing, or none of the images is there.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images")
+    pairs = [(each.image, each.caption) for each in suite.rated]
+    pairs += [(each.image, text) for each in suite.compared for text in (each.preferred, each.other)]
+    places = {image: _place(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
+    if pairs and not any(places.values()):
+        raise InvalidInput(f"none of the {len(places)} images, such as {pairs[0][0]!r}, is in {_listed(folders)}")
+    unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None))
+    lines = [
+        CaptionedImage(str(number), caption, place)
+        for number, (image, caption) in enumerate(unique)
+        if (place := places[image]) is not None
+    ]
+    found = score_captions(evaluator, lines, progress=progress)
+    scores = {
+        pair: np.nan if each.score is None else each.score for pair, each in zip(unique, found, strict=True)
+    }  # fmt: skip
+    errors = [f"{unique[int(each.id)][0]}: {each.error}" for each in found if each.error]
+    errors += [f"{image}: no such image in {_listed(folders)}" for image, place in places.items() if place is None]
+    values = np.array([scores.get(pair, np.nan) for pair in pairs], dtype=np.float64)
+    count = len(suite.rated)
+    return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
+
+
+def _place(folders: Sequence[Path], name: str) -> Path | None:
+    """The image's file; a name that leads out of a folder is no image of the suite."""
+    for wanted in dict.fromkeys((name, name.replace("\\", "/").rpartition("/")[2])):
+        for folder in folders:
+            try:
+                path = inside(folder, wanted)
+            except InvalidInput:
+                continue
+            if path.is_file():
+                return path
+    return None
+
+
+def _listed(folders: Sequence[Path]) -> str:
+    return ", ".join(map(str, folders))

@@ -1,0 +1,73 @@
+"""Arithmetic over arrays of scores that applying a calibration and learning one share."""
+
+import math
+
+import numpy as np
+
+
+def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
+    """Median over the rows of each column, NaN left out; NaN for a column without a value.
+
+    Few long rows are sorted by exchanging neighbours, which works on whole rows at once.
+
+    Args:
+        values: float64 [k, n].
+        overwrite: values may be reordered within their columns, which spares a copy.
+
+    Returns:
+        float64 [n].
+    """
+    k, n = values.shape
+    if k == 0:
+        return np.full(n, math.nan)
+    if k == 1:
+        return np.array(values[0])
+    missing = np.isnan(values)
+    if k > _NETWORK:
+        ordered = np.sort(values, axis=0)  # NaN last
+    else:
+        ordered = values if overwrite else values.copy()
+        ordered[missing] = math.inf
+        _exchange(ordered)
+    if not missing.any():
+        middle: np.ndarray = ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2
+        return middle
+    count = k - missing.sum(axis=0)
+    columns, full = np.arange(n), count > 0
+    low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, k - 1)
+    medians = np.full(n, math.nan)
+    medians[full] = ((ordered[low, columns] + ordered[high, columns]) / 2)[full]
+    return medians
+
+
+_NETWORK = 8
+
+
+def _exchange(rows: np.ndarray) -> None:
+    """Sort each column in place: odd-even transposition, k rounds."""
+    k, smaller = len(rows), np.empty(rows.shape[1])
+    for turn in range(k):
+        for upper in range(turn % 2, k - 1, 2):
+            np.minimum(rows[upper], rows[upper + 1], out=smaller)
+            np.maximum(rows[upper], rows[upper + 1], out=rows[upper + 1])
+            rows[upper] = smaller
+
+
+def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
+    """Map scores from the first row's distribution to the second's; beyond its ends, move as the end does.
+
+    Args:
+        scores: float64 [n].
+        quantiles: two rows of rising quantiles, float64 [2, q].
+
+    Returns:
+        float64 [n].
+    """
+    source, target = quantiles
+    inside = np.clip(scores, source[0], source[-1])
+    # equal quantiles make a step: its middle, so that the map of a distribution to itself changes nothing much
+    index = np.arange(len(source))
+    last, first = np.interp(inside, source, index), index[-1] - np.interp(-inside, -source[::-1], index)
+    places = (first + last) / 2
+    moved: np.ndarray = np.interp(places, index, target) + scores - inside
+    return moved

@@ -1,0 +1,56 @@
+"""The change of a score: what a percent change is, and what an item counts where it has several."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.statistics.arithmetic import row_medians
+
+SHIFT_FLOOR = 1e-6
+"""Baselines with |score| below this have no percent change; they are counted. Source: PROTOCOL section 3."""
+
+
+def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
+    """%Δ = 100 · (after - before) / before; NaN where |before| is below SHIFT_FLOOR or a score is missing.
+
+    Args:
+        after: scores under an edit, any shape.
+        before: scores of their baselines, the same shape.
+
+    Returns:
+        float64 of that shape.
+
+    Source: PROTOCOL section 3 (paper A, 3.3).
+
+    Example:
+        >>> percent_change([0.5, 0.5], [0.4, 0.0]).round(1)
+        array([25., nan])
+    """
+    first = np.asarray(before, dtype=np.float64)
+    floored = np.where(np.abs(first) >= SHIFT_FLOOR, first, math.nan)
+    return np.asarray(100 * (np.asarray(after, dtype=np.float64) - first) / floored)
+
+
+def item_medians(values: np.ndarray) -> np.ndarray:
+    """Median over probes of each item, so that an item counts once: float64 [k, n] to [n], NaN left out."""
+    return row_medians(np.ascontiguousarray(values))
+
+
+def interquartile_range(values: ArrayLike) -> float:
+    """Distance from the first to the third quartile, NaN left out; NaN without a value."""
+    present = np.asarray(values, dtype=np.float64).ravel()
+    present = present[~np.isnan(present)]
+    if len(present) == 0:
+        return math.nan
+    low, high = np.quantile(present, [0.25, 0.75])
+    return float(high - low)
+
+
+def standard_deviation(values: ArrayLike) -> float:
+    """Sample standard deviation, NaN left out; NaN below two values, exactly 0 where all are equal."""
+    present = np.asarray(values, dtype=np.float64).ravel()
+    present = present[~np.isnan(present)]
+    if len(present) < 2:
+        return math.nan
+    return 0.0 if np.ptp(present) == 0 else float(present.std(ddof=1))

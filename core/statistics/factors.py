@@ -1,0 +1,120 @@
+"""Factors of several levels (bins, categories, modifiers, quadrants): is any level different, and which?
+
+Source: PROTOCOL section 3 (paper A, A.6).
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.shift_tests import cliffs_delta, holm, paired_test
+
+
+@dataclass(frozen=True, slots=True)
+class Omnibus:
+    """One test of all levels at once.
+
+    Args:
+        statistic: H of Kruskal-Wallis, or Friedman's χ²; NaN without a test.
+        p: likewise.
+        n: values (Kruskal-Wallis) or complete items (Friedman) behind it.
+        levels: levels that took part.
+        note: why there is no test, or what was left out; empty otherwise.
+    """
+
+    statistic: float
+    p: float
+    n: int
+    levels: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorTest:
+    """What a factor does.
+
+    Args:
+        kruskal: Kruskal-Wallis over the levels, which takes every value for an independent one.
+        friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
+            each item has one level only (categories, bins).
+        pairs: one row a pair of levels: a, b, test, p, p_holm, cliffs_delta (a over b), n, note.
+    """
+
+    kruskal: Omnibus
+    friedman: Omnibus
+    pairs: pd.DataFrame
+
+
+def factor_test(values: ArrayLike, levels: ArrayLike, items: ArrayLike) -> FactorTest:
+    """Compare the levels of a factor.
+
+    Pairs of levels are compared by the paired test over the items that have both, where at least half of the
+    items of the smaller level do; by Mann-Whitney otherwise.
+
+    Args:
+        values: e.g. percent changes, shape [n]; NaN are left out.
+        levels: level of each value, shape [n].
+        items: item of each value, shape [n]. An item with several values of one level counts by their median.
+
+    Returns:
+        See :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note.
+
+    Raises:
+        InvalidInput: if the shapes differ.
+    """
+    columns = [np.asarray(column).ravel() for column in (values, levels, items)]
+    if len({len(column) for column in columns}) != 1:
+        raise InvalidInput(f"values, levels and items come in equal numbers, got {[len(c) for c in columns]}")
+    frame = pd.DataFrame(dict(zip(("value", "level", "item"), columns, strict=True))).dropna()
+    table = frame.pivot_table(index="item", columns="level", values="value", aggfunc="median")
+    return FactorTest(_kruskal(table), _friedman(table), _pairwise(table))
+
+
+def _kruskal(table: pd.DataFrame) -> Omnibus:
+    groups = [table[level].dropna().to_numpy() for level in table]
+    n = sum(map(len, groups))
+    if len(groups) < 2:
+        return Omnibus(math.nan, math.nan, n, len(groups), "fewer than two levels")
+    if np.ptp(np.concatenate(groups)) == 0:
+        return Omnibus(math.nan, 1.0, n, len(groups), "all values are equal")
+    found = stats.kruskal(*groups)
+    return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups))
+
+
+def _friedman(table: pd.DataFrame) -> Omnibus:
+    complete = table.dropna()
+    n, levels = complete.shape
+    left_out = len(table) - n
+    note = f"{left_out} items lack a level" if left_out else ""
+    if levels < 3 or n < 2:
+        reason = "fewer than three levels" if levels < 3 else "fewer than two items have every level"
+        return Omnibus(math.nan, math.nan, n, levels, reason)
+    if (np.ptp(complete.to_numpy(), axis=1) == 0).all():
+        return Omnibus(math.nan, 1.0, n, levels, "no item differs between levels")
+    found = stats.friedmanchisquare(*(complete[level] for level in complete))
+    return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
+
+
+def _pairwise(table: pd.DataFrame) -> pd.DataFrame:
+    values = {level: table[level].to_numpy() for level in table}
+    records = [{"a": a, "b": b, **_compare(values[a], values[b])} for a, b in combinations(values, 2)]
+    pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
+    pairs.insert(4, "p_holm", holm(pairs["p"].astype(float)))
+    return pairs
+
+
+def _compare(one: np.ndarray, other: np.ndarray) -> dict[str, object]:
+    has_one, has_other = ~np.isnan(one), ~np.isnan(other)
+    a, b, both = one[has_one], other[has_other], has_one & has_other
+    if 2 * both.sum() >= min(len(a), len(b)):
+        paired = paired_test(other[both], one[both])
+        found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
+    else:
+        found = {"test": "Mann-Whitney", "p": float(stats.mannwhitneyu(a, b).pvalue), "n": len(a) + len(b), "note": ""}
+    return {**found, "cliffs_delta": cliffs_delta(a, b)}

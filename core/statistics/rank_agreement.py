@@ -1,0 +1,134 @@
+"""Do two scorings order alike? Rank correlations, pairwise preference accuracy, agreement on a direction.
+
+Source: PROTOCOL section 3 (paper A, 3.3, B.4, B.7).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.bootstrap import Interval, mean_bca_of_counts
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """Rank correlations of two scorings of the same items.
+
+    Args:
+        spearman: ρ, mean ranks for ties; NaN where undefined.
+        spearman_p: two-sided.
+        kendall_b: τ_b, corrected for ties in either scoring.
+        kendall_c: τ_c (Stuart), for scales of different numbers of levels, e.g. ratings of 1 to 4.
+        kendall_p: two-sided, of the hypothesis that both τ are 0.
+        n: items that have both scores.
+        note: why there is no value; empty otherwise.
+    """
+
+    spearman: float
+    spearman_p: float
+    kendall_b: float
+    kendall_c: float
+    kendall_p: float
+    n: int
+    note: str = ""
+
+
+def rank_agreement(one: ArrayLike, other: ArrayLike) -> RankAgreement:
+    """Spearman's ρ and Kendall's τ_b and τ_c.
+
+    Args:
+        one: scores, shape [n]; an item with a NaN in either is left out.
+        other: scores or human ratings of the same items, shape [n].
+
+    Raises:
+        InvalidInput: if the shapes differ.
+    """
+    a, b = _whole(one, other)
+    if len(a) < 2:
+        return _undefined(len(a), "fewer than two items")
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return _undefined(len(a), "one of the scorings is constant")
+    rho = stats.spearmanr(a, b)
+    tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
+    spearman_p = float(rho.pvalue) if len(a) > 2 else math.nan
+    return RankAgreement(
+        float(rho.statistic), spearman_p, float(tau_b.statistic), float(tau_c.statistic), float(tau_b.pvalue), len(a)
+    )
+
+
+def direction_agreement(
+    shifts: pd.DataFrame, *, reference: str, by: Sequence[str] = ("evaluator", "family")
+) -> pd.DataFrame:
+    """Does every corpus shift the way the reference corpus does?
+
+    The reference direction of a cell is the sign of its median shift on the reference corpus. An item agrees
+    where its own median shift has that sign; an item that does not move counts 0.5.
+
+    Args:
+        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta.
+        reference: name of the reference corpus, e.g. ``"coco"``.
+        by: columns that make a cell.
+
+    Returns:
+        One row a (cell, other corpus): ``by`` + corpus, reference_median, median, same_direction (of the two
+        medians; none where one is 0 or missing), agreement, low, high, n_items, note.
+
+    Raises:
+        InvalidInput: if no row is of the reference corpus.
+
+    Source: paper A, B.4, Table 12, which does not print its formula.
+    """
+    if not (shifts["corpus"] == reference).any():
+        known = ", ".join(sorted(map(str, shifts["corpus"].unique()))) or "none"
+        raise InvalidInput(f"no shift is of the reference corpus {reference!r}; corpora here: {known}")
+    keys = list(by)
+    items = shifts.groupby([*keys, "corpus", "item"], observed=True)["delta"].median().dropna()
+    medians = items.groupby(level=[*keys, "corpus"]).median()
+    records = []
+    for name, rows in items.reset_index().groupby([*keys, "corpus"], sort=True):
+        *cell, corpus = name
+        if corpus == reference:
+            continue
+        expected = float(medians.get((*cell, reference), math.nan))
+        records.append({**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows["delta"], expected)})
+    return pd.DataFrame(records, columns=[*keys, "corpus", *_DIRECTION])
+
+
+_DIRECTION = ("reference_median", "median", "same_direction", "agreement", "low", "high", "n_items", "note")
+
+
+def _agreement(values: pd.Series, expected: float) -> dict[str, object]:
+    median = float(values.median())
+    signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
+    found = mean_bca_of_counts([0.0, 0.5, 1.0], [(signs < 0).sum(), (signs == 0).sum(), (signs > 0).sum()])
+    if math.isnan(expected) or expected == 0:
+        found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
+    undecided = math.isnan(expected) or expected * median == 0
+    return {
+        "reference_median": expected,
+        "median": median,
+        "same_direction": None if undecided else expected * median > 0,
+        "agreement": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "n_items": found.n,
+        "note": found.note,
+    }
+
+
+def _whole(one: ArrayLike, other: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (one, other))
+    if a.shape != b.shape:
+        raise InvalidInput(f"two scorings of the same items have equal lengths, got {len(a)} and {len(b)}")
+    whole = ~(np.isnan(a) | np.isnan(b))
+    return a[whole], b[whole]
+
+
+def _undefined(n: int, note: str) -> RankAgreement:
+    return RankAgreement(math.nan, math.nan, math.nan, math.nan, math.nan, n, note)

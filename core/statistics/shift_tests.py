@@ -1,0 +1,152 @@
+"""Does a family shift a score? Two-sided paired tests, the correction for many of them, and effect sizes.
+
+Source: PROTOCOL section 3 (paper A, A.6).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.seeds import RUN_SEED, stream
+
+NORMAL_AT = 0.05
+"""Both samples pass for normal where Shapiro-Wilk gives at least this p."""
+
+SHAPIRO_MOST = 5000
+"""Shapiro-Wilk's p is not accurate above this n; larger samples are judged by a random part of this size."""
+
+PAIRED_T, WILCOXON, NO_TEST = "paired t", "Wilcoxon signed-rank", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """One two-sided paired test.
+
+    Args:
+        name: PAIRED_T, WILCOXON or NO_TEST.
+        statistic: t, or the smaller of the two rank sums; NaN without a test.
+        p: NaN without a test.
+        n: pairs whose two values are there.
+        note: why there is no test, or what it left out; empty otherwise.
+    """
+
+    name: str
+    statistic: float
+    p: float
+    n: int
+    note: str = ""
+
+
+def paired_test(before: ArrayLike, after: ArrayLike) -> PairedTest:
+    """Paired t where both samples pass for normal at 0.05 by Shapiro-Wilk, Wilcoxon signed-rank otherwise.
+
+    Args:
+        before: baseline scores, shape [n].
+        after: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
+
+    Returns:
+        The test. Fewer than two pairs, or no pair that differs: no test, and ``note`` says so (p = 1 where
+        nothing differs). Differences that are all equal go to Wilcoxon: t has no spread to divide by.
+
+    Raises:
+        InvalidInput: if the shapes differ or a value is infinite.
+    """
+    first, second = _pairs(before, after)
+    n, differences = len(first), second - first
+    if n < 2:
+        return PairedTest(NO_TEST, math.nan, math.nan, n, "fewer than two pairs")
+    if not differences.any():
+        return PairedTest(NO_TEST, math.nan, 1.0, n, "no pair differs")
+    # neither test knows a unit: by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
+    _, power = np.frexp(np.abs(np.concatenate([first, second])).max())
+    first, second, differences = (np.ldexp(each, -int(power)) for each in (first, second, differences))
+    spread = np.ptp(differences) > 1e-12
+    if spread and _normal(first) and _normal(second):
+        t = stats.ttest_rel(second, first)
+        return PairedTest(PAIRED_T, float(t.statistic), float(t.pvalue), n)
+    zeros = int((differences == 0).sum())
+    found = stats.wilcoxon(differences)
+    return PairedTest(
+        WILCOXON, float(found.statistic), float(found.pvalue), n, f"{zeros} pairs without a difference" if zeros else ""
+    )
+
+
+def holm(p: ArrayLike) -> np.ndarray:
+    """Holm-adjusted p-values of one table's tests; NaN (no test) stays NaN and is not counted.
+
+    Args:
+        p: p-values, shape [m].
+
+    Returns:
+        float64 [m].
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.shape, math.nan)
+    tested = np.flatnonzero(~np.isnan(values))
+    order = tested[np.argsort(values[tested], kind="stable")]
+    stepped = values[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    return adjusted
+
+
+def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
+    """Cliff's δ = Pr[after > before] - Pr[after < before] over all pairs of values, in O(n log n).
+
+    Args:
+        after: first sample, shape [n]; NaN are left out.
+        before: second sample, shape [m]; likewise.
+
+    Returns:
+        In [-1, 1], positive where ``after`` is larger; NaN where a sample is empty.
+
+    Source: Cliff (1993), Psychological Bulletin 114(3), 494-509.
+
+    Example:
+        >>> cliffs_delta([3.0, 4.0], [1.0, 3.0])
+        0.75
+    """
+    first, second = np.sort(_present(after)), np.sort(_present(before))  # searching in order stays in the cache
+    if len(first) == 0 or len(second) == 0:
+        return math.nan
+    below = np.searchsorted(second, first, side="left")
+    not_above = np.searchsorted(second, first, side="right")
+    return float((below - (len(second) - not_above)).sum() / (len(first) * len(second)))
+
+
+def standardised_shift(before: ArrayLike, after: ArrayLike) -> float:
+    """Median shift in standard deviations of the baseline scores; compares evaluators of different scales.
+
+    Returns:
+        NaN where there are fewer than two pairs or the baseline scores are all equal.
+    """
+    first, second = _pairs(before, after)
+    if len(first) < 2 or np.ptp(first) == 0:
+        return math.nan
+    return float(np.median(second - first) / first.std(ddof=1))
+
+
+def _normal(values: np.ndarray) -> bool:
+    if len(values) < 3 or np.ptp(values) <= 1e-12 * np.abs(values).max():
+        return False
+    if len(values) > SHAPIRO_MOST:
+        values = stream(RUN_SEED, "shapiro").choice(values, SHAPIRO_MOST, replace=False)
+    return bool(stats.shapiro(values).pvalue >= NORMAL_AT)
+
+
+def _present(values: ArrayLike) -> np.ndarray:
+    found = np.asarray(values, dtype=np.float64).ravel()
+    return found[~np.isnan(found)]
+
+
+def _pairs(before: ArrayLike, after: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (before, after))
+    if first.shape != second.shape:
+        raise InvalidInput(f"paired values come in equal numbers, got {len(first)} and {len(second)}")
+    if np.isinf(first).any() or np.isinf(second).any():
+        raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
+    whole = ~(np.isnan(first) | np.isnan(second))
+    return first[whole], second[whole]

@@ -1,0 +1,126 @@
+"""Bootstrap of Spearman's ρ along λ, for all strengths and all resamples at once."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.seeds import RUN_SEED
+
+BAND_RESAMPLES = 200
+"""Bootstrap samples of a band: enough for a band that is looked at, few enough to follow a choice at once."""
+
+WORK = 4_000_000
+"""Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
+
+
+def spearman_bands(
+    clean: np.ndarray,
+    change: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    lambdas: Sequence[float],
+    *,
+    level: float = 0.95,
+    resamples: int = BAND_RESAMPLES,
+    seed: int = RUN_SEED,
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Percentile bands of ρ(S + λ · change, H) over items, one for each H, the same samples at every λ.
+
+    A sample is a vector of counts. Ordered once by score, the mean ranks of the sample are running sums of its
+    counts (ties share the mean of theirs), so nothing is sorted again.
+
+    Args:
+        clean: S, float64 [n]; an item with a NaN in any of the three is left out.
+        change: what λ multiplies, float64 [n].
+        others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
+        lambdas: strengths, l of them.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples.
+        seed: seed of the draws.
+
+    Returns:
+        By H: lower and upper bound, float64 [l] each; NaN where fewer than three items are whole, or a scoring is
+        constant.
+
+    Raises:
+        InvalidInput: if level is out of range.
+    """
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
+    groups: dict[bytes, list[str]] = {}
+    for name, ratings in others.items():
+        whole = ~(np.isnan(clean) | np.isnan(ratings) | np.isnan(change))
+        groups.setdefault(whole.tobytes(), []).append(name)
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    strengths = np.asarray(lambdas, dtype=np.float64)
+    for mask, names in groups.items():
+        whole = np.frombuffer(mask, dtype=bool)
+        targets = [others[name][whole] for name in names]
+        found |= zip(
+            names, _group(clean[whole], change[whole], targets, strengths, level, resamples, seed), strict=True
+        )
+    return {name: found[name] for name in others}
+
+
+def _group(
+    s: np.ndarray,
+    c: np.ndarray,
+    targets: Sequence[np.ndarray],
+    strengths: np.ndarray,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    n = len(s)
+    if n < 3 or len(strengths) == 0:
+        return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
+    rng = np.random.default_rng(seed)
+    # one column a sample: what every sample does with an item then lies side by side in memory
+    picks = rng.integers(n, size=(resamples, n)) * resamples + np.arange(resamples)[:, None]
+    counts = np.bincount(picks.ravel(), minlength=n * resamples).reshape(n, resamples).astype(np.float64)
+    at = _chosen(strengths, n, resamples) if c.any() else np.zeros(1, dtype=int)
+    ranked = [_ranks(target, counts) for target in targets]
+    sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
+    bounds = np.empty((len(targets), len(at), 2))
+    for place, step in enumerate(at):
+        ranks = _ranks(s + strengths[step] * c, counts)
+        own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
+        for row, (each, size) in enumerate(zip(ranked, sizes, strict=True)):
+            both, scale = np.einsum("ij,ij,ij->j", counts, each, ranks), own * size
+            drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
+            bounds[row, place] = _bounds(drawn, level)
+    if len(at) == 1:
+        return [(np.full(len(strengths), low), np.full(len(strengths), high)) for [[low, high]] in bounds]
+    return [(np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
+            for low, high in (each.T for each in bounds)]  # fmt: skip
+
+
+def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
+    known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
+    if len(known) == 0:
+        return math.nan, math.nan
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _chosen(strengths: np.ndarray, n: int, resamples: int) -> np.ndarray:
+    """Which strengths are computed: all, or as many as the work allows, the ends always."""
+    most = max(2, min(len(strengths), WORK // (n * resamples)))
+    return np.unique(np.linspace(0, len(strengths) - 1, most).round().astype(int))
+
+
+def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Centred mean ranks of every sample, float64 [n, resamples], in the order of the items."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below = np.zeros((len(values) + 1, counts.shape[1]))
+    np.cumsum(counts[order], axis=0, out=below[1:])
+    if (ordered[1:] == ordered[:-1]).any():
+        ends = [np.searchsorted(ordered, ordered, side=side) for side in ("left", "right")]
+        twice = below[ends[0]] + below[ends[1]]
+    else:  # every value ends where the next one starts
+        twice = below[:-1] + below[1:]
+    ranks = np.empty_like(counts)
+    ranks[order] = (twice - len(values)) / 2
+    return ranks

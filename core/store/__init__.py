@@ -1,0 +1,7 @@
+"""Runs as they lie on disk and as DuckDB answers for them, read-only.
+
+It may import the foundation, and in fact knows neither probes nor evaluators, only columns
+(:mod:`core.store.schema`). Start at :mod:`core.store.store`.
+"""
+
+__all__ = ["manifest", "publish", "run_files", "schema", "store", "uploads"]

@@ -1,0 +1,67 @@
+"""One read-only ``.duckdb`` file of any runs, for handing around."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+
+from core.errors import InvalidInput, StoreError
+from core.store.files import write_whole
+from core.store.manifest import COMPLETE
+from core.store.schema import SCHEMA_VERSION, SCHEMAS
+from core.store.store import Store
+
+
+def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False) -> Path:
+    """Write runs into one file that :meth:`Store.open` reads.
+
+    Tables: ``scores``, ``items``, ``rejections``, ``variants``, ``runs`` (run, manifest as JSON text) and ``about``
+    (schema_version): of today's version, whatever the runs were written with.
+
+    Args:
+        runs: complete run folders, or published files.
+        output: the file; its name ends in ``.duckdb``.
+        overwrite: replace an existing file.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InvalidInput: for no runs, an unfinished run, another suffix, or a file that exists.
+        StoreError: if a run cannot be read whole, or the file cannot be written.
+    """
+    output = Path(output)
+    if output.suffix != ".duckdb":
+        raise InvalidInput(f"a published file ends in .duckdb, got {output.name!r}")
+    if "?" in str(output):
+        raise InvalidInput(f"{output}: a published file cannot be written below a folder with ? in its name")
+    if output.exists() and not overwrite:
+        raise InvalidInput(f"{output} exists; choose another name, or say that it may be replaced")
+    with Store.open(runs) as store:
+        if store.left_out:
+            raise StoreError(store.left_out[0])
+        if not store.runs():
+            raise InvalidInput("there is no run to publish; name at least one run folder")
+        unfinished = [run.id for run in store.runs() if run.status != COMPLETE]
+        if unfinished:
+            raise InvalidInput(f"run {unfinished[0]} is not complete; start it again and it goes on, then publish it")
+        write_whole(output, lambda temporary: _write(store, temporary))
+    output.chmod(0o444)
+    return output
+
+
+def _write(store: Store, path: Path) -> None:
+    try:
+        with duckdb.connect(str(path)) as file:
+            for table in SCHEMAS:
+                file.register("source", store.table(f"select * from {table} order by all"))
+                file.execute(f"create table {table} as select * from source")
+                file.unregister("source")
+            file.execute("create table runs (run varchar, manifest varchar)")
+            for run in store.runs():
+                file.execute("insert into runs values (?, ?)", [run.id, json.dumps(dict(run.manifest))])
+            file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
+    except duckdb.Error as error:
+        Path(f"{path}.wal").unlink(missing_ok=True)
+        raise OSError(None, str(error).splitlines()[0]) from error

@@ -1,0 +1,121 @@
+"""Columns of the stored tables, in one place: the run writes them, the store and the analysis read them."""
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 2
+"""Raised when a column changes its meaning; the store refuses what is newer than itself and reads what is older."""
+
+SCORES = pa.schema(
+    [
+        ("run", pa.string()),
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("label", pa.string()),
+        ("category", pa.string()),
+        ("coverage", pa.float64()),
+        ("coverage_bin", pa.string()),
+        ("axis", pa.string()),  # null for the identity row
+        ("family", pa.string()),
+        ("probe", pa.string()),
+        ("modifier", pa.string()),
+        ("control", pa.bool_()),
+        ("expectation", pa.string()),
+        ("subject", pa.string()),  # which caption is held: "template" or "human"
+        ("language", pa.string()),  # ISO 639-1 code of that caption
+        ("rank", pa.int32()),  # which of the item's captions in that language, from 0
+        ("caption", pa.string()),  # the text that was scored
+        ("baseline", pa.string()),  # probe whose row is the baseline: same item, subject, language, rank, evaluator
+        ("evaluator", pa.string()),
+        ("score", pa.float64()),  # null where the evaluator could not score; then `error` says why
+        ("error", pa.string()),
+        ("object_inside", pa.float64()),  # share of the object inside the evaluator's crop, 0..1
+        ("truncated", pa.bool_()),  # the text tower cut the caption
+        ("bg_delta", pa.float64()),
+        ("seam_energy", pa.float64()),
+        ("seam_ratio", pa.float64()),
+        ("fill_ratio", pa.float64()),  # texture inside the filled hole over that of its rim; 1: alike
+        ("object_kept", pa.float64()),  # share of the object's mask that the edit left in the image, 0..1
+    ]
+)
+
+ITEMS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("image", pa.string()),  # path below the corpus root, or absolute
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("label", pa.string()),
+        ("category", pa.string()),
+        ("coverage", pa.float64()),
+        ("coverage_bin", pa.string()),
+        ("bytes_sha256", pa.string()),
+        ("pixels_sha256", pa.string()),
+        ("licence", pa.string()),
+        ("source", pa.string()),
+        ("item_group", pa.string()),  # items of one source (a cut-out, a photograph) are resampled and split together
+    ]
+)
+
+REJECTIONS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("probe", pa.string()),  # null where the whole item was left out
+        ("code", pa.string()),
+        ("detail", pa.string()),
+    ]
+)
+
+VARIANTS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("probe", pa.string()),
+        ("subject", pa.string()),
+        ("language", pa.string()),
+        ("rank", pa.int32()),
+        ("key", pa.string()),  # what is told of the variant, e.g. "modifier" or "tries"
+        ("value", pa.string()),
+    ]
+)
+"""Facts of a variant, one a row, as the probe that made it tells them."""
+
+SCHEMAS = {"scores": SCORES, "items": ITEMS, "rejections": REJECTIONS, "variants": VARIANTS}
+"""Stored table -> its columns."""
+
+ADDED: dict[tuple[str, str], str | int | None] = {
+    ("scores", "language"): "en",
+    ("scores", "rank"): 0,
+    ("scores", "fill_ratio"): None,
+    ("scores", "object_kept"): None,
+    ("items", "item_group"): None,
+}
+"""(table, column) that version 1 lacks -> what its rows mean there; it lacks the table ``variants`` altogether."""
+
+
+def schemas_of(version: int) -> dict[str, pa.Schema]:
+    """Stored tables of a version -> their columns, e.g. ``schemas_of(1)`` knows no ``variants``."""
+    if version >= SCHEMA_VERSION:
+        return SCHEMAS
+    older = {table: schema for table, schema in SCHEMAS.items() if table != "variants"}
+    return {
+        table: pa.schema([field for field in schema if (table, field.name) not in ADDED])
+        for table, schema in older.items()
+    }
+
+
+VERDICTS = pa.schema(
+    [
+        ("corpus", pa.string()),
+        ("item", pa.string()),
+        ("probe", pa.string()),
+        ("subject", pa.string()),
+        ("accepted", pa.float64()),  # share of the voting people who found both versions acceptable, 0..1
+        ("votes", pa.int32()),
+    ]
+)
+"""People's verdicts on the pairs that a probe makes; see the store's view ``verdicts``."""

@@ -1,0 +1,161 @@
+"""Copies of runs that answer at once: checked, sorted, with their shifts worked out.
+
+A copy is a DuckDB file in a folder of its own, named after the state of the files that it was made of: it is never
+stale, only unused, and may be deleted at any time. Sorted columns compress to a fraction and are skipped over in
+blocks, so a filter over millions of rows takes milliseconds and the rows stay on disk.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from core.errors import StoreError
+from core.store.files import write_whole
+from core.store.manifest import Run
+from core.store.run_files import Signature, shard_problem
+from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
+from core.store.sql import empty_select, first_line, no_glob, quoted, shifts_of, table_select
+
+KEPT_BYTES = 8_000_000_000
+"""Most bytes of copies; beyond, those not opened for the longest time are removed."""
+
+MEMORY = "1GB"
+"""What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
+
+_FORMAT = 1
+_ORDER = "evaluator, family, probe, corpus, item, subject, language, rank"
+
+Sources = dict[str, str]
+"""Stored table -> SELECT that gives its rows."""
+
+
+def copy_path(folder: Path, files: Signature) -> Path:
+    """Where the copy of these files lies, made or not."""
+    columns = {table: schema.names for table, schema in SCHEMAS.items()}
+    told = json.dumps([_FORMAT, SCHEMA_VERSION, columns, duckdb.__version__, files])
+    return folder / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.duckdb"
+
+
+def limit(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Hold a connection to MEMORY, with its temporary files below the folder of copies."""
+    connection.execute(f"set memory_limit = {quoted(MEMORY)}")
+    connection.execute(f"set temp_directory = {quoted(str(folder / 'temporary'))}")
+
+
+def copy_run(folder: Path, run: Run, path: Path) -> None:
+    """Make the copy of a run folder; shards that are not whole are left out and named in it.
+
+    Args:
+        folder: of the copies.
+        run: of the folder.
+        path: from :func:`copy_path`.
+
+    Raises:
+        StoreError: if it cannot be written.
+    """
+    problems: list[str] = []
+
+    def fill(_: duckdb.DuckDBPyConnection) -> Sources:
+        whole = whole_shards(run, problems)
+        return {table: parquet_select(table, files, version=run.schema_version) for table, files in whole.items()}
+
+    _make(folder, path, fill, problems)
+
+
+def copy_published(folder: Path, file: Path, path: Path, *, version: int) -> None:
+    """Make the copy of a published file that was checked already.
+
+    Args:
+        folder: of the copies.
+        path: from :func:`copy_path`.
+        version: of the file's tables.
+
+    Raises:
+        StoreError: if it cannot be written, or the file went away.
+    """
+
+    def fill(connection: duckdb.DuckDBPyConnection) -> Sources:
+        connection.execute(f"attach {quoted(str(file))} as source (read_only)")
+        return {table: table_select(table, f"source.main.{table}", version=version) for table in SCHEMAS}
+
+    _make(folder, path, fill, ())
+
+
+def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tuple[str, ...] | None:
+    """Attach a copy and return the problems that it names; None where it is not there or is damaged."""
+    if not path.is_file():
+        return None
+    try:
+        connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
+    except duckdb.Error:
+        return None
+    try:
+        named = connection.execute(f"select text from {alias}.problems order by rowid").fetchall()
+        with suppress(OSError):  # a folder that may not be written to: its copies only look unused
+            os.utime(path)
+        return tuple(text for (text,) in named)
+    except duckdb.Error:
+        connection.execute(f"detach {alias}")
+        return None
+
+
+def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
+    """Shards of a run's tables that are whole; each other is named in ``problems``. Every table has its list."""
+    found: dict[str, list[Path]] = {table: [] for table in SCHEMAS}
+    for table in schemas_of(run.schema_version):
+        files = sorted((run.path / table).glob("*.parquet"))
+        told = {file: shard_problem(file, table, run.id, version=run.schema_version) for file in files}
+        problems += [problem for problem in told.values() if problem is not None]
+        found[table] = [file.absolute() for file, problem in told.items() if problem is None]
+    return found
+
+
+def parquet_select(table: str, files: Iterable[Path], *, version: int) -> str:
+    """SELECT of a stored table's rows from its shards, which have the columns of a version."""
+    listed = ", ".join(quoted(no_glob(file)) for file in files)
+    if not listed:
+        return empty_select(SCHEMAS[table])
+    return table_select(table, f"read_parquet([{listed}], hive_partitioning = false)", version=version)
+
+
+def _make(
+    folder: Path, path: Path, fill: Callable[[duckdb.DuckDBPyConnection], Sources], problems: Sequence[str]
+) -> None:
+    if "?" in str(path):  # DuckDB takes what follows for options
+        raise StoreError(f"{path}: no copy can be written below a folder with ? in its name")
+
+    def write(temporary: Path) -> None:
+        try:
+            with duckdb.connect(str(temporary)) as connection:
+                limit(connection, folder)
+                for table, select in fill(connection).items():
+                    order = f" order by {_ORDER}" if table == "scores" else ""
+                    connection.execute(f"create table {table} as {select}{order}")
+                connection.execute(f"create table shifts as {shifts_of('scores')} order by {_ORDER}")
+                connection.execute("create table problems (text varchar)")
+                connection.executemany("insert into problems values (?)", [[text] for text in problems] or [[None]])
+                connection.execute("delete from problems where text is null")
+        except duckdb.Error as error:
+            Path(f"{temporary}.wal").unlink(missing_ok=True)
+            raise OSError(None, first_line(error)) from error
+
+    write_whole(path, write)
+    _remove_unused(folder)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove the copies that were not opened for the longest time, down to KEPT_BYTES."""
+    known = []
+    for file in folder.glob("*.duckdb"):
+        with suppress(OSError):
+            known.append((file.stat().st_mtime_ns, file.stat().st_size, file))
+    total = 0
+    for _, size, file in sorted(known, reverse=True):
+        total += size
+        if total > KEPT_BYTES:
+            file.unlink(missing_ok=True)

@@ -1,0 +1,146 @@
+"""Questions to any number of runs: DuckDB views over run folders and published files, read-only.
+
+Views: ``scores``, ``items``, ``rejections``, ``variants`` (columns in :mod:`core.store.schema`; a run of version 1
+reads as language ``en``, rank 0, without facts of variants), ``runs`` (run, corpus, status, created, schema_version,
+manifest as JSON text), ``shifts``: every row of ``scores`` that has a baseline, which is the row of that probe with
+the same run, corpus, item, subject, language, rank and evaluator, with baseline_score, baseline_caption, delta
+(score - baseline_score, null where either is null) and percent (100 · delta / baseline_score; null also where
+|baseline_score| < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item, probe, subject), as given to
+:meth:`Store.open`.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from core import settings
+from core.errors import InvalidInput, StoreError
+from core.store.manifest import Run
+from core.store.opening import Opening
+from core.store.published import can_be_opened
+from core.store.run_files import run_paths, signature
+from core.store.schema import SCHEMAS
+
+__all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
+
+
+class Store:
+    """Read-only view of runs; made by :meth:`open`, closed by :meth:`close` or a ``with`` block.
+
+    Any thread may query: each call has a cursor of its own (one connection shared by threads mixes answers up).
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, opening: Opening) -> None:
+        self._connection = connection
+        self._runs = tuple(opening.runs)
+        self._held = tuple(opening.held)
+        self._lock = threading.Lock()
+        self.left_out = tuple(opening.left_out)
+        """One sentence for each shard, run or file that was left out."""
+        self.problems = (*self.left_out, *opening.notes)
+        """The same, and one for each run whose corpus folder is gone: its scores are there, its pictures are not."""
+
+    @classmethod
+    def open(
+        cls,
+        paths: Path | str | Iterable[Path | str],
+        *,
+        verdicts: pa.Table | None = None,
+        copies: Path | None = None,
+    ) -> Self:
+        """Open runs.
+
+        Args:
+            paths: run folders, folders of runs, published ``.duckdb`` files, in any mixture. What cannot be
+                read is left out and named in ``problems``; the same run twice is read once.
+            verdicts: rows of the view ``verdicts``, of schema :data:`core.store.schema.VERDICTS`; None: none.
+            copies: folder of copies of complete runs that answer at once (:mod:`core.store.sorted_copies`); what is
+                missing there is made now. None: the files themselves answer.
+
+        Raises:
+            InvalidInput: if the verdicts have other columns.
+        """
+        chosen = [paths] if isinstance(paths, str | Path) else list(paths)
+        opening = Opening(None if copies is None else Path(copies).absolute())
+        for path in dict.fromkeys(map(Path, chosen)):
+            opening.add(path)
+        return cls(opening.finish(verdicts), opening)
+
+    def outdated(self) -> bool:
+        """Whether a file that another program held at opening can be read now, though nothing in it changed."""
+        return any(can_be_opened(path) for path in self._held)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Runs that are open, with their manifests."""
+        return self._runs
+
+    def query(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pd.DataFrame:
+        """Answer one SELECT.
+
+        Args:
+            sql: one statement; ``?`` or ``$name`` stand for parameters.
+            params: their values.
+
+        Raises:
+            InvalidInput: if it is not one SELECT, or DuckDB cannot make sense of it.
+            StoreError: if a file went away or changed since the store was opened.
+        """
+        frame: pd.DataFrame = self._run(sql, params, _frame)
+        return frame
+
+    def table(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.Table:
+        """Answer one SELECT as an Arrow table; see :meth:`query`."""
+        return self._run(sql, params, duckdb.DuckDBPyRelation.to_arrow_table)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(
+        self,
+        sql: str,
+        params: Sequence[Any] | dict[str, Any] | None,
+        fetch: Callable[[duckdb.DuckDBPyRelation], Any],
+    ) -> Any:
+        try:
+            with self._lock:  # making a cursor is not safe beside another thread's; using it is
+                cursor = self._connection.cursor()
+            statements = cursor.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise InvalidInput(f"the store answers one SELECT at a time, got {len(statements)} statements: {sql!r}")
+            return fetch(cursor.sql(sql, params=params))
+        except (duckdb.IOException, duckdb.FatalException) as error:
+            raise StoreError(f"a run changed on disk while it was open ({error}); open it again") from error
+        except duckdb.Error as error:
+            raise InvalidInput(f"the store cannot answer {sql!r}: {error}") from error
+
+
+def _frame(relation: duckdb.DuckDBPyRelation) -> pd.DataFrame:
+    """Rows by way of Arrow: its strings become pandas' without a copy, where DuckDB's own way makes each anew."""
+    table = relation.to_arrow_table()
+    plain = [
+        pa.field(each.name, pa.float64() if pa.types.is_decimal(each.type) else each.type)  # sums of whole numbers
+        for each in table.schema
+    ]
+    frame: pd.DataFrame = table.cast(pa.schema(plain)).to_pandas()
+    return frame
+
+
+def default_store(*, verdicts: pa.Table | None = None) -> Store:
+    """Store over the shipped results and the user's own runs, with copies in the cache; empty where there are none.
+
+    Args:
+        verdicts: see :meth:`Store.open`.
+    """
+    return Store.open(run_paths(), verdicts=verdicts, copies=settings.cache_dir() / "store")

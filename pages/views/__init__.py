@@ -1,0 +1,1 @@
+"""What the pages are made of: a folder a page, and ``common`` for what they share."""

@@ -1,0 +1,84 @@
+"""The choices of a calibration, each with the sentence that says what it does."""
+
+import streamlit as st
+
+from core.calibration.fit import ORACLE, WEIGHTS, Fit
+from core.calibration.readings import READINGS, WEIGHTED
+from core.calibration.sweep import EPSILONS
+from pages.views.common.text import THE_PAPER, counted, safe
+from pages.views.common.url_state import PageState
+
+READING_TOLD = {
+    "orbit": "Every score moves towards the median over its picture's own variants, itself included: "
+    "Ŝ = S + λ Σ w·(m − S). At λ = 1 and for one closed family, such as a flip, the score is exactly invariant.",
+    "absolute": "As the paper prints it: Ŝ = S − λ Σ w·median |S(x′) − S(x)|. **For an involution it cancels:** a "
+    "picture and its flip carry the same correction, so no λ changes the sensitivity to a flip.",
+    "shift": "For a known edit, λ times that edit's median shift on the dev split is taken off. Unedited scores stay "
+    "as they are, so no correlation changes. It costs nothing at inference.",
+    "ridge": "Each picture's own median shift under a family, shrunk towards the family's by n / (n + 1) for n "
+    "variants, is taken off edited scores. It needs the picture's variants at inference.",
+    "quantile": "An edited score's quantile on the dev split is mapped to the baseline's quantile. Unedited scores "
+    "stay as they are, so no correlation changes. It costs nothing at inference.",
+}
+
+WEIGHTS_TOLD = {
+    "uniform": "every family weighs the same",
+    "sensitivity": "a family weighs in proportion to its median |Δ| on the dev split",
+    "each": "every family weighs 1, so that the corrections are added: closed families fall to nothing, and what they "
+    "share is taken off more than once",
+    "oracle": "chosen on the held-out split itself: **an upper bound, never a result**",
+}
+
+
+def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]) -> str:
+    """Draw the choices and return the evaluator.
+
+    Args:
+        state: of the page.
+        names: of evaluators.
+        references: what a score can be held to; the evaluator itself is left out.
+    """
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
+    evaluator = state.choose(row, "evaluator", "Evaluator", names, width=240, help="Whose scores are calibrated")
+    row.segmented_control("Reading", READINGS, key=state.key("reading"), required=True,
+                          help="How the paper's formula is read; the sentence below says what each does. "
+                          f"{THE_PAPER}")  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_constraint")
+    row.segmented_control(
+        "Weights", WEIGHTS, key=state.key("weights"), required=True,
+        disabled=state.get("reading") not in WEIGHTED, help="How families share the correction; the readings shift, "
+        "ridge and quantile correct each family by itself and know no weights",
+    )  # fmt: skip
+    row.segmented_control(
+        "ε", EPSILONS, key=state.key("epsilon"), required=True, format_func=lambda value: f"{value:g}",
+        help="How much of Spearman's ρ with each H may be lost",
+    )  # fmt: skip
+    others = [name for name in references if name != evaluator]
+    state.put("against", [name for name in state.get("against") if name in others])
+    row.multiselect(
+        "H: keep the order of", others, key=state.key("against"), placeholder="Everything else here",
+        help="What the calibrated score must stay correlated with: other evaluators, and people where a study "
+        "has rated unedited pairs",
+    )  # fmt: skip
+    return evaluator
+
+
+def tell(state: PageState, found: Fit) -> None:
+    """Say what the reading does, what it costs and how the families are weighted."""
+    reading = state.get("reading")
+    said = READING_TOLD[reading]
+    if reading in ("orbit", "absolute", "ridge"):
+        variants = sum(len(f.probes) for name, f in found.scores.families.items() if found.terms.weights[name] > 0)
+        said += f" Cost: up to {counted(variants, 'variant')} a picture are scored beside it."
+    if reading in WEIGHTED:
+        said += f" Weights: {WEIGHTS_TOLD[state.get('weights')]}."
+    st.markdown(said)
+    if reading in WEIGHTED:
+        st.caption(
+            "A run holds the orbit of each picture, not those of its variants: under its own family a variant is "
+            "taken to have the picture's orbit, under every other one its correction. An audit with the exported "
+            "file scores both."
+        )
+    if reading in WEIGHTED and state.get("weights") != ORACLE:
+        told = ", ".join(f"{safe(name)} {weight:.3f}" for name, weight in found.terms.weights.items())
+        st.caption(f"w: {told}")

@@ -1,0 +1,179 @@
+"""The sweep over λ under the hand: two figures, what a strength changes, what to take home."""
+
+import pandas as pd
+import streamlit as st
+
+from core.calibration.file import calibrator
+from core.calibration.fit import Fit, sweep_table
+from core.calibration.sweep import LAMBDAS
+from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
+from core.charts.style import PALETTE, colours
+from core.evaluators.calibrated import refusal
+from core.statistics.flip_risk import GAPS
+from core.statistics.spearman_band import BAND_RESAMPLES
+from pages.views.calibration.state import MEASURES, Bands, effect
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
+
+_AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "null": PALETTE[7]}
+
+
+@st.fragment
+def draw_sweep(state: PageState, key: tuple[object, ...], found: Fit, bands: Bands, fingerprint: str) -> None:
+    """Draw everything that follows λ; only this part runs again while λ moves."""
+    strength = _slider(state, found)
+    for sentence in found.caveats(strength):
+        st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
+    table = sweep_table(found, bands)
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True):
+        _spearman(table, found, strength)
+    with right.container(border=True):
+        _sensitivity(table, found, strength)
+    st.caption(
+        f"Solid: held-out test split, {counted(found.n_test, 'item')}; dashed: dev split, "
+        f"{counted(found.n_dev, 'item')}, which chose λ*. Nothing of one source is on both sides. Shaded: strengths "
+        "that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated shift, on dev. "
+        "Bands: 95 %, "
+        f"{BAND_RESAMPLES} bootstrap samples of items, one set for all λ."
+    )
+    changed = effect(key, strength, found)
+    st.subheader(f"Before and after, λ = {strength:g}", anchor=False)
+    _tiles(changed, found, strength)
+    _changes(state, changed, found.evaluator)
+    _take_home(found, table, strength, fingerprint)
+    state.publish()
+
+
+def _slider(state: PageState, found: Fit) -> float:
+    chosen = found.choice.strength
+    key = state.key("strength.widget")
+    st.session_state[key] = chosen if state.get("strength") is None else state.get("strength")
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_strength")
+    row.select_slider(
+        "Strength λ", LAMBDAS, key=key, format_func=lambda value: f"{value:g}", on_change=_dragged,
+        args=(state, key), help="0 leaves the score as it is, 1 is the full correction",
+    )  # fmt: skip
+    row.button(f"λ* = {chosen:g}", icon=":material/my_location:", key="calib.back", on_click=state.put,
+               args=("strength", None), help="Back to the smallest strength that minimises the total sensitivity on "
+               "the dev split among those allowed")  # fmt: skip
+    if found.choice.note:
+        st.caption(f"{safe(found.choice.note).capitalize()}.")
+    return float(st.session_state[key])
+
+
+def _dragged(state: PageState, key: str) -> None:
+    state.put("strength", st.session_state[key])
+
+
+def _spearman(table: pd.DataFrame, found: Fit, strength: float) -> None:
+    st.markdown("**Agreement with each H along λ**")
+    rows = table[table["measure"] == "spearman"]
+    if rows.empty:
+        st.info("There is no other evaluator to hold the score to; audit a second one.")
+        return
+    figure = spearman_along(rows, strength=strength, chosen=found.choice.strength, colour=colours(rows["name"]))
+    draw(figure, key="calib.spearman",
+         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; "
+         f"λ* is {found.choice.strength:g}")  # fmt: skip
+    figure_buttons(figure, rows, "calibration-spearman", title="Agreement along λ", key="calib.s")
+
+
+def _sensitivity(table: pd.DataFrame, found: Fit, strength: float) -> None:
+    st.markdown("**Sensitivity by axis along λ**")
+    rows = table[table["measure"] == "axis sensitivity"]
+    axes = {axis: _AXES.get(axis, PALETTE[4]) for axis in rows["name"].unique()}
+    figure = sensitivity_along(rows, strength=strength, chosen=found.choice.strength, colour=axes)
+    draw(figure, key="calib.sensitivity", alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength")
+    figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
+
+
+def _tiles(changed: pd.DataFrame, found: Fit, strength: float) -> None:
+    axes = changed[changed["measure"] == "axis sensitivity"]
+    tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
+    at = LAMBDAS.index(strength)
+    allowed = "yes" if found.choice.allowed[at] else "no"
+    tiles.metric("Allowed on dev", allowed, border=True,
+                 help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated "
+                 "shift")  # fmt: skip
+    for row in axes.to_dict("records"):
+        with tiles.container(border=True):
+            st.markdown(f"{safe(row['axis']).capitalize()} axis, median \\|Δ\\| in SD")
+            st.markdown(f"{number(row['before'], digits=4)} → **{number(row['after'], digits=4)}**")
+            st.caption(f"95 % CI {number(row['before_low'], digits=4)} to {number(row['before_high'], digits=4)} → "
+                       f"{number(row['after_low'], digits=4)} to {number(row['after_high'], digits=4)}, "
+                       f"n = {counted(row['n'], 'item')}")  # fmt: skip
+
+
+def _changes(state: PageState, changed: pd.DataFrame, evaluator: str) -> None:
+    colour = colours([evaluator])[evaluator]
+    measure = st.segmented_control(
+        "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    _change(state, str(measure), changed, colour)
+    with st.expander("Every number", icon=":material/table:"):
+        _numbers(changed)
+
+
+def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str) -> None:
+    told = MEASURES[measure][1]
+    if measure == "agreement":
+        rows = changed[changed["measure"].isin(["spearman", "kendall_b", "kendall_c"])]
+        rows = rows.assign(name=rows["measure"].map({"spearman": "ρ", "kendall_b": "τ_b", "kendall_c": "τ_c"})
+                           + " with " + rows["name"])  # fmt: skip
+    else:
+        rows = changed[changed["measure"] == measure]
+    if measure == "flip risk":
+        gap = st.segmented_control("Gap d", GAPS, required=True, format_func=lambda value: f"{100 * value:g} %",
+                                   key=state.key("gap"))  # fmt: skip
+        rows = rows[rows["gap"] == gap]
+        sides = [f"{side}{end}" for side in ("before", "after") for end in ("", "_low", "_high")]
+        rows = rows.assign(**{name: 100 * rows[name] for name in sides})
+    rows = rows.dropna(subset=["before"])
+    if rows.empty:
+        st.caption("Nothing of this is known here.")
+        return
+    unit = " %" if measure in ("percent", "flip risk") else ""
+    figure = before_after_bars(rows, colour=colour, unit=unit)
+    draw(figure, key="calib.bars", alt=f"{told}, before and after calibration")
+    gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
+    societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
+    st.caption(f"{told}; held-out split, 95 % intervals over items, n on hover.{societal}")
+    figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
+
+
+def _numbers(changed: pd.DataFrame) -> None:
+    column = st.column_config.NumberColumn
+    sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
+    ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
+    st.dataframe(
+        changed, hide_index=True, placeholder="—", alt="What the calibration changes, in numbers",
+        column_config={"measure": "Measure", "axis": "Axis", "name": "Of", "gap": column("Gap", format="%g"),
+                       "n": column("n items"), **ends},
+    )  # fmt: skip
+    data_buttons(changed, "calibration", key="calib.numbers")
+
+
+def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: str) -> None:
+    st.subheader("Take it home", anchor=False)
+    name = found.evaluator
+    model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.download_button(
+            "Calibrator as JSON", lambda: model.model_dump_json(indent=2).encode(), f"{name}-calibrator.json",
+            "application/json", icon=":material/data_object:", on_click="ignore", key="calib.json",
+            help="Reading, λ, weights, shifts and the evaluator's fingerprint",
+        )  # fmt: skip
+        data_buttons(table, f"{name}-sweep", key="calib.table")
+    why_not = refusal(model)
+    audit = "" if why_not else f"python -m core audit --evaluators {name}-calibrator.json\n"
+    st.caption(
+        f"The file corrects the scores of a run. It is no evaluator by itself: {safe(why_not, limit=300)}."
+        if why_not
+        else "The file is an evaluator of its own wherever one is named, and corrects the scores of a run:"
+    )
+    st.code(f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv", language="shell",
+            wrap_lines=True)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What several pages share: entry, links, filters, downloads."""

@@ -1,0 +1,57 @@
+"""Ways from one page into another, with what the reader looks at carried along."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.failures import PAIR
+from pages.views.common.url_state import carried
+from pages.views.probe_lab.state import corpus_names
+
+LAB = "pages/probe_lab.py"
+FAILURES = "pages/failures.py"
+
+Row = Mapping[str, Any] | pd.Series
+
+
+def lab_link(row: Row, *, evaluators: Sequence[str] = ()) -> dict[str, str]:
+    """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators.
+
+    Args:
+        row: has corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
+        evaluators: to show instead of the row's own.
+    """
+    probes = "" if row["axis"] == "null" else row["probe"]
+    link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
+    if row["corpus"] != corpus_names()[0]:
+        link = {"corpus": row["corpus"], **link}
+    return link | ({"subject": "human"} if row["subject"] == "human" else {})
+
+
+def failures_link(row: Row) -> dict[str, str]:
+    """Link parameters that open a finding in Failures: its family under its evaluator, and its pair if it names one.
+
+    The rest of the scope comes along.
+
+    Args:
+        row: has family and evaluator; where it also has run, corpus, item, subject and probe, their record is opened.
+    """
+    link = carried() | {"families": str(row["family"]), "evaluators": str(row["evaluator"])}
+    return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
+
+
+def record_text(pair: Row) -> str:
+    """Name a pair in a link."""
+    return json.dumps([str(pair[name]) for name in PAIR], ensure_ascii=False, separators=(",", ":"))
+
+
+def read_record(text: str) -> dict[str, str] | None:
+    """Return the pair that :func:`record_text` named, or None for any other text."""
+    try:
+        parts = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(parts, list) and len(parts) == len(PAIR) and all(isinstance(each, str) for each in parts)
+    return dict(zip(PAIR, parts, strict=True)) if whole else None

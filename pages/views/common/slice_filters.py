@@ -1,0 +1,162 @@
+"""The filters that several pages share: drawn in the sidebar, held in the link, a count beside every value.
+
+They choose a part of a scope (:mod:`pages.views.common.scope`); runs, corpus, subject, language and evaluators are its.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.analysis.scope import Narrowed
+from core.analysis.slices import SIGNS, Slice
+from core.errors import InvalidInput
+from pages.views.common.runs import Signature, facet_counts, known_values, stored_values
+from pages.views.common.text import as_percent, listed, thousands
+from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of
+
+_LABELS = {
+    "axes": ("Axis", "Spatial: the image is edited. Societal: the caption is. Null: edits that nobody can see."),
+    "families": ("Family", "Probes with one meaning, such as the four rotations."),
+    "probes": ("Probe", "One controlled edit of an item."),
+    "modifiers": ("Modifier", "The word that a societal probe puts before the noun."),
+    "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
+    "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
+}  # fmt: skip
+_SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"}
+
+ALL = tuple(_LABELS)
+"""Choices in the order in which they are drawn."""
+
+
+def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field, ...]:
+    """Fields of a page's state that hold a slice.
+
+    Args:
+        files: what the store depends on.
+        usual: the slice that a fresh page shows; everything by default.
+    """
+    first = usual or Slice()
+    many = [Field(name, list(getattr(first, name)), _known(files, name), joined) for name in ALL]
+    return (
+        *many,
+        Field("sign", first.sign, one_of(lambda: tuple(SIGNS), first.sign, what="sign")),
+        Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
+        Field("controls", first.controls, _read_switch, lambda value: "yes" if value else "no"),
+        Field("accepted", 0, _read_share),
+    )
+
+
+def choose_slice(
+    state: PageState, files: Signature, scope: Narrowed, *, fields: Sequence[str] = ALL, more: bool = True
+) -> Slice:
+    """Draw the filters in the sidebar and return the slice that they make.
+
+    Args:
+        state: a page's state that holds :func:`slice_fields`.
+        files: what the store depends on.
+        scope: whose shifts are counted.
+        fields: the choices that this page offers, of :data:`ALL`.
+        more: offer sign, share inside the crop, controls and people's verdict too.
+    """
+    chosen = _slice(state)
+    counts = facet_counts(files, scope, chosen)
+    with st.sidebar:
+        st.markdown("**Filters**", help="Every number on this page is of what the filters leave. A value's count is "
+                    "the number of shifts that choosing it would leave, the other filters kept.")  # fmt: skip
+        for name in fields:
+            _choose(state, name, counts[name])
+        if more:
+            _choose_more(state, counts["sign"], judged=bool(known_values(files, scope)["judged"]))
+    return _slice(state)
+
+
+def describe(chosen: Slice) -> str:
+    """Say in words what a slice keeps; empty where it keeps everything."""
+    said = [f"{_LABELS[name][0].lower()} {listed(getattr(chosen, name))}" for name in ALL if getattr(chosen, name)]
+    said += [_SIGNS[chosen.sign].lower()] if chosen.sign else []
+    if chosen.inside is not None:
+        said.append(f"{as_percent(chosen.inside[0])} to {as_percent(chosen.inside[1])} of the object inside the crop")
+    said += ["with controls"] if chosen.controls else []
+    if chosen.accepted is not None:
+        said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
+    return "; ".join(said)
+
+
+def _known(files: Signature, name: str) -> Read:
+    return some_of(lambda: stored_values(files)[name], what=_LABELS[name][0].lower())
+
+
+def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
+    if len(counts) < 2 and not state.get(name):
+        return
+    counts = dict.fromkeys(state.get(name), 0) | counts  # chosen in another scope
+    label, help_text = _LABELS[name]
+    st.multiselect(
+        label, sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))), key=state.key(name),
+        help=help_text, placeholder=f"All {len(counts)}",
+        format_func=lambda value: f"{value} · {thousands(counts.get(value, 0))}",
+    )  # fmt: skip
+
+
+def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> None:
+    st.selectbox(
+        "Direction", tuple(SIGNS), index=None, key=state.key("sign"), placeholder="Any direction",
+        format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
+    )  # fmt: skip
+    st.slider(
+        "Object inside the crop", 0, 100, key=state.key("inside"), step=5, format="%d %%",
+        help="Share of the object that is left after the evaluator's own resizing and cropping. Anything but 0 to "
+        "100 % leaves out shifts for which it is not known.",
+    )  # fmt: skip
+    if judged or state.get("accepted"):
+        st.slider(
+            "Accepted by people, at least", 0, 100, key=state.key("accepted"), step=5, format="%d %%",
+            help="Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
+            "are left out.",
+        )  # fmt: skip
+    st.toggle("Controls too", key=state.key("controls"), help="Neutral words and blurs, which others are held against.")
+
+
+def _slice(state: PageState) -> Slice:
+    many = {name: tuple(state.get(name)) for name in ALL}
+    low, high = state.get("inside")
+    return Slice(
+        **many, sign=state.get("sign"), controls=bool(state.get("controls")),
+        inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
+        accepted=state.get("accepted") / 100 or None,
+    )  # fmt: skip
+
+
+def _order(name: str, value: str) -> tuple[int, str]:
+    lead = (
+        "".join(each for each in value if each.isdigit() or each == "-").split("-")[0]
+        if name == "coverage_bins"
+        else ""
+    )
+    return (int(lead) if lead else 0, value)
+
+
+def _percent(inside: tuple[float, float] | None) -> tuple[int, int]:
+    return (0, 100) if inside is None else (round(100 * inside[0]), round(100 * inside[1]))
+
+
+def _read_range(raw: str) -> tuple[tuple[int, int], str]:
+    try:
+        low, high = (int(part) for part in raw.split("-"))
+        if not 0 <= low <= high <= 100:
+            raise InvalidInput("out of order")
+    except ValueError:
+        return (0, 100), f"The share inside the crop must be two percentages such as 20-80, got {raw[:40]!r}."
+    return (low, high), ""
+
+
+def _read_share(raw: str) -> tuple[int, str]:
+    if raw.isascii() and raw.isdigit() and int(raw[:4]) <= 100:
+        return int(raw), ""
+    return 0, f"The accepted share must be a percentage from 0 to 100, got {raw[:40]!r}."
+
+
+def _read_switch(raw: str) -> tuple[bool, str]:
+    if raw in ("yes", "no"):
+        return raw == "yes", ""
+    return False, f"Controls must be yes or no, got {raw[:40]!r}."

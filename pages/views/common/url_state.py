@@ -1,0 +1,193 @@
+"""The state of a page in its link: read with a sentence about what could not be restored, written when it changes.
+
+Streamlit's own binding of widgets to the link drops a value it cannot use without a word, and spreads a list
+over as many parameters as it has entries; here every field checks its own value and a list is one parameter.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+Read = Callable[[str], tuple[Any, str]]
+"""Text of the link -> (value, sentence about what could not be restored, or nothing)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One part of a page's state.
+
+    Args:
+        name: its name in the link; its key in the session is ``page.name``.
+        default: the value that the link leaves out.
+        read: makes a value of the link's text.
+        write: makes the link's text of a value.
+        shared: whether it holds on every page: what a reader chose of it on one page is there on the next.
+    """
+
+    name: str
+    default: Any
+    read: Read
+    write: Callable[[Any], str] = str
+    shared: bool = False
+
+
+_SHARED, _PAGE, _ENTERED, _BACK = "shared", "page.now", "page.entered", "page.back"
+
+
+def carried() -> dict[str, str]:
+    """Link parameters of the shared fields, as the page before left them: what a link to another page takes along."""
+    return dict(st.session_state.get(_SHARED, {}))
+
+
+def note_page(page: str, *, back: bool) -> None:
+    """Note which page runs now, and whether the reader went back or forward in its history."""
+    entered = page != st.session_state.get(_PAGE)
+    st.session_state[_PAGE], st.session_state[_ENTERED] = page, entered
+    st.session_state[_BACK] = back and not entered
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """The fields of one page; ``page`` is the prefix of its keys in the session."""
+
+    page: str
+    fields: Sequence[Field]
+
+    def key(self, name: str) -> str:
+        """Session key of a field, and of the widget that sets it."""
+        return f"{self.page}.{name}"
+
+    def get(self, name: str) -> Any:
+        """Present value of a field."""
+        return st.session_state[self.key(name)]
+
+    def put(self, name: str, value: Any) -> None:
+        """Set a field; only before its widget is drawn, or in a callback."""
+        st.session_state[self.key(name)] = value
+
+    def restore(self) -> None:
+        """Bring the session in line with the link: on the first run, and when the reader follows another link.
+
+        A link that names no shared field has them as they were left, on this page or on another; but going back on a
+        page shows it as it was.
+        """
+        present, session = self._link(), st.session_state
+        if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
+            named = any(field.name in present for field in self.fields if field.shared)
+            alone = named or session.get(_BACK, False)
+            session[self.key("problems")] = self._read(present if alone else self._with(present))
+            session[self.key("seen")] = present
+        for field in self.fields:  # setting a value to itself keeps it while its widget is not drawn
+            self.put(field.name, st.session_state.get(self.key(field.name), field.default))
+
+    def problems(self) -> list[str]:
+        """What of the link could not be restored, in sentences."""
+        return list(st.session_state.get(self.key("problems"), []))
+
+    def publish(self) -> None:
+        """Write every field that differs from its default into the link, and only those."""
+        wanted = self._wanted()
+        if wanted != self._link():
+            st.query_params.from_dict(wanted)
+        st.session_state[self.key("seen")] = wanted
+
+    def reset(self) -> None:
+        """Set every field of this page alone to its default; a callback."""
+        for field in self.fields:
+            if not field.shared:
+                self.put(field.name, field.default)
+        st.session_state[self.key("problems")] = []
+
+    def share(self) -> None:
+        """Let the shared fields hold on the next page as they stand now."""
+        st.session_state[_SHARED] = {
+            field.name: field.write(self.get(field.name))
+            for field in self.fields
+            if field.shared and self.get(field.name) != field.default
+        }
+
+    def choose(self, place: DeltaGenerator, name: str, label: str, options: Sequence[str], **drawn: Any) -> str:
+        """Draw a select box whose first option is the usual one and stays out of the link; return the choice."""
+        key = f"{self.key(name)}.widget"
+        st.session_state[key] = self.get(name) if self.get(name) in options else options[0]
+        args = (name, key, options[0])
+        return str(place.selectbox(label, options, key=key, on_change=self._chosen, args=args, **drawn))
+
+    def _chosen(self, name: str, key: str, usual: str) -> None:
+        chosen = st.session_state[key]
+        self.put(name, None if chosen == usual else chosen)
+
+    def link(self) -> str:
+        """The address of this view, as the fields stand now: what a widget changed is in it before it is published."""
+        query = urlencode(self._wanted())
+        address = (st.context.url or "").split("?")[0]
+        return f"{address}?{query}" if query else address
+
+    def _wanted(self) -> dict[str, str]:
+        """Every field that differs from its default, as the link's text."""
+        return {
+            field.name: field.write(self.get(field.name))
+            for field in self.fields
+            if self.get(field.name) != field.default
+        }
+
+    def _with(self, present: dict[str, str]) -> dict[str, str]:
+        """The link with the shared fields of the page before, as far as this page has them."""
+        mine = {field.name for field in self.fields if field.shared}
+        return {name: text for name, text in carried().items() if name in mine} | present
+
+    def _read(self, present: dict[str, str]) -> list[str]:
+        known = {field.name for field in self.fields}
+        problems = [f"{name!r} is no part of this page's link." for name in present if name not in known]
+        for field in self.fields:
+            value, problem = field.read(present[field.name]) if field.name in present else (field.default, "")
+            self.put(field.name, value)
+            problems += [problem] if problem else []
+        return problems
+
+    @staticmethod
+    def _link() -> dict[str, str]:
+        return dict(st.query_params.to_dict())
+
+
+def text(*, limit: int) -> Read:
+    """Read free text of at most ``limit`` characters."""
+
+    def read(raw: str) -> tuple[str, str]:
+        cut = f"A text of {len(raw)} characters was cut after {limit}." if len(raw) > limit else ""
+        return raw[:limit], cut
+
+    return read
+
+
+def one_of(options: Callable[[], Sequence[str]], default: Any, *, what: str) -> Read:
+    """Read one of the options that exist now."""
+
+    def read(raw: str) -> tuple[Any, str]:
+        if raw in options():
+            return raw, ""
+        return default, f"There is no {what} {raw[:80]!r} here; the usual one is shown instead."
+
+    return read
+
+
+def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
+    """Read several of the options, separated by commas."""
+
+    def read(raw: str) -> tuple[list[str], str]:
+        names = [name for name in raw.split(",") if name]
+        kept = [name for name in dict.fromkeys(names) if name in options()]
+        lost = [name for name in names if name not in options()]
+        many = ", ".join(name[:80] for name in lost[:5]) + (" …" if len(lost) > 5 else "")
+        return kept, f"No such {what} here, left out: {many}." if lost else ""
+
+    return read
+
+
+def joined(names: Sequence[str]) -> str:
+    """Write a list as :func:`some_of` reads it."""
+    return ",".join(names)

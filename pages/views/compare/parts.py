@@ -1,0 +1,176 @@
+"""The pieces of the comparison: the two sides, their medians and difference, and what the runs were made with."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.comparison import ALL, compare
+from core.analysis.made_with import manifest_differences
+from core.analysis.questions.columns import UNITS
+from core.analysis.scope import Narrowed, holdings
+from core.analysis.verdicts import LEAST_N
+from core.charts.comparison import differences, dumbbell
+from core.errors import InvalidInput
+from core.report.cells import p_value
+from core.store.manifest import Run
+from pages.views.common.runs import Signature, known_values, store, view
+from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
+from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
+from pages.views.results.blocks import figure_block
+from pages.views.results.state import LARGEST_MARGIN
+
+_NAMES = {ALL: "All together"}
+
+
+@st.cache_data(max_entries=128, show_spinner="Holding the sides against each other …")
+def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
+    """A against B; see ``core.analysis.comparison.compare``."""
+    one, other = (view(files, side.scope, side.chosen) for side in (a, b))
+    return compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
+
+
+def choose_sides(state: PageState, files: Signature, scope: Narrowed) -> bool:
+    """Draw the two sides beside each other; return whether both are something."""
+    found = []
+    cells = st.grid(2, min_column_width=300, gap="medium")
+    for side in SIDES:
+        with cells.container(border=True, height="stretch"):
+            st.markdown(f"**Side {side.upper()}**")
+            found.append(_side(state, files, scope, side))
+    return all(found)
+
+
+def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> bool:
+    try:
+        own = side_scope(state, files, scope, side)
+        known = known_values(files, own)
+        said = f"Run {own.run}, corpus {own.corpus}, {own.subject} captions in {own.language}"
+    except InvalidInput as error:
+        own, known, said = None, {}, ""
+        st.error(safe(str(error), limit=400))
+    if own is not None:
+        usual = usual_evaluator(files, scope, own, side)
+        options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
+        state.choose(st.container(), f"{side}_evaluator", "Evaluator", options,
+                     help="Whose scores this side holds: one of them.")  # fmt: skip
+        for name in MANY:
+            if name not in _OF_ITEMS:
+                _many(state, known, side, name)
+    with st.expander("Which run and items", expanded=any(state.get(f"{side}_{name}") for name in (*ONE, *_OF_ITEMS))):
+        for name in ONE:
+            _one(state, files, scope, side, name)
+        for name in _OF_ITEMS if known else ():
+            _many(state, known, side, name)
+    if said:
+        st.caption(safe(said, limit=200))
+    return own is not None
+
+
+_OF_ITEMS = ("categories", "coverage_bins")
+
+
+def _one(state: PageState, files: Signature, scope: Narrowed, side: str, name: str) -> None:
+    there = sorted(map(str, holdings(store(files))[name].unique()))
+    if len(there) > 1:
+        of_run = name != "run" and state.get(f"{side}_run")
+        usual = "What the run holds" if of_run else f"As the page: {getattr(scope, name)}"
+        st.selectbox(ONE[name], there, index=None, key=state.key(f"{side}_{name}"), placeholder=usual)
+
+
+def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: str) -> None:
+    chosen = state.get(f"{side}_{name}")
+    if len(known[name]) > 1 or chosen:
+        options = list(dict.fromkeys([*known[name], *chosen]))
+        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}")
+
+
+def choose_how(state: PageState) -> None:
+    """Draw the switches for levels, measure and margin."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox("A row for each", tuple(BY), format_func=BY.__getitem__, key=state.key("by"), width=150,
+                     help="The levels that both sides have; all together stand above them.")  # fmt: skip
+        st.segmented_control(
+            "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+            help="Raw scores of two evaluators have different scales, so sides are compared in percent of the "
+            "baseline score, or in standard deviations of each side's own baseline scores.",
+        )  # fmt: skip
+        st.number_input("Margin, ± points", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=140,
+                        key=state.key("margin"), disabled=state.get("measure") != "percent",
+                        help="Sides whose difference lies within this many percentage points are called "
+                        "alike.")  # fmt: skip
+
+
+def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) -> None:
+    """Draw both sides' medians, their difference, and the table of both."""
+    unit, digits = UNITS[measure]
+    cells = st.grid(2, min_column_width=330, gap="medium")
+    with cells.container():
+        figure = dumbbell(table, unit=unit, digits=digits, names=_NAMES)
+        figure_block(figure, table, f"compare-{by}", title="Both sides", alt=f"Medians of both sides. {_spoken(table)}")
+    with cells.container():
+        figure = differences(table, unit=" pp" if measure == "percent" else unit, digits=digits, names=_NAMES,
+                             margin=margin if measure == "percent" else None)  # fmt: skip
+        figure_block(figure, table, f"difference-{by}", title="A − B",
+                     alt=f"Difference of the sides with its 95 % interval. {_spoken(table)}")  # fmt: skip
+    _rows(table, by, digits)
+    ways = table["how"].value_counts()
+    said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
+    st.caption(
+        f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items. Independent: "
+        "the difference of the two medians, each side resampled by itself. 95 % BCa intervals; Holm's correction is "
+        f"over the {int(table['p'].notna().sum())} tests of this table."
+    )
+    overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
+    if len(overlap):
+        st.caption(f"Up to {int(overlap.max())} items stand on both sides and count on both, which draws the sides "
+                   "together.")  # fmt: skip
+
+
+def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
+    number, signed = st.column_config.NumberColumn, f"%+.{digits}f"
+    numbers = [str(name) for name in table.select_dtypes("float") if name not in ("p", "p_holm")]
+    # rounded, so that nothing reads as minus zero; the files keep every digit
+    rounded = {name: table[name].round(3 if name == "cliffs_delta" else digits) + 0.0 for name in numbers}
+    shown = table.assign(**rounded).assign(
+        label=[_NAMES.get(name, name) for name in table["label"]], p=table["p"].map(p_value),
+        p_holm=table["p_holm"].map(p_value),
+    )  # fmt: skip
+    order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_n", "b_n", "how", "n_items",
+             "test", "p", "p_holm", "cliffs_delta"]  # fmt: skip
+    st.dataframe(
+        shown[order], hide_index=True, placeholder="—", alt="Both sides and their difference", key="compare.rows",
+        column_config={
+            "label": st.column_config.TextColumn(BY[by], pinned=True), "a_value": number("Median A", format=signed),
+            "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
+            "low": number("95 % from", format=signed), "high": number("to", format=signed),
+            "verdict": st.column_config.TextColumn(
+                "Verdict", help="Differ: the 95 % interval of the difference excludes 0. Alike: its 90 % interval lies "
+                f"within the margin. Below {LEAST_N} items on a side no verdict is given."),
+            "a_n": number("n A", format="%d"), "b_n": number("n B", format="%d"), "how": "How",
+            "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
+            "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
+            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
+            "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
+        },
+    )  # fmt: skip
+
+
+def _spoken(table: pd.DataFrame) -> str:
+    return "; ".join(
+        f"{_NAMES.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
+        f"{row['difference']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}), {row['how']}, n {row['n_items']}"
+        for _, row in table.head(12).iterrows()
+    )
+
+
+def draw_made_with(one: Run, other: Run) -> None:
+    """Draw what two runs were made with that is not the same."""
+    st.markdown("#### What the two runs were made with")
+    table = manifest_differences(one, other)
+    if table.empty:
+        st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")
+        return
+    st.dataframe(
+        table, hide_index=True, alt="What two runs were made with", key="compare.manifests",
+        column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
+    )  # fmt: skip

@@ -1,0 +1,202 @@
+"""One pair on the page Failures: what was edited, what it looks like, what every evaluator made of it."""
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.charts.differences import Change, word_changes
+from core.charts.style import signed
+from pages.views.common.links import LAB, lab_link
+from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.failures.pictures import Made
+from pages.views.probe_lab.state import corpus_names
+
+TINY = "†"
+
+
+def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None:
+    """Draw the pair's place, how far it moves in this order, and what it is."""
+    first = rows.iloc[0]
+    st.subheader(f"{place}. {_headline(pair, rows, order)}", anchor=False)
+    what = [str(first["label"])] if pd.notna(first["label"]) else []
+    what += [str(first["category"])] if pd.notna(first["category"]) else []
+    what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
+    st.caption(f"**{safe(pair['probe'])}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
+
+
+def _headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
+    if pd.isna(pair["key"]):
+        return "No two shifts to compare" if order == "disagreement" else "No number in this order"
+    if order == "disagreement":
+        return f"{pair['key']:.2f} SD apart"
+    leader = rows[rows["evaluator"] == pair["leader"]].iloc[0]
+    moved = {
+        "percent": signed(leader["percent"]),
+        "absolute": signed(leader["delta"], digits=3, unit=""),
+        "standardised": _deviations(leader) + " SD",
+    }[order]
+    return f"{moved} under {safe(leader['evaluator'])}"
+
+
+def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
+    """Evaluators whose shifts decide the pair's place: the one that moves furthest, or the two furthest apart.
+
+    Args:
+        chosen: evaluators of the scope.
+    """
+    if order != "disagreement":
+        return () if pd.isna(pair["leader"]) else (str(pair["leader"]),)
+    scaled = rows[rows["evaluator"].isin(chosen)].dropna(subset=["standardised"])
+    ordered = scaled.sort_values("standardised")["evaluator"]
+    return (str(ordered.iloc[0]), str(ordered.iloc[-1])) if len(ordered) > 1 and pd.notna(pair["key"]) else ()
+
+
+def place_for_pictures(key: str) -> DeltaGenerator:
+    """Draw the room that the pictures will take, while they are made."""
+    with st.container(key=f"failure_room_{key}"):
+        place = st.empty()
+    place.caption("Making the pictures …")
+    return place
+
+
+def draw_pictures(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str) -> None:
+    """Fill the room: original and variant side by side, or the sentence that says why not."""
+    if isinstance(made, str):
+        place.caption(f":material/hide_image: {safe(made, limit=400)}")
+        return
+    what = row["label"] if pd.notna(row["label"]) else f"item {row['item']}"
+    with place.container(horizontal=True, gap="small", key=f"failure_pair_{key}"):
+        if made.after is None:
+            st.image(made.before, alt=f"{what}, unedited: this probe edits the caption", width="stretch")
+            return
+        st.image(made.before, alt=f"{what}, unedited", width="stretch")
+        st.image(made.after, alt=f"{what} after {row['probe']}, {_edit_said(made)}", width="stretch")
+
+
+def _edit_said(made: Made) -> str:
+    if isinstance(made, str) or made.changed is None:
+        return "edited"
+    share = f"{as_percent(made.changed)} of the pixels changed" if made.changed >= 0.005 else "hardly a pixel changed"
+    return f"{share}, the object moved" if made.moved else share
+
+
+def below_pictures(made: Made) -> str:
+    """Say under the pictures what the edit changed; empty where there is nothing to say."""
+    if isinstance(made, str) or made.after is None:
+        return ""
+    return f"Original · variant, {_edit_said(made)}"
+
+
+def captions(rows: pd.DataFrame) -> None:
+    """Draw the caption, with the changed words marked where the probe edits it: struck out, and bold underlined."""
+    pairs = list(dict.fromkeys(rows[["baseline_caption", "caption"]].itertuples(index=False, name=None)))
+    several = len(pairs) > 1  # a length-matched baseline is chosen with each evaluator's own tokens
+    for before, after in pairs[:4]:
+        names = rows.loc[rows["baseline_caption"].eq(before) & rows["caption"].eq(after), "evaluator"]
+        told = f" ({safe(', '.join(names), limit=80)})" if several else ""
+        if pd.isna(before) or before == after:
+            st.markdown(f"“{safe(str(after), limit=400)}”{told}")
+        else:
+            st.markdown(f"“{marked(word_changes(before, after))}”{told}")
+
+
+def marked(changes: Sequence[Change]) -> str:
+    """Write changes as markdown: removed words struck out, added words bold, each on a colour of its own."""
+    said = []
+    for each in changes:
+        lead, text, trail = _stripped(each.text)
+        if each.kind == "same" or not text:
+            said.append(_spaced(each.text))
+        elif each.kind == "removed":
+            said.append(f"{lead}:orange-background[~~{safe(text, limit=400)}~~]{trail or ' '}")
+        else:
+            said.append(f"{lead}:blue-background[**{safe(text, limit=400)}**]{trail}")
+    return "".join(said)
+
+
+def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
+    """Draw the same pair under every evaluator: score before and after, %Δ, standardised Δ, times the null band.
+
+    Args:
+        bold: evaluators whose shifts decide the pair's place.
+        floor: share of the typical clean score below which a baseline is marked.
+    """
+    lines = ["| Evaluator | Score | %Δ | SD | × null |", "|:--|--:|--:|--:|--:|"]
+    for _, row in rows.iterrows():
+        name = safe(str(row["evaluator"]), limit=40)
+        name = f"**{name}**" if row["evaluator"] in bold else name
+        tiny = TINY if _tiny(row, floor) else ""
+        moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
+        percent = _unbroken(signed(row["percent"]))
+        lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_times_null(row)} |")
+    st.container(key=f"failure_scores_{key}").markdown("\n".join(lines))
+    for _, row in rows[rows["delta"].isna()].iterrows():
+        reason = row["error"] if pd.notna(row["error"]) else "its baseline has no score"
+        st.caption(f"{safe(str(row['evaluator']))} could not score this pair: {safe(str(reason), limit=200)}")
+
+
+def actions(pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None]) -> None:
+    """Draw what can be done with the pair."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
+                  on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
+        to_lab(pair, rows)
+
+
+def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
+    """Draw the way into the Probe lab, where its corpus is here."""
+    if pair["corpus"] in corpus_names():
+        row = {**rows.iloc[0], **pair}
+        st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
+                     query_params=lab_link(row, evaluators=list(rows["evaluator"])))  # fmt: skip
+
+
+def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
+    """Say what people found of the pair, where a study asked them.
+
+    Args:
+        judged: rows of the store's ``verdicts``.
+    """
+    for _, row in judged.iterrows():
+        if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
+            st.caption(f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
+                       "found both versions acceptable")  # fmt: skip
+
+
+def _tiny(row: pd.Series, floor: float) -> bool:
+    return bool(pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"])
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\u00a0")
+
+
+def _score(value: float) -> str:
+    return number(None if pd.isna(value) else value)
+
+
+def _deviations(row: pd.Series) -> str:
+    return signed(row["standardised"], digits=2, unit="")
+
+
+def _times_null(row: pd.Series) -> str:
+    if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
+        return "—"
+    times = abs(row["percent"]) / row["null_percent"]
+    return "within" if times <= 1 else _unbroken(f"{times:,.0f}".replace(",", " ") if times >= 10 else f"{times:.1f}")
+
+
+def _stripped(text: str) -> tuple[str, str, str]:
+    body = text.strip()
+    if not body:
+        return "", "", text
+    start = text.index(body)
+    return text[:start], body, text[start + len(body) :]
+
+
+def _spaced(text: str) -> str:
+    """Escape a stretch and keep the spaces at its ends."""
+    lead, body, trail = _stripped(text)
+    return f"{' ' if lead else ''}{safe(body, limit=400)}{' ' if trail else ''}"

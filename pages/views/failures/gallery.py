@@ -1,0 +1,171 @@
+"""The gallery of the page Failures: its order, its cards, its pages, and what is taken home."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.failures import Ranking, relaxations, verdicts
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from pages.views.common.links import record_text
+from pages.views.common.runs import Signature, store
+from pages.views.common.slice_filters import describe
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.failures.card import (
+    actions,
+    below_pictures,
+    captions,
+    deciding,
+    draw_pictures,
+    heading,
+    place_for_pictures,
+    scores,
+    verdict,
+)
+from pages.views.failures.downloads import draw_downloads
+from pages.views.failures.pictures import finished, pictures
+from pages.views.failures.state import A_PAGE, FLOORS, MARKS, by_pair, clear, page_of_pairs, shifts_of
+
+_ORDERS = {
+    "percent": "Percent change",
+    "absolute": "Absolute change",
+    "standardised": "Standardised change",
+    "disagreement": "Disagreement",
+}
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the evaluators of the scope.
+
+- **Percent change**: |%Δ| against the baseline's score. Of a tiny baseline it is large whatever happened.
+- **Absolute change**: |Δ| on each evaluator's own scale; an evaluator on 0 to 10 comes before one on 0 to 1.
+- **Standardised change**: |Δ| over the standard deviation of that evaluator's clean scores; comparable.
+- **Disagreement**: the largest minus the smallest standardised shift of one pair over its evaluators."""
+
+_CARD_HELP = """**Score** is that of the baseline → that of the variant. **%Δ** is the change in percent of
+the baseline. **SD** is the change in standard deviations of that evaluator's clean scores. **× null** is \\|%Δ\\| as
+a multiple of the evaluator's null band, the median \\|%Δ\\| of edits that nobody can see; “within” is no more than
+that noise. **†** marks a baseline below the smallest one that counts.
+
+Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
+:blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
+
+
+def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
+    """Say which filter leaves nothing, and take it back on a click."""
+    st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
+    counts = relaxations(store(files), scope, chosen)
+    with st.container(horizontal=True, gap="small"):
+        for name, count in counts.items():
+            words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
+            st.button(f"Without {safe(words, limit=60)} · {counted(count, 'shift')}", key=f"failures.relax.{name}",
+                      on_click=clear, args=(state, (name,)), disabled=count == 0)  # fmt: skip
+        st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all", on_click=clear,
+                  args=(state, tuple(counts)))  # fmt: skip
+
+
+def draw_controls(state: PageState) -> None:
+    """Draw the order, the smallest baseline, the marks, and how a card is read."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox("Furthest by", tuple(_ORDERS), key=state.key("sort"), format_func=_ORDERS.__getitem__,
+                     help=_ORDERS_HELP, width=210)  # fmt: skip
+        if state.get("sort") == "percent":
+            st.selectbox(
+                "Smallest baseline", FLOORS, key=state.key("floor"), width=170,
+                format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
+                help="Shifts whose baseline scores less than this share of the evaluator's typical (median) clean "
+                "score do not count in this order: from 0.001 to 0.1 is +9 900 %. Pairs without another shift come "
+                "last.",
+            )  # fmt: skip
+        st.selectbox(
+            "Marks on pictures", tuple(MARKS), key=state.key("marks"), format_func=MARKS.__getitem__, width=170,
+            help="Frames around a moved object, or the changed pixels in colour on grey",
+        )  # fmt: skip
+        with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
+            st.markdown(_CARD_HELP)
+
+
+def draw_gallery(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking) -> None:
+    """Draw one page of pairs, and the way to the others."""
+    pages = -(-found.n_pairs // A_PAGE)
+    if state.get("page") > pages:
+        st.caption(f"There is no page {state.get('page')}; this is the last one.")
+        state.put("page", pages)
+        found = page_of_pairs(files, scope, chosen, state.get("sort"), state.get("floor"), pages)
+    page = state.get("page")
+    pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(_counts(found, page, pages))
+        with st.container(horizontal=True, width="content", gap="small"):
+            _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
+            _turn(state, "Next", "N", page + 1, disabled=page >= pages)
+            draw_downloads(state, files, scope, chosen, found, rows)
+    if said := _null_bands(rows):
+        st.caption(said)
+    _cards(state, files, scope, pairs, rows, first=(page - 1) * A_PAGE + 1)
+    if pages > 1:
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            key = f"failures.page.from.{page}"
+            st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
+
+
+def _null_bands(rows: pd.DataFrame) -> str:
+    """Say how far edits that nobody can see move each evaluator of the page."""
+    known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
+    said = [
+        f"{safe(str(row['evaluator']))} {row['null_percent']:.2f} % (n = {counted(int(row['n_null']), 'item')})"
+        for _, row in known.iterrows()
+    ]
+    return f"Null band, the median \\|%Δ\\| of edits that nobody can see: {', '.join(said)}." if said else ""
+
+
+def _paged(state: PageState, key: str) -> None:
+    state.put("page", st.session_state[key])
+
+
+def _counts(found: Ranking, page: int, pages: int) -> str:
+    said = f"**{counted(found.n_pairs, 'pair')}**, {counted(found.n_shifts, 'shift')}"
+    if found.n_unranked:
+        said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
+    return f"{said} · page {page} of {f'{pages:,}'.replace(',', ' ')}"
+
+
+def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
+    st.button(label, key=f"failures.turn.{label}", shortcut=shortcut, disabled=disabled, on_click=state.put,
+              args=("page", page))  # fmt: skip
+
+
+def _cards(
+    state: PageState, files: Signature, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, *, first: int
+) -> None:  # fmt: skip
+    """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
+    judged = verdicts(store(files), pairs)
+    parts = by_pair(pairs, rows)
+    rooms = []
+    with pictures(store(files), pairs, marks=state.get("marks")) as begun:
+        cells = st.grid(2, min_column_width=340, gap="medium")
+        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
+                heading(first + place, pair, own, state.get("sort"))
+                rooms.append((place_for_pictures(str(place)), st.empty()))
+                _below(state, scope, pair, own, judged, key=str(place))
+        for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+            shown = finished(made)
+            draw_pictures(room, shown, own.iloc[0], key=str(place))
+            if said := below_pictures(shown):
+                below.caption(said)
+
+
+def _below(
+    state: PageState, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str
+) -> None:  # fmt: skip
+    order = state.get("sort")
+    captions(rows)
+    scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
+           floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
+    verdict(judged, pair)
+    actions(pair, rows, key=key, open_record=_opener(state, pair))
+
+
+def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
+    return lambda: state.put("record", record_text(pair))

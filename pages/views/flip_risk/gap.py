@@ -1,0 +1,160 @@
+"""Flip risk at a fixed gap: the map of families and evaluators, the curves, every number."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flips.risk import Cell, cell_curves, cell_risks, shift_cells
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.charts.flip_risk import family_styles, risk_curves, risk_map
+from core.statistics.flip_risk import GAPS as STANDARD
+from core.statistics.shift_pairs import CURVE_ERROR
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.runs import Signature, view
+from pages.views.common.slice_filters import describe
+from pages.views.common.text import THE_PAPER, safe
+from pages.views.common.url_state import PageState
+from pages.views.flip_risk.state import GAPS, UNITS
+
+_UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
+_UNIT_TOLD = {
+    "iqr": "The gap is a share of the evaluator's interquartile range (the spread of the middle half of its scores "
+    "on unedited pairs), so evaluators of different scales can be held side by side.",
+    "scale": "The gap is taken on the score's own scale, 0.7 % being 0.007. On a judge's scale of 0 to 10 that is far "
+    "less than on a cosine's 0 to 1: compare families within an evaluator, not evaluators.",
+}
+
+
+# Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
+@st.cache_resource(max_entries=2, show_spinner="Counting every pair of shifts …")
+def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
+    """Shifts of every evaluator and family, in order."""
+    return shift_cells(view(files, scope, chosen))
+
+
+@st.cache_data(max_entries=128, show_spinner="Counting every pair of shifts …")
+def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
+    """Flip risk of every cell at one gap, with its interval."""
+    return cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+
+
+@st.cache_data(max_entries=16, show_spinner="Counting every pair of shifts …")
+def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every cell at every gap of the slider but 0, as it is drawn."""
+    return cell_curves(cells_of(files, scope, chosen), gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str, evaluator: str) -> pd.DataFrame:
+    """Flip risk of an evaluator's cells at every gap of the slider, exact and with intervals."""
+    own = [cell for cell in cells_of(files, scope, chosen) if cell.evaluator == evaluator]
+    return cell_risks(own, gaps=GAPS, unit=unit)
+
+
+def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
+    """Draw the view."""
+    st.markdown(
+        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
+        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        "difference exceeds *d*. It can never exceed **50 %**: what one draw does, the swapped draw undoes."
+    )
+    _controls(state)
+    if chosen.sign:
+        st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
+                   "family.", icon=":material/filter_alt:")  # fmt: skip
+    gap, unit = state.get("gap"), UNITS[state.get("unit")]
+    cells = risks(files, scope, chosen, unit, gap)
+    if cells["risk"].isna().all():
+        said = describe(chosen)
+        st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
+                ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
+        return
+    _map(cells, gap)
+    drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
+    _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit))
+    with st.expander("Every number", icon=":material/table:"):
+        _numbers(cells)
+
+
+def _controls(state: PageState) -> None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
+    row.segmented_control(
+        "The gap is", tuple(_UNIT_LABELS), format_func=_UNIT_LABELS.__getitem__, key=state.key("unit"), required=True,
+        help="What a gap is a share of",
+    )  # fmt: skip
+    st.session_state["flip.standard"] = state.get("gap") if state.get("gap") in STANDARD else None
+    row.pills(
+        "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
+        on_change=_standard, args=(state,),
+        help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
+    )  # fmt: skip
+    st.select_slider(
+        "Gap d", GAPS, key=state.key("gap"), format_func=lambda gap: f"{100 * gap:g} %",
+        help="How far ahead one of the two is before the edit",
+    )  # fmt: skip
+    st.caption(_UNIT_TOLD[state.get("unit")])
+
+
+def _standard(state: PageState) -> None:
+    if st.session_state.get("flip.standard") is not None:
+        state.put("gap", st.session_state["flip.standard"])
+
+
+def _map(cells: pd.DataFrame, gap: float) -> None:
+    st.subheader("By family and evaluator", anchor=False)
+    figure = risk_map(cells)
+    worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
+    draw(
+        figure, key="flip.map",
+        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest {worst['family']} under "
+        f"{worst['evaluator']}, {100 * worst['risk']:.1f} %",
+    )  # fmt: skip
+    least = cells["n_items"].min()
+    st.caption(
+        f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
+        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval over items: the bootstrap's in closed "
+        "form (ABC), drawn (BCa) below 50 items. The null family is the noise floor: edits that nobody can see."
+    )
+    figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
+
+
+def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame]) -> None:
+    st.subheader("Against the gap", anchor=False)
+    styles = family_styles(table)
+    names = sorted(table["evaluator"].unique())
+    cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
+    for name in names:
+        rows = table[table["evaluator"] == name]
+        with cells.container(border=True):
+            st.markdown(f"**{safe(name)}**")
+            figure = risk_curves(rows, gap=gap, styles=styles)
+            draw(figure, key=f"flip.curve.{name}",
+                 alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
+            figure_buttons(figure, partial(exact, name), f"flip-risk-{name}", title=f"Flip risk of {name}",
+                           key=f"flip.c.{name}")  # fmt: skip
+    st.caption(
+        "Solid: spatial families, dashed: societal, dotted grey: the noise floor. The dotted line on top is the "
+        "bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
+        f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
+        "and have every interval. Hover for n."
+    )
+
+
+def _numbers(cells: pd.DataFrame) -> None:
+    percent = st.column_config.NumberColumn
+    shown = cells.assign(**{name: 100 * cells[name] for name in ("risk", "low", "high", "gap")})
+    st.dataframe(
+        shown, hide_index=True, placeholder="—", alt="Flip risk in numbers",
+        column_config={
+            "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Family",
+            "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
+            "risk": percent("RRF, %", format="%.1f"), "low": percent("CI low", format="%.1f"),
+            "high": percent("CI high", format="%.1f"), "n_items": percent("n items"),
+            "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
+        },
+    )  # fmt: skip
+    data_buttons(cells, "flip-risk", key="flip.numbers")

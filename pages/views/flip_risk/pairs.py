@@ -1,0 +1,75 @@
+"""The flipped pairs, side by side: the picture before and after, both captions, all four scores."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flips.systems import flipped_pairs
+from core.charts.canvas import thumbnail
+from core.corpora.images import read_item
+from core.errors import InvariscopeError, ProbeRejected
+from core.scoring.workbench import Workbench
+from pages.views.common.downloads import data_buttons
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.flip_risk.state import image_probes
+from pages.views.probe_lab.state import load_corpus, shared
+
+A_PAGE = 4
+
+
+def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
+    """Draw the pairs whose order changed, those whose gap moved the most first."""
+    marked = flipped_pairs(pairs)
+    st.subheader("Flipped pairs", anchor=False)
+    st.toggle("Count ties as flips", key=state.key("ties"), help="Equation 1 as printed: a lead that becomes a tie, or "
+              "a tie that is broken, is a flip")  # fmt: skip
+    mark = "flips" if state.get("ties") else "changes_sides"
+    found = marked[marked[mark]].copy()
+    if found.empty:
+        st.info("No pair flipped: this evaluator kept the order on every picture that was scored.")
+        return
+    found = found.iloc[(found["gap_after"] - found["gap_before"]).abs().argsort()[::-1]]
+    st.caption(f"{counted(len(found), 'pair')} of {counted(len(marked.dropna()), 'whole pair')}, largest change first.")
+    pages = -(-len(found) // A_PAGE)
+    page = st.pagination(pages, key="flip.page") if pages > 1 else 1
+    page = min(int(page), pages)
+    for position, row in enumerate(found.iloc[(page - 1) * A_PAGE : page * A_PAGE].to_dict("records")):
+        with st.container(border=True, key=f"flip_pair_{position}"):
+            _pair(row)
+    data_buttons(found, "flipped-pairs", key="flip.pairs")
+
+
+def _pair(row: dict[Hashable, Any]) -> None:
+    pictures, words = st.columns([3, 4], gap="medium")
+    with pictures:
+        _pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
+    with words:
+        st.markdown(f"**{safe(row['item'])}** under **{safe(row['probe'])}**: {_order(row['gap_before'])} → "
+                    f"{_order(row['gap_after'])}")  # fmt: skip
+        for name in ("a", "b"):
+            before, after = row[f"{name}_before"], row[f"{name}_after"]
+            st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
+            st.text(row[f"{name}_caption"])
+        st.caption(f"Gap A − B: {row['gap_before']:+.4f} → {row['gap_after']:+.4f}")
+
+
+def _order(gap: float) -> str:
+    return "A ahead" if gap > 0 else "B ahead" if gap < 0 else "tie"
+
+
+def _pictures(corpus: str, item_id: str, probe: str) -> None:
+    try:
+        item = load_corpus(corpus).get(item_id)
+        key = (corpus, item.id, item.label, item.category, None)
+        bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
+        made = bench.make(image_probes()[probe])
+    except (InvariscopeError, KeyError) as error:
+        st.caption(safe(str(error), limit=300))
+        return
+    edited = bench.pixels if isinstance(made, ProbeRejected) or made.pixels is None else made.pixels
+    with st.container(horizontal=True, gap="small"):
+        for pixels, alt in ((bench.pixels, f"{item_id} as it is"), (edited, f"{item_id} after {probe}")):
+            st.image(thumbnail(pixels, side=360), alt=alt, width=190)

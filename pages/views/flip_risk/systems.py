@@ -1,0 +1,247 @@
+"""Two systems of the reader's own: captions in, an evaluator over harmless edits, how often the order changes."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.flips.systems import SystemFlips, system_flips
+from core.charts.flip_risk import flip_shares
+from core.charts.style import colours
+from core.corpora.formats import MOST_BYTES, parse_candidates
+from core.corpora.schema import Corpus, Item
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.probes.words.captions import base_caption
+from core.scoring.systems import Matched, match, score_systems
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.flip_risk.pairs import draw_pairs
+from pages.views.flip_risk.state import MOST, SOURCES, Systems, image_probes, systems_shelf
+from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+
+SHOWN = 6
+"""Sentences about what was left out that are shown; the rest is counted."""
+
+
+def draw_systems(state: PageState) -> None:
+    """Draw the view."""
+    st.markdown(
+        "Two captioning systems, the same pictures, one evaluator. Which of the two scores higher on a picture, and "
+        "does that change when the picture is edited so that both captions are as right as before?"
+    )
+    if not corpus_names() or not ready_evaluators():
+        st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+                "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip
+        return
+    matched = _captions(state)
+    if matched is None:
+        return
+    _remarks(matched)
+    _choices(state, matched)
+    key = _key(state, matched)
+    st.button("Score both systems", type="primary", icon=":material/play_arrow:", key="flip.score", on_click=_ask,
+              disabled=not state.get("edits"))  # fmt: skip
+    if st.session_state.pop("flip.asked", False):
+        systems_shelf().put(key, _score(state, matched))
+    found = systems_shelf().get(key)
+    if found is None:
+        edits = counted(len(state.get("edits")), "edit")
+        st.caption(f"{counted(min(state.get('count'), len(matched.items)), 'image')} × {edits}, both captions of each.")
+        return
+    _result(state, found)
+
+
+def _ask() -> None:
+    st.session_state["flip.asked"] = True
+
+
+def _captions(state: PageState) -> Matched | None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_source")
+    row.segmented_control(
+        "Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"), required=True,
+        help="Two files as clipscore reads them, {image name: caption}; or, to try it, two captions that a corpus has",
+    )  # fmt: skip
+    row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
+    corpus = load_corpus(state.get("images"))
+    if state.get("source") == "captions":
+        return match(corpus, *_own_captions(corpus))
+    columns = st.columns(2)
+    files = [
+        column.file_uploader(
+            f"System {name}: candidates.json", type=["json"], key=f"flip.file.{name}",
+            max_upload_size=MOST_BYTES >> 20, help='{"image name": "caption", …}',
+        )
+        for name, column in zip("AB", columns, strict=True)
+    ]  # fmt: skip
+    if any(file is None for file in files):
+        example = corpus.items[0].id if corpus.items else "image"
+        st.info("Upload two files of this shape, keys being names of the pictures. They stay in this server's memory "
+                "and are not in the link.", icon=":material/upload_file:")  # fmt: skip
+        st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
+        return None
+    parsed = [parse_candidates(file.getvalue(), name=file.name) for file in files if file is not None]
+    return match(corpus, *parsed)
+
+
+def _own_captions(corpus: Corpus) -> tuple[dict[str, str], dict[str, str]]:
+    """The template and the first English caption of every item that has both."""
+    template: dict[str, str] = {}
+    human: dict[str, str] = {}
+    for item in corpus.items:
+        texts = item.captions.get("en", ())
+        if item.label and texts:
+            template[item.id], human[item.id] = _template(item), texts[0]
+    return template, human
+
+
+def _template(item: Item) -> str:
+    try:
+        return base_caption(item.label or "")
+    except InvariscopeError:
+        return ""
+
+
+def _remarks(matched: Matched) -> None:
+    lost = [
+        f"{counted(len(ids), 'caption')} of {name} without a partner: {safe(', '.join(ids[:SHOWN]), limit=160)}"
+        for name, ids in (("A", matched.only_a), ("B", matched.only_b))
+        if ids
+    ]
+    if lost:
+        st.caption(". ".join(lost) + ".")
+
+
+def _choices(state: PageState, matched: Matched) -> None:
+    row = st.columns([2, 3], vertical_alignment="bottom")
+    row[0].selectbox("Evaluator", ready_evaluators(), key=state.key("judge"), help="Scores every caption")
+    row[1].multiselect(
+        "Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="Choose at least one",
+        help="Each is applied to every picture; the null edits are those that nobody can see",
+    )  # fmt: skip
+    most = min(MOST, len(matched.items))
+    if state.get("count") > most:
+        state.put("count", most)
+    if most > 1:
+        st.slider("Images", 1, most, key=state.key("count"), help="The first of those that both systems caption")
+
+
+def _key(state: PageState, matched: Matched) -> tuple[Any, ...]:
+    digest = hashlib.sha256(repr((sorted(matched.a.items()), sorted(matched.b.items()))).encode()).hexdigest()
+    return (state.get("images"), digest, tuple(state.get("edits")), state.get("judge"), state.get("count"))
+
+
+def _score(state: PageState, matched: Matched) -> Systems:
+    probes = [image_probes()[name] for name in state.get("edits")]
+    kept = Matched(matched.items[: state.get("count")], matched.a, matched.b, matched.only_a, matched.only_b)
+    bar = st.progress(0.0, f"Loading {safe(state.get('judge'))} …")
+
+    def told_progress(done: int, total: int) -> None:
+        bar.progress(done / total, f"{done} of {counted(total, 'image')} scored")
+
+    with shared_pool().lease(state.get("judge")) as evaluator:
+        found = score_systems(evaluator, kept, probes, progress=told_progress)
+        told = f"{evaluator.spec.name}, fingerprint {evaluator.fingerprint.key}"
+        note = shared_pool().note(state.get("judge"))
+    if note:
+        told += f". Memory ran short, the scores are whole: {note.removesuffix('.')}"
+    bar.empty()
+    return Systems(found.pairs, found.left_out, told)
+
+
+@st.cache_data(max_entries=16, show_spinner="Drawing intervals …")
+def _by_family(pairs: pd.DataFrame) -> dict[str, SystemFlips]:
+    families = {str(name): system_flips(rows) for name, rows in pairs.groupby("family", sort=True)}
+    return families if len(families) == 1 else {"all edits": system_flips(pairs)} | families
+
+
+def _result(state: PageState, found: Systems) -> None:
+    if found.left_out:
+        with st.expander(f"{counted(len(found.left_out), 'score')} or edits left out", icon=":material/block:"):
+            for sentence in found.left_out[:SHOWN]:
+                st.markdown(f"- {safe(sentence, limit=300)}")
+            if len(found.left_out) > SHOWN:
+                st.caption(f"and {len(found.left_out) - SHOWN} more")
+    if found.pairs.dropna().empty:
+        st.warning("No pair of scores is whole, so there is nothing to compare; see what was left out.")
+        return
+    flips = _by_family(found.pairs)
+    table = _table(flips)
+    st.subheader("How often the order changes", anchor=False)
+    _sentence(next(iter(flips.values())))
+    figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
+    draw(figure, key="flip.shares", alt="Share of pairs whose order changes, by family, with 95 % intervals")
+    st.caption(
+        "Dot: pointwise flips with the 95 % BCa interval over images; a tie that is broken counts as a flip. "
+        f"Ring: only where the lead changes sides. Scored by {safe(found.told, limit=400)}."
+    )
+    figure_buttons(figure, table, "two-systems", title="Flips of two systems", key="flip.s")
+    _numbers(table, flips)
+    draw_pairs(state, found.pairs)
+
+
+def _sentence(whole: SystemFlips) -> None:
+    ahead = "A" if whole.gap > 0 else "B" if whole.gap < 0 else "neither"
+    share, interval = whole.pointwise, "no interval"
+    if share.low == share.low:
+        interval = f"95 % CI {100 * share.low:.1f} to {100 * share.high:.1f}"
+    flipped = int(whole.gaps["flips"].sum())
+    st.markdown(
+        f"On unedited pictures **{ahead}** is ahead by {number(abs(whole.gap), digits=4)} on average. "
+        f"**{100 * share.estimate:.1f} %** of pairs flip ({interval}, n = {counted(share.n, 'image')}, "
+        f"{counted(whole.n_pairs, 'pair')}); {whole.tied_before} tie before the edit, {whole.tied_after} after. "
+        f"The order of the two means flips under **{flipped} of {counted(len(whole.gaps), 'edit')}**."
+    )
+
+
+def _table(flips: Mapping[str, SystemFlips]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "family": name, "share": found.pointwise.estimate, "low": found.pointwise.low,
+                "high": found.pointwise.high, "strict": found.strict.estimate, "strict_low": found.strict.low,
+                "strict_high": found.strict.high, "system": found.system, "n_items": found.pointwise.n,
+                "n_pairs": found.n_pairs, "tied_before": found.tied_before, "tied_after": found.tied_after,
+                "n_missing": found.n_missing,
+            }
+            for name, found in flips.items()
+        ]
+    )  # fmt: skip
+
+
+def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
+    percent = st.column_config.NumberColumn
+    shares: Sequence[str] = ("share", "low", "high", "strict", "strict_low", "strict_high", "system")
+    with st.expander("Every number", icon=":material/table:"):
+        st.dataframe(
+            table.assign(**{name: 100 * table[name] for name in shares}), hide_index=True, placeholder="—",
+            alt="Flips of the two systems in numbers",
+            column_config={
+                "family": "Family", "share": percent("Pointwise, %", format="%.1f"),
+                "low": percent("CI low", format="%.1f"), "high": percent("CI high", format="%.1f"),
+                "strict": percent("Without ties, %", format="%.1f"),
+                "strict_low": percent("CI low", format="%.1f"), "strict_high": percent("CI high", format="%.1f"),
+                "system": percent("System level, %", format="%.0f", help="Edits under which the means change order"),
+                "n_items": percent("n images"), "n_pairs": percent("n pairs"),
+                "tied_before": percent("Tied before"), "tied_after": percent("Tied after"),
+                "n_missing": percent("Unscored"),
+            },
+        )  # fmt: skip
+        data_buttons(table, "two-systems", key="flip.s.numbers")
+        gaps = next(iter(flips.values())).gaps
+        st.dataframe(
+            gaps, hide_index=True, placeholder="—", alt="Mean gap between the systems before and after each edit",
+            column_config={
+                "probe": "Edit", "gap_before": percent("Mean gap before", format="%+.4f", help="Score of A minus B"),
+                "gap_after": percent("after", format="%+.4f"), "flips": "Order flips",
+                "unstable": percent("Unstable", format="percent",
+                                    help="Share of bootstrap samples of images in which the means change order"),
+                "n_items": percent("n images"),
+            },
+        )  # fmt: skip
+        data_buttons(gaps, "two-systems-edits", key="flip.s.gaps")

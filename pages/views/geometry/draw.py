@@ -1,0 +1,111 @@
+"""The pieces of the page Geometry: the choice of encoder, the word lists, the scatter, the test in words."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.geometry import ALL, PHRASE, WORD, Geometry
+from core.charts.geometry import valence_scatter
+from core.charts.style import signed
+from core.statistics.permutation import DRAWN, DRAWS
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.text import counted, listed, safe
+from pages.views.common.url_state import PageState
+
+_FEW = 10
+_LEVELS = {WORD: "Words", PHRASE: "Phrases"}
+
+
+def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
+    """Draw the choice of evaluator and level; return the evaluator, or None where none can be asked."""
+    able = [name for name, obstacle in encoders.items() if not obstacle]
+    barred = {name: obstacle for name, obstacle in encoders.items() if obstacle}
+    chosen = None
+    if able:
+        left, right = st.columns([3, 2], vertical_alignment="bottom")
+        chosen = state.choose(left, "evaluator", "Text encoder of", able,
+                              help="The evaluator whose text encoder places the words, and whose shifts are "
+                              "shown.")  # fmt: skip
+        right.segmented_control(
+            "Level", tuple(_LEVELS), format_func=_LEVELS.__getitem__, key=state.key("level"), required=True,
+            help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
+            "averaged.",
+        )  # fmt: skip
+    for name, obstacle in barred.items():
+        st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
+    return chosen
+
+
+def edit_words(state: PageState) -> None:
+    """Draw the word lists that span the direction."""
+    with st.expander("Words that span the direction", icon=":material/edit:"):
+        st.caption("The direction leads from the mean of the second list to the mean of the first. Separate words by "
+                   "commas. Your lists stay in the link; the usual ones are in assets/valence/words.csv.")  # fmt: skip
+        left, right = st.columns(2)
+        left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
+        right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
+
+
+def draw_geometry(found: Geometry, evaluator: str) -> None:
+    """Draw the scatter, what it says, and its numbers."""
+    if found.points.empty:
+        st.info("These filters leave no modifier that has both a place and a shift.")
+        return
+    whole = found.tests.iloc[0]
+    st.markdown(_said(whole))
+    figure = valence_scatter(found.points, neutral=found.neutral)
+    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator))
+    line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
+    st.caption(
+        "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
+        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval.{line}"
+    )
+    figure_buttons(
+        figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
+    )
+    for sentence in found.left_out:
+        st.caption(f"Mind: {safe(sentence, limit=300)}.")
+    _draw_tests(found)
+
+
+def _draw_tests(found: Geometry) -> None:
+    st.subheader("Family by family", anchor=False)
+    for _, row in found.tests[found.tests["family"] != ALL].iterrows():
+        st.markdown(f"**{safe(row['family'])}**: {_said(row)}")
+    with st.expander("Every number", icon=":material/table:"):
+        st.dataframe(
+            found.points, hide_index=True, placeholder="—", alt="Every modifier with its projection and its shift",
+            column_config={
+                "family": "Family", "modifier": "Modifier",
+                "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),
+                "low": st.column_config.NumberColumn("CI low", format="%+.2f"),
+                "high": st.column_config.NumberColumn("CI high", format="%+.2f"), "n_items": "n items",
+                "projection": st.column_config.NumberColumn("Projection", format="%+.4f"), "n_objects": "Objects",
+            },
+        )  # fmt: skip
+        data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
+
+
+def _said(row: pd.Series) -> str:
+    """The test in words, its n first of all."""
+    n = int(row["n"])
+    if math.isnan(row["rho"]):
+        return f"n = {n}: {safe(row['note'])}."
+    p = "< 0.001" if row["p"] < 0.001 else f"= {row['p']:.3f}"
+    how = f"{counted(DRAWS, 'order')} drawn" if row["method"] == DRAWN else "every order tried"
+    rho = signed(row["rho"], digits=2, unit="")
+    said = f"Spearman's ρ = **{rho}**, p {p} (permutation test, {how}), n = {counted(n, 'modifier')}."
+    if n >= _FEW:
+        return said
+    least = 2 / math.factorial(n)
+    bound = f" With {n}, even a perfect order cannot give a p below {least:.3f}." if least >= 0.001 else ""
+    return f"{said} {n} points are few.{bound}"
+
+
+def _spoken(found: Geometry, evaluator: str) -> str:
+    rows = found.points.sort_values("projection")
+    ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in rows.iterrows()])
+    return (f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
+            f"median percent change: {ends}.")  # fmt: skip

@@ -1,0 +1,45 @@
+"""Votes out and in: export for other tools, import of what was annotated elsewhere."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from core.human.exchange import FORMATS, MOST_BYTES, export_votes, import_votes
+from core.human.studies import Study
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+
+_KINDS = {"csv": "text/csv", "parquet": "application/octet-stream", "json": "application/json"}
+
+
+def draw_files(study: Study, _state: PageState) -> None:
+    """Draw the exports and the import."""
+    st.subheader("Export", anchor=False)
+    st.caption("One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
+               "JSON holds the study's definition as well.")  # fmt: skip
+    withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
+    with st.container(horizontal=True):
+        for form in FORMATS:
+            st.download_button(
+                form.upper() if form != "parquet" else "Parquet", _maker(study, form, withdrawn),
+                f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
+            )  # fmt: skip
+    st.subheader("Import", anchor=False)
+    st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question. The "
+               "file is checked as a whole; one bad row refuses it, by its number.")  # fmt: skip
+    given = st.file_uploader("File of votes", list(FORMATS), key=f"study.import.{study.id}")
+    if given is None:
+        return
+    if given.size > MOST_BYTES:
+        st.error("The file is too large; split it.")
+    elif st.button("Take these votes in", type="primary", key="study.import.go"):
+        try:
+            count = import_votes(study, given.getvalue(), name=given.name)
+            st.success(f"{counted(count, 'vote')} new or changed.")
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=500))
+
+
+def _maker(study: Study, form: str, withdrawn: bool) -> Callable[[], bytes]:
+    return lambda: export_votes(study, form, withdrawn=withdrawn)

@@ -1,0 +1,185 @@
+"""Annotators of a study: invite, show links, watch, hand work over, withdraw."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import InvariscopeError
+from core.human.quality import coverage_table, quality_table
+from core.human.studies import Study
+from pages.views.common.downloads import data_buttons
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.human_validation.access import HUMAN
+
+_COLUMNS = {
+    "annotator": st.column_config.TextColumn("Id"),
+    "name": st.column_config.TextColumn("Name", help="Only you see it"),
+    "state": st.column_config.TextColumn("State"),
+    "votes": st.column_config.NumberColumn("Votes", help="Complete votes, attention items aside"),
+    "planned": st.column_config.NumberColumn("Planned", help="Votes given and still to give"),
+    "skipped": st.column_config.NumberColumn("Skipped"),
+    "corrections": st.column_config.NumberColumn("Corrections", help="Answers that replaced an earlier one"),
+    "attention": st.column_config.TextColumn("Attention", help="Attention items answered rightly, of those seen"),
+    "median_seconds": st.column_config.NumberColumn("Median s", format="%.1f", help="Seconds an item, median"),
+    "longest_run": st.column_config.NumberColumn(
+        "Longest run", help="Most equal answers in a row. Where most pairs are equally good, long runs are honest"
+    ),
+    "same_share": st.column_config.NumberColumn(
+        "Same answer", format="%.0f %%", help="Share of the commonest answer; near 100 % may be straight-lining"
+    ),
+    "left_share": st.column_config.NumberColumn(
+        "Left share", format="%.0f %%", help="Preferences for the left version among those that are no tie; sides are "
+        "random, so it should be near 50 %",
+    ),
+    "last": st.column_config.DatetimeColumn("Last answer (UTC)", format="YYYY-MM-DD HH:mm"),
+}  # fmt: skip
+
+
+def draw_people(study: Study, _state: PageState) -> None:
+    """Draw the annotators, their links and their quality, and the coverage of the items."""
+    _draw_invite(study)
+    table = _shown(quality_table(study))
+    if table.empty:
+        st.info("Nobody is invited yet. Each annotator gets a personal link: whoever has it answers as them.",
+                icon=":material/person_add:")  # fmt: skip
+        return
+    _draw_links(study)
+    st.subheader("Quality", anchor=False)
+    st.caption("Signs to look at, no verdicts: nobody is left out without you.")
+    st.dataframe(table, column_config=_COLUMNS, hide_index=True, width="stretch")
+    data_buttons(table, f"{study.id}-annotators", key="study.quality")
+    _draw_actions(study)
+    _draw_coverage(study)
+
+
+def _draw_invite(study: Study) -> None:
+    with st.form("study.invite", clear_on_submit=True, border=False):
+        names, button = st.columns([3, 1], vertical_alignment="bottom")
+        names.text_input("Invite annotators", key="study.invite.names", placeholder="Ada, Bo, Cy",
+                         help="Names with commas between, for you only; or how many without a name")  # fmt: skip
+        button.form_submit_button(
+            "Invite", icon=":material/person_add:", on_click=_invite, args=(study,), width="stretch"
+        )
+    if st.session_state.get("study.people.problem"):
+        st.error(safe(st.session_state.pop("study.people.problem"), limit=400))
+
+
+def _draw_links(study: Study) -> None:
+    rows = [(each.id, each.name, link) for each in study.state().annotators.values() if (link := _link(study, each.id))]
+    with st.expander(f"Links ({len(rows)})", expanded=not any(each.done for each in study.state().annotators.values()),
+                     icon=":material/link:"):  # fmt: skip
+        st.caption(
+            "A link opens one annotator's items and nothing else. Send each to its person only; revoke it below."
+        )
+        for name, told, link in rows:
+            label, code = st.columns([1, 4], vertical_alignment="center")
+            label.markdown(f"**{safe(name)}** {safe(told)}")
+            code.code(link, language=None, wrap_lines=True)
+        if rows:
+            data_buttons(
+                pd.DataFrame(rows, columns=["annotator", "name", "link"]), f"{study.id}-links", key="study.links"
+            )
+
+
+def _link(study: Study, annotator: str) -> str | None:
+    token = study.token(annotator)
+    if token is None:
+        return None
+    parts = urlsplit(st.context.url or "http://localhost:8501")
+    return urlunsplit((parts.scheme, parts.netloc, f"/{HUMAN}", urlencode({"token": token}), ""))
+
+
+def _draw_actions(study: Study) -> None:
+    people = {
+        each.id: f"{each.id} {each.name}".strip() for each in study.state().annotators.values() if not each.withdrawn
+    }
+    if not people:
+        return
+    with st.expander("Change an annotator", icon=":material/manage_accounts:"):
+        key = f"study.who.{study.id}"
+        who = st.selectbox("Annotator", list(people), format_func=lambda name: people[name], key=key)
+        with st.container(horizontal=True):
+            st.button("Hand over what is left", on_click=_act, args=(study.mark_away, who), key="study.away",
+                      help="The others get their open items; if they answer again, they are back")  # fmt: skip
+            st.button(
+                "New link", on_click=_act, args=(study.renew, who), key="study.renew", help="The old link stops working"
+            )
+            st.button(
+                "Revoke the link",
+                on_click=_act,
+                args=(study.revoke, who),
+                key="study.revoke",
+                help="Votes stay and count",
+            )
+        sure = st.checkbox(f"Yes, take every vote of {safe(people[who])} out of this study", key=f"study.sure.{who}")
+        st.button(
+            "Withdraw",
+            type="primary",
+            disabled=not sure,
+            on_click=_act,
+            args=(study.withdraw, who),
+            key="study.withdraw",
+            help="Their rows stay in the log under a tombstone; none counts any more",
+        )
+    with st.expander("Attention items", icon=":material/visibility:"):
+        rate = round(study.state().attention_rate * 100)
+        st.slider(
+            "Rate",
+            0,
+            50,
+            rate,
+            1,
+            format="%d %%",
+            key=f"study.rate.{study.id}",
+            on_change=_set_rate,
+            args=(study,),
+            help="Share of what an annotator sees; holds for what is still to come",
+        )
+
+
+def _draw_coverage(study: Study) -> None:
+    cover = coverage_table(study)
+    st.subheader("Coverage", anchor=False)
+    order = [name for name, *_ in study.definition.strata if name in set(cover["stratum"])]
+    counts = cover.groupby("stratum", sort=False).agg(
+        items=("id", "size"), votes=("votes", "sum"), planned=("planned", "sum"), skipped=("skipped", "sum")
+    )
+    short = cover[cover["votes"] + cover["planned"] < cover["wanted"]]
+    enough = cover.assign(enough=cover["votes"] >= cover["wanted"]).groupby("stratum")["enough"].sum()
+    table = counts.assign(enough=enough).loc[order or counts.index].reset_index()
+    st.dataframe(table, hide_index=True, width="stretch",
+                 column_config={"enough": st.column_config.NumberColumn("Items with enough votes")})  # fmt: skip
+    if len(short):
+        st.caption(f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
+                   "here; invite more.")  # fmt: skip
+    with st.expander("Item by item"):
+        st.dataframe(cover, hide_index=True, width="stretch")
+        data_buttons(cover, f"{study.id}-coverage", key="study.coverage")
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    hits = [f"{hit} of {seen}" for hit, seen in zip(table["attention_hits"], table["attention_seen"], strict=True)]
+    last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
+    shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
+    return table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
+
+
+def _invite(study: Study) -> None:
+    told = str(st.session_state.get("study.invite.names", "")).strip()
+    names = [""] * min(int(told), 500) if told.isdigit() else [name.strip() for name in told.split(",") if name.strip()]
+    _act(study.invite, names or [""])
+
+
+def _set_rate(study: Study) -> None:
+    _act(study.set_attention_rate, st.session_state[f"study.rate.{study.id}"] / 100)
+
+
+def _act(action: Callable[[Any], object], value: Any) -> None:
+    try:
+        action(value)
+    except InvariscopeError as error:
+        st.session_state["study.people.problem"] = str(error)

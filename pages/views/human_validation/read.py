@@ -1,0 +1,149 @@
+"""Reading a study: what people found, how far they agree, and what it does to the scores."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.people.outcomes import Aggregates, aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope
+from core.charts.human import outcome_bars, reanalysis_dots
+from core.errors import InvalidInput
+from core.human.kinds import ACCEPTABILITY
+from core.human.studies import Study
+from core.human.votes import vote_table
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.runs import Signature, present, store
+from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.human_validation.desk import desk
+
+_SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
+_MEASURES = {
+    "percent agreement": "Share of equal pairs of votes within an item.",
+    "Fleiss κ": "Corrected for chance by the observed shares of answers. Near 0 when nearly all answers are alike.",
+    "Randolph κ": "Corrected for chance as if every answer were equally likely. Survives skew.",
+    "Gwet AC1": "Corrected for chance by how undecided the answers are. Survives skew.",
+    "Krippendorff α": "Observed over expected disagreement; ordered answers by their distance. Takes missing votes.",
+}
+
+
+def draw_outcomes(study: Study, _state: PageState) -> None:
+    """Draw the aggregates of section 6."""
+    if study.definition.asked is not ACCEPTABILITY:
+        st.info("Majorities of acceptability are for studies that ask for it; see Agreement and Export.")
+        return
+    found = _aggregates(study.id, study.log_path.stat().st_size)
+    if not found.n_items:
+        st.info(
+            "No item has two votes yet; majorities show here as soon as some do.", icon=":material/hourglass_empty:"
+        )
+        return
+    st.caption(f"An answer of partially or fully correct is acceptable; a majority is two thirds. n = "
+               f"{counted(found.n_items, 'item')} with two votes or more"
+               + (f"; {counted(found.n_short, 'item')} with fewer left out." if found.n_short else "."))  # fmt: skip
+    table = found.table()
+    figure = outcome_bars(table)
+    draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
+    figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
+    names = ("share", "low", "high")
+    shown = table.assign(**{name: 100 * table[name] for name in names})
+    st.dataframe(shown, hide_index=True, width="stretch", column_config=_shares(*names))
+    balance = found.variant_preferred
+    if balance.n:
+        st.markdown(f"Of {counted(balance.n, 'vote')} that are no tie, **{as_percent(balance.estimate)}** prefer "
+                    f"the variant (binomial test against one half: {_p(found.balance_p)}).")  # fmt: skip
+
+
+def draw_agreement(study: Study, _state: PageState) -> None:
+    """Draw every measure of agreement beside its n and interval."""
+    rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
+    st.caption("No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
+               "Intervals are 95 % bootstrap intervals over items.")  # fmt: skip
+    cells = st.grid(2, min_column_width=340, gap="medium")
+    for question, table in rows.groupby("question", sort=False):
+        with cells.container(border=True):
+            st.markdown(f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
+                        f"{counted(int(table['n_votes'].iloc[0]), 'vote')}")  # fmt: skip
+            for row in table.to_dict("records"):
+                st.markdown(f"{row['measure']}: {_interval(row)}", help=_MEASURES[row["measure"]])
+    data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
+    st.subheader("Pairs of annotators", anchor=False)
+    st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
+    if pairs.empty:
+        st.info("No two annotators have judged the same items yet.")
+        return
+    st.dataframe(pairs, hide_index=True, width="stretch", column_config={
+        name: st.column_config.NumberColumn(format="%.2f") for name in ("kappa", "low", "high")
+    })  # fmt: skip
+    data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
+
+
+def draw_scores(study: Study, state: PageState) -> None:
+    """Draw the two re-analyses: what the findings become without the pairs that people did not accept."""
+    if study.definition.asked is not ACCEPTABILITY:
+        st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
+        return
+    st.radio("Scores", SCOPES, key=state.key("scope"), horizontal=True, format_func=lambda name: _SCOPES[name],
+             help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}")  # fmt: skip
+    try:
+        found = _reanalysis(present(), study.id, study.log_path.stat().st_size, state.get("scope"))
+    except InvalidInput as error:
+        st.info(safe(str(error), limit=300), icon=":material/hourglass_empty:")
+        return
+    for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT):
+        change, flips = found.largest_change(analysis), found.flips(analysis)
+        st.markdown(
+            f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; "
+            f"the largest change of a median %Δ is {number(change, digits=2)} points, and "
+            f"{counted(flips, 'direction')} {'flips' if flips == 1 else 'flip'}."
+        )
+    figure = reanalysis_dots(found.table)
+    draw(figure, key="study.reanalysis",
+         alt="Median percent change of each family with and without the pairs left out")  # fmt: skip
+    figure_buttons(
+        figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
+    )
+    with st.expander("Every number"):
+        st.dataframe(found.table, hide_index=True, width="stretch")
+
+
+def _interval(row: dict[Hashable, Any]) -> str:
+    if pd.isna(row["estimate"]):
+        return f"not defined: {safe(row['note'])}"
+    told = f"**{row['estimate']:.2f}**"
+    if not pd.isna(row["low"]):
+        told += f" (95 % CI {row['low']:.2f} to {row['high']:.2f})"
+    return told + (f", {safe(row['note'])}" if row["note"] else "")
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _shares(*names: str) -> dict[str, Any]:
+    return {name: st.column_config.NumberColumn(format="%.1f %%") for name in names}
+
+
+@st.cache_data(show_spinner="Counting majorities …", max_entries=8)
+def _aggregates(study: str, size: int) -> Aggregates:  # noqa: ARG001  # the cache's key
+    return aggregates(vote_table(desk().studies()[study]))
+
+
+@st.cache_data(show_spinner="Computing agreement …", max_entries=8)
+def _agreements(study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame]:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    votes, kind = vote_table(found), found.definition.asked
+    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+    return pd.DataFrame(rows), study_kappas(votes, kind)
+
+
+@st.cache_data(show_spinner="Computing the contrasts again …", max_entries=8)
+def _reanalysis(files: Signature, study: str, size: int, scope: str) -> Reanalysis:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    table = read_table(store(files), Scope(runs=(found.definition.run,)))
+    return reanalyse(table, item_outcomes(vote_table(found)), scope=scope)

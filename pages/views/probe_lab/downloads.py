@@ -1,0 +1,55 @@
+"""What a reader takes home from the Probe lab: pictures, a table, and everything as JSON."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.charts.contact_sheet import Cell, contact_sheet
+from core.charts.style import signed
+from core.corpora.images import encode_png
+from core.probes.base import IDENTITY, Probe
+from core.scoring.lab_result import LabResult
+from core.scoring.workbench import Workbench
+from pages.views.common.text import number
+
+
+def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    """Draw the buttons; each file is made when it is asked for."""
+    variants = {name: made for name, made in bench.variants(probes, result.caption).items() if made.pixels is not None}
+    stem = f"{result.corpus}-{result.item}"
+    first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
+    first.download_button(
+        "Results as CSV", lambda: result.table().to_csv(index=False).encode("utf-8-sig"), f"{stem}.csv", "text/csv",
+        icon=":material/table:", on_click="ignore", key="lab.csv",
+    )  # fmt: skip
+    first.download_button(
+        "Results as JSON", lambda: result.as_json().encode(), f"{stem}.json", "application/json",
+        icon=":material/data_object:", on_click="ignore", key="lab.json",
+    )  # fmt: skip
+    first.download_button(
+        "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)), f"{stem}-sheet.png", "image/png",
+        icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
+    )  # fmt: skip
+    name = second.selectbox("One picture", (IDENTITY, *variants), key="lab.take", width=240)
+    second.download_button(
+        "Picture as PNG", lambda: encode_png(bench.image(variants.get(name))[1]), f"{stem}-{name}.png", "image/png",
+        icon=":material/image:", on_click="ignore", key="lab.png",
+    )  # fmt: skip
+
+
+def _sheet(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
+    return contact_sheet([_cell(bench, result, None), *(_cell(bench, result, probe) for probe in probes)],
+                         title=f"{result.caption}   ({result.corpus} / {result.item})")  # fmt: skip
+
+
+def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
+    name = probe.name if probe else IDENTITY
+    made = bench.variants([probe], result.caption).get(name) if probe else None
+    scores = tuple(
+        f"{row.evaluator} {number(row.score)}" + (f"  {signed(row.percent)}" if probe else "")
+        for row in result.rows
+        if row.probe == name
+    )
+    caption = (made.caption,) if made and made.caption else ()
+    return Cell(bench.image(made)[1], (name, *caption, *scores))

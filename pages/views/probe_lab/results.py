@@ -1,0 +1,166 @@
+"""The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.charts.canvas import thumbnail
+from core.charts.lab import shift_bars
+from core.charts.style import colours, signed
+from core.errors import ProbeRejected
+from core.evaluators import registry as evaluators
+from core.evaluators.pool import shared_pool
+from core.probes.base import IDENTITY, Probe, Subject
+from core.probes.pairs import subject_of
+from core.scoring.lab import run_lab
+from core.scoring.lab_result import LabResult, NullBand
+from core.scoring.workbench import Workbench
+from pages.views.common.charts import draw
+from pages.views.common.text import counted, number, safe
+from pages.views.probe_lab.source import said_of
+from pages.views.probe_lab.state import shared
+
+
+def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
+    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
+    item = bench.item
+    key = (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
+           tuple(probe.name for probe in probes), tuple(names))  # fmt: skip
+    kept = shared().results.get(key)
+    if kept is not None:
+        return kept
+    place = st.empty()
+    status = place.status("Starting …", type="compact")
+    result = run_lab(
+        bench, caption, probes, names, pool=shared_pool(), cache=shared().embeddings,
+        progress=lambda step: status.update(label=f"{step} …"),
+    )  # fmt: skip
+    place.empty()
+    return result if result.failures else shared().results.put(key, result)
+
+
+def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
+    """Draw every variant small, in one row that scrolls; an edit of the caption as its text."""
+    with st.container(horizontal=True, wrap=False, gap="small", key="lab_strip"):
+        for probe in probes:
+            with st.container(width=148, gap="xxsmall", border=True):
+                _preview(bench, probe, subject_of(bench.item, caption))
+
+
+def _preview(bench: Workbench, probe: Probe, subject: Subject) -> None:
+    made = bench.make(probe, subject)
+    st.markdown(f"**{safe(probe.name)}**")
+    if isinstance(made, ProbeRejected):
+        st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
+    elif made.pixels is not None:
+        st.image(thumbnail(made.pixels, side=260), alt=f"{bench.item.label or 'picture'} after {probe.name}",
+                 width="stretch")  # fmt: skip
+    if not isinstance(made, ProbeRejected) and made.caption is not None:
+        st.text(made.caption)
+
+
+def charts(result: LabResult) -> None:
+    """Draw one chart an evaluator, each on its own scale, over its null band."""
+    for name, sentence in result.failures.items():
+        st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
+    for note in result.notes.values():
+        st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
+    colour = colours(result.evaluators)
+    cells = st.grid(min(len(result.evaluators), 3) or 1, min_column_width=300, gap="medium")
+    for name in result.evaluators:
+        with cells.container(border=True):
+            _chart(result, name, colour[name])
+
+
+def _chart(result: LabResult, name: str, colour: str) -> None:
+    rows = result.shifts(name)
+    own = [row for row in result.of(name) if row.probe == IDENTITY]
+    band = result.bands[name]
+    st.markdown(f"**{safe(name)}**")
+    st.markdown(f"Score of the unedited pair **{number(own[0].score)}**{_scale(name)}")
+    if rows.empty:
+        st.caption("No probe is chosen.")
+        return
+    figure = shift_bars(rows, low=band.low, high=band.high, colour=colour)
+    draw(figure, key=f"lab.chart.{name}", alt=_spoken(name, rows))
+    st.caption(_below(rows, band))
+
+
+def _scale(name: str) -> str:
+    known = evaluators.catalogue()
+    if name not in known:
+        return ""
+    low, high = known.get(name).spec.score_range
+    return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
+
+
+def _below(rows: pd.DataFrame, band: NullBand) -> str:
+    said = [
+        f"Null band {signed(band.low, digits=2)} to {signed(band.high, digits=2)}, n = {counted(band.n, 'null edit')}."
+        if band.n
+        else "No null band: no edit that nobody can see has a percent change here."
+    ]
+    zero = int(rows["zero_baseline"].sum())
+    rejected = int(rows["rejected"].sum())
+    unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
+    if zero:
+        said.append(f"{counted(zero, 'probe')} without %Δ: the baseline scores 0.")
+    if unscored:
+        said.append(f"{counted(unscored, 'probe')} without a score, see the table.")
+    if rejected:
+        said.append(f"{counted(rejected, 'probe')} left out, see the table.")
+    return " ".join(said)
+
+
+def _spoken(name: str, rows: pd.DataFrame) -> str:
+    outside = rows[rows["in_null_band"].eq(False)]
+    sizes = rows["percent"].astype(float).abs().fillna(-1.0)
+    if (sizes >= 0).any():
+        top = rows.iloc[int(sizes.argmax())]
+        return (f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
+                f"largest {top['probe']} {signed(top['percent'])}")  # fmt: skip
+    return f"Percent change under {name}: none is defined for {len(rows)} probes"
+
+
+def table(result: LabResult) -> None:
+    """Draw every row with its score, Δ, %Δ and what to mind about it."""
+    rows = result.table()
+    shown = pd.DataFrame(
+        {
+            "probe": rows["probe"], "axis": rows["axis"], "evaluator": rows["evaluator"], "score": rows["score"],
+            "baseline": rows["baseline_score"], "delta": rows["delta"], "percent": rows["percent"],
+            "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"],
+            "inside": rows["object_inside"], "caption": rows["caption"],
+        }
+    )  # fmt: skip
+    st.dataframe(
+        shown, hide_index=True, key="lab.table", placeholder="—", alt="Scores and shifts of every probe",
+        column_config={
+            "probe": st.column_config.TextColumn("Probe", pinned=True),
+            "axis": "Axis",
+            "evaluator": "Evaluator",
+            "score": st.column_config.NumberColumn("Score", format="%.4f"),
+            "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
+            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
+            "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline scores 0"),
+            "mind": st.column_config.TextColumn("To note", width="medium"),
+            "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
+            "inside": st.column_config.NumberColumn("Object inside", format="percent",
+                                                    help="Share of the object that the evaluator's crop keeps"),
+            "caption": st.column_config.TextColumn("Caption", width="large"),
+        },
+    )  # fmt: skip
+
+
+def _mind(row: pd.Series) -> str:
+    said = [str(row["reason"])] if row["reason"] else []
+    if row["in_null_band"] is False:
+        said.append("outside the null band")
+    if row["zero_baseline"]:
+        said.append("baseline scores 0, no %Δ")
+    if row["truncated"]:
+        said.append("caption truncated")
+    if pd.notna(row["object_inside"]) and row["object_inside"] < 0.9:
+        said.append("object partly cropped away")
+    return "; ".join(said)

@@ -1,0 +1,178 @@
+"""What is asked about the picture: the caption, the probes and the evaluators."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
+from core.errors import InvariscopeError
+from core.evaluators import registry as evaluators
+from core.probes.base import LENGTH_MATCHED, Axis, Probe
+from core.probes.words.captions import attribute_caption, base_caption
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.state import (
+    CAPTION_LIMIT,
+    DEFAULT_PROBES,
+    SUBJECTS,
+    availabilities,
+    offered_probes,
+    ready_evaluators,
+)
+
+_SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
+
+
+def choose_caption(state: PageState, item: Item) -> str:
+    """Draw the choice of the subject caption; return it, empty where there is none yet."""
+    st.segmented_control(
+        "Caption", SUBJECTS, format_func=_SUBJECT_WORDS.__getitem__, key=state.key("subject"), required=True,
+        help="The caption that stays while the image is edited.",
+    )  # fmt: skip
+    subject = state.get("subject")
+    if subject == "free":
+        text = st.text_area(
+            "Caption to score", key=state.key("caption"), max_chars=CAPTION_LIMIT, height=70,
+            placeholder="Type any caption, then press Ctrl+Enter", label_visibility="collapsed",
+        )  # fmt: skip
+        caption = (text or "").strip()
+    else:
+        caption = _human(state, item) if subject == "human" else _template(state, item)
+    if caption and subject == "template":
+        st.text(caption)
+    _label(state, item)
+    return caption
+
+
+def _label(state: PageState, item: Item) -> None:
+    """The object's name and category: every caption probe starts from them."""
+    left, right = st.columns(2)
+    left.text_input(
+        "Object", key=state.key("label"), max_chars=80, placeholder=item.label or "e.g. bicycle",
+        help="A singular noun. Caption probes start from “There is a …” with this noun, whatever caption is chosen.",
+    )  # fmt: skip
+    right.selectbox(
+        "Category", (*CATEGORIES, *EXTRA_CATEGORIES), index=None, key=state.key("category"),
+        placeholder=item.category or "unknown",
+        help="Decides which modifiers are plausible: no happy chair.",
+    )  # fmt: skip
+
+
+def _template(state: PageState, item: Item) -> str:
+    if not item.label:
+        st.caption("Name the object to use the template, or type a free caption.")
+        return ""
+    modifiers = (probe for probe in offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED)
+    words = {str(probe.modifier): probe.family for probe in modifiers}
+    chosen = state.get("adjective")
+    if chosen not in words:
+        state.put("adjective", None)
+    st.selectbox(
+        "Modifier", tuple(words), index=None, key=state.key("adjective"), placeholder="none: the bare template",
+        format_func=lambda word: f"{word} · {words[word]}",
+    )  # fmt: skip
+    adjective = state.get("adjective")
+    try:
+        return attribute_caption(item.label, adjective) if adjective else base_caption(item.label)
+    except InvariscopeError as error:
+        st.warning(safe(str(error)))
+        return ""
+
+
+def _human(state: PageState, item: Item) -> str:
+    texts = {
+        f"{language}:{index}": caption
+        for language, captions in sorted(item.captions.items(), key=lambda pair: pair[0] != "en")
+        for index, caption in enumerate(captions)
+    }
+    if not texts:
+        st.caption("This picture has no human caption; use the template or free text.")
+        return ""
+    chosen = state.choose(
+        st.container(), "human", "Human caption", tuple(texts), label_visibility="collapsed",
+        format_func=lambda key: f"{texts[key]}  ({key.split(':')[0]})",
+    )  # fmt: skip
+    return texts[chosen]
+
+
+def choose_evaluators(state: PageState) -> list[str]:
+    """Draw the choice of evaluators, the missing ones listed with the command that gets them."""
+    ready = ready_evaluators()
+    known = evaluators.catalogue()
+    chosen = st.multiselect(
+        "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
+    )  # fmt: skip
+    missing = {name: found for name, found in availabilities().items() if not found.ready}
+    if missing or known.broken:
+        with st.popover(f"{counted(len(missing), 'evaluator')} not available here", type="tertiary"):
+            for name, found in missing.items():
+                st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
+                st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
+            for broken in known.broken:
+                st.markdown(f"**{safe(broken.where)}** is broken: {safe(broken.error, limit=400)}")
+    return list(chosen)
+
+
+def choose_probes(state: PageState) -> list[Probe]:
+    """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
+    offered = offered_probes()
+    chosen = set(state.get("probes"))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"Probes · **{len(chosen)} chosen**", width="content")
+        with st.container(horizontal=True, width="content", gap="small"):
+            st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
+            st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
+    kept: list[str] = []
+    for title, groups in _groups(offered).items():
+        inside = sum(name in chosen for names in groups.values() for name in names)
+        with st.expander(f"{title} · {inside} chosen", expanded=title == _title(Axis.SPATIAL, usual=True)):
+            for group, names in groups.items():
+                kept += _pills(state, group, names, offered)
+    state.put("probes", [name for name in offered if name in kept])
+    return [offered[name] for name in state.get("probes")]
+
+
+def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:
+    key = f"lab.probes.{group}.{offered[names[0]].default}"
+    st.session_state[key] = [name for name in names if name in state.get("probes")]
+    return st.pills(
+        group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
+        format_func=lambda name: _short(offered[name], group), help=offered[names[0]].source or None,
+    )  # fmt: skip
+
+
+def _short(probe: Probe, group: str) -> str:
+    return safe(probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
+
+
+def _toggle(state: PageState, key: str, names: list[str]) -> None:
+    others = [name for name in state.get("probes") if name not in names]
+    _choose(state, (*others, *st.session_state[key]))
+
+
+def _choose(state: PageState, names: tuple[str, ...]) -> None:
+    state.put("probes", [name for name in offered_probes() if name in names])
+
+
+def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:
+    """Title -> group -> names: the usual probes of each axis, then the further ones.
+
+    A family of three or more is a group; the small ones of an axis share one, which comes first.
+    """
+    sizes = Counter((probe.family, probe.default) for probe in offered.values())
+    titles: dict[str, dict[str, list[str]]] = {}
+    for usual in (True, False):
+        for probe in offered.values():
+            if probe.default is usual:
+                small = sizes[probe.family, usual] < 3
+                groups = titles.setdefault(_title(probe.axis, usual=usual), {})
+                groups.setdefault(f"single {probe.axis.value} edits" if small else probe.family, []).append(probe.name)
+    return {
+        title: dict(sorted(groups.items(), key=lambda group: not group[0].startswith("single ")))
+        for title, groups in titles.items()
+    }
+
+
+def _title(axis: Axis, *, usual: bool) -> str:
+    return axis.value.capitalize() if usual else f"{axis.value.capitalize()}, further"

@@ -1,0 +1,269 @@
+"""The picture under the knife: picked from a corpus, uploaded or taken, with its object boxed."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from core.charts.canvas import box_canvas, outlined, thumbnail
+from core.corpora.images import decode_image, pixel_hash, read_item, require_auditable
+from core.corpora.schema import Box, Corpus, Item
+from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
+from core.probes.pixels.grabcut import mask_from_box
+from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
+from pages.views.common.text import as_percent, counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.state import (
+    SOURCES,
+    WORKING_SIDE,
+    Upload,
+    corpus_names,
+    item_ids,
+    load_corpus,
+    shared,
+    usual_category,
+)
+
+PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
+LISTED = 2000
+"""Items offered in the list; a larger corpus is searched in the dialog."""
+
+A_PAGE = 12
+"""Thumbnails on one page of the dialog."""
+
+
+def choose_picture(state: PageState) -> Workbench | None:
+    """Draw the choice of a picture; return it on a workbench, or None where there is none yet."""
+    st.segmented_control(
+        "Picture from", SOURCES, format_func=str.capitalize, key=state.key("source"), required=True,
+        label_visibility="collapsed", width="stretch", help="A corpus item, your own file, or the camera",
+    )  # fmt: skip
+    try:
+        found = _from_corpus(state) if state.get("source") == "corpus" else _from_reader(state)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600), icon=":material/broken_image:")
+        return None
+    if found is None:
+        return None
+    item, pixels, notes = found
+    item = replace(
+        item, label=state.get("label").strip() or item.label, category=state.get("category") or item.category
+    )
+    bench = _on_bench(state, item, pixels)
+    _show(state, bench, notes)
+    return bench
+
+
+def said_of(item: Item, sentence: str) -> str:
+    """A sentence of a probe about an item; a picture that the reader brought has no name but a hash."""
+    return sentence.replace(f"item {item.id!r}", "your upload") if item.corpus == "upload" else sentence
+
+
+def _named(state: PageState, item: Item) -> Item:
+    """The item under the label and category that the reader gave it."""
+    label = " ".join(state.get("label").split())
+    category = (usual_category(label) if label else None) or item.category
+    return replace(item, label=label or item.label, category=state.get("category") or category)
+
+
+def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
+    names = corpus_names()
+    if not names:
+        st.info("No corpus is here yet: `python -m core corpora` lists them. Upload a picture instead.")
+        return None
+    if len(names) > 1:
+        st.selectbox("Corpus", names, key=state.key("corpus"), on_change=_forget_item, args=(state,))
+    corpus = load_corpus(state.get("corpus"))
+    if not corpus.items:
+        st.info(f"Corpus {safe(corpus.name)} holds no item.")
+        return None
+    ids = [item.id for item in corpus.items[:LISTED]]
+    if state.get("item") not in item_ids(corpus.name):
+        state.put("item", ids[0])
+    chosen = state.get("item")
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.selectbox(
+        f"Item of {safe(corpus.name)}", ids if chosen in ids else [chosen, *ids], key=state.key("item"),
+        format_func=lambda each: _title(corpus.get(each)), on_change=_forget_object, args=(state,),
+    )  # fmt: skip
+    if row.button("Browse", icon=":material/grid_view:", key="lab.browse"):
+        _browse(state, corpus)
+    item = corpus.get(state.get("item"))
+    return item, _read_pixels(item), ()
+
+
+def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
+    if state.get("source") == "upload":
+        given = st.file_uploader("Upload a picture", type=PICTURES, key="lab.file", max_upload_size=64)
+    else:
+        given = st.camera_input("Take a picture", key="lab.camera", resolution="1080p")
+    if given is not None and st.session_state.get("lab.given") != given.file_id:
+        upload = _decode(given.getvalue(), given.name)
+        key = pixel_hash(upload.pixels)[:32]
+        shared().uploads.put(key, upload)
+        st.session_state["lab.given"] = given.file_id
+        _forget_object(state)
+        state.put("upload", key)
+    upload_held = shared().uploads.get(state.get("upload"))
+    if upload_held is None:
+        st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. It stays in this server's memory and is never stored.")
+        return None
+    return in_memory_item(upload_held.pixels), upload_held.pixels, (
+        *upload_held.notes,
+        "Links to this view work while this server runs; the picture itself is not in the link.",
+    )  # fmt: skip
+
+
+def _decode(data: bytes, name: str) -> Upload:
+    decoded = decode_image(data, name=name, max_side=WORKING_SIDE)
+    require_auditable(decoded.width, decoded.height, name=name)
+    return Upload(name, decoded.pixels, decoded.notes)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _pixels_of(corpus: str, item: str) -> np.ndarray:
+    return read_item(load_corpus(corpus).get(item)).pixels
+
+
+def _read_pixels(item: Item) -> np.ndarray:
+    return _pixels_of(item.corpus, item.id)
+
+
+def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
+    """Put the item on a bench of its own; the same picture, label and box share one."""
+    box = _typed_box(state, item)
+    key = (item.corpus, item.id, item.label, item.category, box)
+    kept = shared().benches.get(key)
+    if kept is not None:
+        return kept
+    if box is not None:
+        try:
+            mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
+        except ProbeRejected as rejection:
+            st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
+        else:
+            item = with_object(item, box, mask)
+    return shared().benches.put(key, Workbench(item, pixels))
+
+
+def _mask(pixels: np.ndarray, box: Box) -> np.ndarray:
+    with st.spinner("Finding the object in the box …"):
+        return mask_from_box(pixels, box)
+
+
+def _typed_box(state: PageState, item: Item) -> Box | None:
+    if not state.get("box").strip():
+        return None
+    try:
+        return parse_box(state.get("box"), width=item.width, height=item.height)
+    except InvalidInput as error:
+        st.warning(safe(str(error)), icon=":material/select:")
+        return None
+
+
+def _show(state: PageState, bench: Workbench, notes: tuple[str, ...]) -> None:
+    item = bench.item
+    outline = item.mask is not None and st.session_state.get("lab.outline", True)
+    pixels = outlined(bench.pixels, item.mask.to_array()) if outline and item.mask is not None else bench.pixels
+    what = item.label or "picture"
+    st.image(
+        thumbnail(pixels, side=900), alt=f"{what}, {'object outlined' if outline else 'as it is'}", width="stretch"
+    )
+    st.caption(" · ".join(_facts(item)))
+    for note in notes:
+        st.caption(safe(note, limit=400))
+    with st.expander("Object: box and mask", icon=":material/select:", key="lab.object"):
+        _object(state, bench)
+
+
+def _object(state: PageState, bench: Workbench) -> None:
+    item = bench.item
+    if item.mask is not None:
+        st.toggle("Outline the object", value=True, key="lab.outline")
+    st.caption("Draw a box around the object. GrabCut turns it into the mask that repositioning moves.")
+    st.plotly_chart(
+        box_canvas(bench.pixels, box=item.box), key="lab.canvas", selection_mode="box", theme=None,
+        on_select=lambda: _drawn(state, item), config={"displayModeBar": False, "scrollZoom": False},
+        alt="The picture; drag to draw a box around the object",
+    )  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.text_input(
+        "or type it: x, y, width, height in px", key=state.key("box"),
+        placeholder=format_box(item.box) if item.box else f"of {item.width} × {item.height} px",
+    )  # fmt: skip
+    row.button("Clear", key="lab.unbox", on_click=state.put, args=("box", ""))
+
+
+def _drawn(state: PageState, item: Item) -> None:
+    boxes = (st.session_state.get("lab.canvas") or {}).get("selection", {}).get("box", [])
+    if not boxes:
+        return
+    (left, right), (top, bottom) = sorted(boxes[-1]["x"][:2]), sorted(boxes[-1]["y"][:2])
+    if right - left >= 1 and bottom - top >= 1:
+        inside = Box.from_corners(left, top, right, bottom).inside(item.width, item.height)
+        state.put("box", format_box(inside) if inside else "")
+
+
+def _facts(item: Item) -> list[str]:
+    facts = [safe(item.label)] if item.label else []
+    facts += [item.category] if item.category else []
+    facts.append(f"{item.width} × {item.height} px")
+    facts += [f"object covers {as_percent(item.coverage)}"] if item.coverage else []
+    facts += [safe(item.licence)] if item.licence != "unknown" else []
+    return facts
+
+
+def _title(item: Item) -> str:
+    cover = f" · {as_percent(item.coverage)}" if item.coverage else ""
+    return f"{item.label or 'no label'} · {item.category or 'no category'}{cover} · {item.id}"
+
+
+@st.dialog("Choose an item", width="large")
+def _browse(state: PageState, corpus: Corpus) -> None:
+    wanted = st.text_input("Search label, category, caption or id", type="search", live=True, key="lab.search")
+    found = [item for item in corpus.items if wanted.casefold().strip() in _searched(item)]
+    if not found:
+        st.info(f"No item matches {safe(wanted)}. Try a label such as {safe(corpus.items[0].label or 'cat')}.")
+        return
+    pages = -(-len(found) // A_PAGE)
+    st.caption(counted(len(found), "item"))
+    page = st.pagination(pages, key=f"lab.page.{wanted}") if pages > 1 else 1
+    cells = st.grid(4, min_column_width=130, gap="small")
+    for item in found[(page - 1) * A_PAGE : page * A_PAGE]:
+        with cells.container(border=True):
+            try:
+                st.image(_thumb(item.corpus, item.id), alt=item.label or item.id, width="stretch")
+            except BadImage as error:
+                st.caption(safe(str(error)))
+            if st.button(safe(item.label or item.id, limit=40), key=f"lab.pick.{item.id}", width="stretch"):
+                state.put("pick", item.id)
+                st.rerun()
+
+
+def take_picked(state: PageState) -> None:
+    """Make the item that was clicked in the dialog the present one; before any widget is drawn."""
+    picked = st.session_state.pop(state.key("pick"), None)
+    if picked is not None:
+        _forget_object(state)
+        state.put("item", picked)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _thumb(corpus: str, item: str) -> np.ndarray:
+    return thumbnail(read_item(load_corpus(corpus).get(item)).pixels, side=240)
+
+
+def _searched(item: Item) -> str:
+    captions = (caption for captions in item.captions.values() for caption in captions)
+    return " ".join((item.id, item.label or "", item.category or "", *captions)).casefold()
+
+
+def _forget_item(state: PageState) -> None:
+    state.put("item", None)
+    _forget_object(state)
+
+
+def _forget_object(state: PageState) -> None:
+    """What was said of another picture does not hold for the next one."""
+    for name, value in (("label", ""), ("category", None), ("box", ""), ("human", None), ("variant", None)):
+        state.put(name, value)

@@ -1,0 +1,181 @@
+"""What the Probe lab remembers: its link, and what all sessions of the server share."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from core.corpora import registry as corpora
+from core.corpora import taxonomy
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
+from core.errors import InvariscopeError
+from core.evaluators import registry as evaluators
+from core.evaluators.base import Availability
+from core.evaluators.cache import EmbeddingCache
+from core.probes import registry as probes
+from core.probes.base import Axis, Probe
+from core.scoring.lab_result import LabResult
+from core.scoring.workbench import Workbench
+from core.settings import ROOT, data_dir
+from core.store.manifest import list_runs
+from pages.views.common.shelf import Shelf
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+
+SOURCES = ("corpus", "upload", "camera")
+SUBJECTS = ("template", "human", "free")
+WORKING_SIDE = 1024
+"""Longest side, in px, at which an uploaded picture is edited; the offline evaluators see about 224 px."""
+
+CAPTION_LIMIT = 10_000
+
+DEFAULT_PROBES = (
+    "vflip", "hflip", "rotate+10", "blur-2", "reposition-TL", "reposition-BR", "cultural:American",
+    "cultural:African", "economic:luxury", "economic:cheap", "gender:female", "emotion:happy",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Upload:
+    """A picture that a reader brought, decoded; it is held in memory only."""
+
+    name: str
+    pixels: np.ndarray
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What every session of this server shares."""
+
+    uploads: Shelf[Upload]
+    benches: Shelf[Workbench]
+    results: Shelf[LabResult]
+    masks: Shelf[np.ndarray]
+    embeddings: EmbeddingCache
+
+
+@st.cache_resource(show_spinner=False)
+def shared() -> Shared:
+    """Return the shelves of this server, made once."""
+    return Shared(Shelf(16), Shelf(4), Shelf(64), Shelf(16), EmbeddingCache(None, memory_mb=64))
+
+
+@st.cache_data(show_spinner=False, ttl=30)
+def corpus_roots() -> dict[str, Path | None]:
+    """Corpora that can be read here with their folders, the demo first; None for one that ships.
+
+    A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it.
+    """
+    found: dict[str, Path | None] = {}
+    for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo"):
+        if not loader.needs_root:
+            found[loader.name] = None
+            continue
+        told = (run.manifest["corpus"] for run in list_runs())
+        roots = [ROOT / str(each["root"]) for each in told if each.get("name") == loader.name and each.get("root")]
+        here = [root for root in (data_dir() / "corpora" / loader.name, *roots) if root.is_dir()]
+        if here:
+            found[loader.name] = here[0]
+    return found
+
+
+def corpus_names() -> tuple[str, ...]:
+    """Corpora that can be read here, the demo first."""
+    return tuple(corpus_roots())
+
+
+def load_corpus(name: str) -> Corpus:
+    """Read a corpus once for all sessions.
+
+    Raises:
+        InvariscopeError: if it cannot be read.
+    """
+    return _load_corpus(name, corpus_roots().get(name))
+
+
+@st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
+def _load_corpus(name: str, root: Path | None) -> Corpus:
+    return corpora.catalogue().get(name).load(root)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def usual_category(label: str) -> str | None:
+    """Category of a label by the first taxonomy map that names it, or None."""
+    maps = (taxonomy.load_taxonomy(name) for name in taxonomy.taxonomy_names())
+    return next((found for each in maps if (found := each.category(label))), None)
+
+
+def item_ids(corpus: str) -> tuple[str, ...]:
+    """Ids of a corpus, empty where it cannot be read."""
+    try:
+        return tuple(item.id for item in load_corpus(corpus).items)
+    except InvariscopeError:
+        return ()
+
+
+def offered_probes() -> dict[str, Probe]:
+    """Probes that a reader chooses from, axis by axis; the null probes are always scored and stay out."""
+    order = list(Axis)
+    chosen = sorted(probes.catalogue(), key=lambda probe: order.index(probe.axis))
+    return {probe.name: probe for probe in chosen if probe.axis is not Axis.NULL}
+
+
+@st.cache_data(show_spinner=False, ttl=60)
+def availabilities() -> dict[str, Availability]:
+    """Whether each registered evaluator can be loaded here."""
+    return {found.spec.name: found.availability() for found in evaluators.catalogue()}
+
+
+def ready_evaluators() -> tuple[str, ...]:
+    """Evaluators that can be loaded here."""
+    return tuple(name for name, available in availabilities().items() if available.ready)
+
+
+def default_evaluators() -> list[str]:
+    """The evaluators that come with the installation."""
+    known = evaluators.catalogue()
+    return [name for name in ready_evaluators() if known.get(name).spec.offline]
+
+
+def lab_state() -> PageState:
+    """Return the Probe lab's fields, with the defaults of this machine."""
+    offered = offered_probes()
+    usual = [name for name in offered if name in DEFAULT_PROBES]
+    names = corpus_names()
+    corpus = names[0] if names else None
+    first = next(iter(item_ids(corpus)), None) if corpus else None
+    categories = (*CATEGORIES, *EXTRA_CATEGORIES)
+    return PageState(
+        "lab",
+        (
+            Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
+            Field("corpus", corpus, one_of(corpus_names, corpus, what="corpus")),
+            Field("item", first, _read_item),
+            Field("upload", "", _read_upload),
+            Field("label", "", text(limit=80)),
+            Field("category", None, one_of(lambda: categories, None, what="category")),
+            Field("subject", "template", one_of(lambda: SUBJECTS, "template", what="kind of caption")),
+            Field("adjective", None, text(limit=80)),
+            Field("human", None, text(limit=40)),
+            Field("caption", "", text(limit=CAPTION_LIMIT)),
+            Field("box", "", text(limit=80)),
+            Field("probes", usual, some_of(lambda: tuple(offered_probes()), what="probe"), joined),
+            Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("variant", None, text(limit=120)),
+            Field("looker", None, text(limit=120)),
+        ),
+    )
+
+
+def _read_item(raw: str) -> tuple[str | None, str]:
+    corpus = st.session_state.get("lab.corpus")
+    if corpus and raw in item_ids(corpus):
+        return raw, ""
+    return None, f"There is no item {raw[:80]!r} in corpus {corpus}; its first one is shown instead."
+
+
+def _read_upload(raw: str) -> tuple[str, str]:
+    if shared().uploads.get(raw) is not None:
+        return raw, ""
+    return "", "The uploaded picture of this link is no longer held by the server; upload it again."

@@ -1,0 +1,120 @@
+"""How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.effects import COLUMNS
+from core.analysis.questions import Column, Question
+from core.analysis.questions.columns import PERCENT, UNITS
+from core.charts.spec import Figure
+from core.report.cells import p_value
+from pages.views.common.charts import draw
+from pages.views.common.downloads import figure_buttons
+from pages.views.common.text import counted, safe
+
+_NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
+_FROM = "Lower end of the 95 % bootstrap interval over items"
+_MORE = (
+    Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a %Δ: nothing to divide by"),
+    Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
+)
+_TALL = 14
+"""Rows from which a table scrolls."""
+
+
+def figure_block(figure: Figure, table: pd.DataFrame, stem: str, *, title: str, alt: str) -> None:
+    """Draw a figure under its title, with the menu of its files.
+
+    Args:
+        figure: to be drawn.
+        table: the data behind it.
+        stem: name of the files, and key of the figure.
+        title: in our own words.
+        alt: what the figure says, for those who cannot see it.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"**{safe(title)}**", width="content")
+        figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
+    draw(figure, alt=alt, key=f"results.{stem}.figure")
+
+
+def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:
+    """Draw the table of an answer, shifts in the measure chosen.
+
+    Args:
+        question: whose columns are shown.
+        frame: what it computed.
+        measure: of ``core.analysis.effects.MEASURES``.
+        several: whether the scores are of several corpora; otherwise theirs is not named in every row.
+    """
+    shown, config = pd.DataFrame(index=frame.index), dict[str, Any]()
+    more = [each for each in _MORE if each.name in frame and frame[each.name].any()]
+    for column in (*question.columns, *more):
+        if column.name == "corpus" and not several:
+            continue
+        for name, values, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
+            shown[name], config[name] = values, drawn
+    height: Any = 480 if len(shown) > _TALL else "content"
+    st.dataframe(
+        shown, hide_index=True, placeholder="—", alt=f"Table: {question.title}", key=f"results.{question.id}.rows",
+        column_config=config, height=height,
+    )  # fmt: skip
+
+
+def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[str, pd.Series, Any]]:
+    """Name, values and look of each column that a column of a question comes to on a page."""
+    if column.kind == "text":
+        yield column.name, frame[column.name], st.column_config.TextColumn(column.header, help=column.help or None)
+    elif column.kind == "p":
+        look = st.column_config.TextColumn(column.header, alignment="right", help=column.help or None)
+        yield column.name, frame[column.name].map(p_value), look
+    elif column is PERCENT:
+        places, (_, digits) = COLUMNS[measure], UNITS[measure]
+        heads = ((_NAMES[measure], column.help), ("95 % from", _FROM), ("to", ""))
+        for name, place, (head, said) in zip(("value", "low", "high"), places, heads, strict=True):
+            yield name, *_number(frame[place], head, digits, signed=True, said=said)
+    else:
+        yield column.name, *_number(frame[column.name], _bare(column.header), column.digits, column.signed, column.help)
+        ends = [(column.low, "95 % from"), (column.high, "to")] if column.low else []
+        if column.to:
+            ends += [(column.to, "After"), (f"{column.to}_low", "95 % from"), (f"{column.to}_high", "to")]
+        for name, head in ends:
+            yield name, *_number(frame[name], head, column.digits, column.signed)
+
+
+def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str = "") -> tuple[pd.Series, Any]:
+    """Rounded, so that nothing reads as minus zero; the files keep every digit."""
+    look = st.column_config.NumberColumn(head, format=f"%{'+' if signed else ''}.{digits}f", help=said or None)
+    return values.astype(float).round(digits) + 0.0 if digits else values, look
+
+
+def _bare(header: str) -> str:
+    return header.replace(" [95 % CI]", "")
+
+
+def corrected(question: Question, frame: pd.DataFrame) -> str:
+    """Say what Holm's correction is over, and how many tests that are."""
+    if not question.tests or "m_tests" not in frame:
+        return ""
+    sizes = sorted({int(each) for each in frame["m_tests"]} - {0})
+    many = f": {' or '.join(map(str, sizes[:-1]))} or " if len(sizes) > 1 else ": "
+    return f"Holm's correction is over {question.tests}{many}{counted(sizes[-1], 'test')}." if sizes else ""
+
+
+def nothing(what: str) -> None:
+    """Say that the filters leave nothing of what a part shows."""
+    st.info(f"The filters leave nothing of “{safe(what)}”. Take one back in the sidebar, or *Reset all*.",
+            icon=":material/filter_alt:")  # fmt: skip
+
+
+def spoken(figure: Figure, *, most: int = 12) -> str:
+    """Say the marks of a figure in a sentence: its alternative text."""
+    told = [
+        f"{row.label}, {row.series}: {row.value:.3g}{figure.unit} ({row.low:.3g} to {row.high:.3g}, n {row.n})"
+        for row in figure.frame.head(most).itertuples()
+    ]
+    rest = f"; and {len(figure.frame) - most} more, in the table beneath" if len(figure.frame) > most else ""
+    return f"{'; '.join(told)}{rest}"

@@ -1,0 +1,131 @@
+"""What the results page remembers in its link, and the controls that set it."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.analysis.effects import MEASURES
+from core.analysis.questions import SECTIONS, Options, Question
+from core.analysis.scope import holdings
+from core.analysis.verdicts import MARGIN
+from pages.views.common.runs import Signature, store, stored_values
+from pages.views.common.scope import scope_fields
+from pages.views.common.slice_filters import slice_fields
+from pages.views.common.url_state import Field, PageState, one_of, text
+
+SHOWN = ("space", "object", "words", "corpora", "summary")
+"""Sections on this page; flips and calibration have pages of their own."""
+
+MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absolute Δ"}
+AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
+LARGEST_MARGIN = 20.0
+
+_RQ = {name: f"RQ{number} · {SECTIONS[name][0]}" for number, name in enumerate(SHOWN[:4], start=1)}
+
+
+def results_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def held(column: str) -> tuple[str, ...]:
+        return tuple(sorted(map(str, holdings(store(files))[column].unique())))
+
+    return PageState(
+        "results",
+        (
+            *scope_fields(files),
+            *slice_fields(files),
+            Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
+            Field("part", None, text(limit=80)),
+            Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
+            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+            Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
+            Field("of", None, one_of(lambda: held("evaluator"), None, what="evaluator")),
+            Field("under", None, one_of(lambda: stored_values(files)["families"], None, what="family")),
+            Field("reference", None, one_of(lambda: held("corpus"), None, what="corpus")),
+        ),
+    )
+
+
+def choose_section(state: PageState) -> str:
+    """Draw the choice of a section with what it asks."""
+    st.segmented_control(
+        "Research question", SHOWN, format_func=lambda name: _RQ.get(name, SECTIONS[name][0]), required=True,
+        key=state.key("question"), label_visibility="collapsed",
+    )  # fmt: skip
+    section = str(state.get("question"))
+    st.markdown(f"##### {SECTIONS[section][1]}")
+    return section
+
+
+def choose_part(state: PageState, known: Mapping[str, Question], section: str) -> tuple[Question, ...]:
+    """Draw the choice of a part of a section; return its questions."""
+    parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
+    key = f"{state.key('part')}.widget"
+    st.session_state[key] = state.get("part") if state.get("part") in parts else parts[0]
+
+    def chosen() -> None:
+        state.put("part", None if st.session_state[key] == parts[0] else st.session_state[key])
+
+    part = str(
+        st.segmented_control(
+            "Part", parts, format_func=lambda name: f"{name[:1].upper()}{name[1:]}".replace("-", " "), required=True,
+            key=key, on_change=chosen, label_visibility="collapsed",
+        )
+    )  # fmt: skip
+    return tuple(each for each in known.values() if each.section == section and each.part == part)
+
+
+def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequence[str]) -> Options:
+    """Draw what a reader may set of these questions; return it."""
+    names = {name for each in asked for name in each.asks}
+    families = list(dict.fromkeys(name for each in asked for name in each.families))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if "measure" in names:
+            _choose_measure(state)
+        if "bare" in names:
+            st.segmented_control(
+                "Held against", tuple(AGAINST), format_func=AGAINST.__getitem__, required=True,
+                key=state.key("against"),
+                help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
+                "longer caption is no excuse; or the caption without any word before the noun.",
+            )  # fmt: skip
+        if "margin" in names:
+            st.number_input(
+                "Margin, ± %", min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", width=130,
+                key=state.key("margin"),
+                help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
+                "set: how small a change would not matter to you?",
+            )  # fmt: skip
+        family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are shown.") \
+            if "family" in names and families else None  # fmt: skip
+        reference = choose_one(state, "reference", "Reference corpus", corpora, help_text="The corpus whose direction "
+                               "is held against the others.") if "reference" in names else None  # fmt: skip
+    return Options(
+        margin=float(state.get("margin")), bare="bare" in names and state.get("against") == "bare", family=family,
+        reference=reference,
+    )  # fmt: skip
+
+
+def _choose_measure(state: PageState) -> None:
+    st.segmented_control(
+        "Measure", tuple(MEASURED), format_func=MEASURED.__getitem__, required=True, key=state.key("measure"),
+        help="%Δ: change in percent of the baseline score. Standardised: the change over the standard deviation "
+        "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
+        "own scale, a panel each.",
+    )  # fmt: skip
+
+
+def choose_one(state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str) -> str:
+    """Draw a select box that stands beside what it changes; the first option is the usual one."""
+    return state.choose(st.container(width=280), name, label, list(options), help=help_text)
+
+
+def read_margin(raw: str) -> tuple[float, str]:
+    """Read a margin in percent from a link."""
+    try:
+        value = float(raw[:20])
+    except ValueError:
+        value = 0.0
+    if 0.1 <= value <= LARGEST_MARGIN:
+        return value, ""
+    return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."

@@ -1,0 +1,120 @@
+"""What an audit costs, before it is started; and the start."""
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.estimate import Estimate, estimate
+from core.errors import InvariscopeError
+from core.jobs import jobs
+from core.jobs.request import AuditRequest
+from core.settings import runs_dir
+from pages.views.common.text import listed, safe, thousands
+from pages.views.common.url_state import PageState
+from pages.views.run_audit.setup import Asked
+
+
+def draw_cost(state: PageState, asked: Asked) -> None:
+    """Draw the numbers, the command for a shell, and the button that starts the audit."""
+    st.subheader("What it costs", anchor=False)
+    request, told, problem = asked.request, None, asked.missing
+    if request is not None and asked.corpus is not None:
+        try:
+            told = estimate(request.plan(asked.corpus), runs_dir())
+        except InvariscopeError as error:
+            problem = str(error)
+    if told is None:
+        wrong = asked.wrong or (bool(problem) and not asked.missing)
+        (st.error if wrong else st.info)(safe(problem, limit=600))
+    else:
+        _numbers(told)
+        problem = _obstacle(told)
+        if problem:
+            st.error(safe(problem, limit=600), icon=":material/error:")
+    st.button(
+        "Start the audit", type="primary", icon=":material/play_arrow:", key="run.start", disabled=bool(problem),
+        on_click=_start, args=(state, request), width="stretch",
+        help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
+    )  # fmt: skip
+    said, sentence = st.session_state.pop("run.said", ("", ""))
+    if said:
+        (st.error if said == "error" else st.success)(safe(sentence, limit=600))
+    if request is not None:
+        st.caption("The same in a shell, in the folder of the checkout:")
+        st.code(request.shell(), language="shell", wrap_lines=True)
+
+
+def _numbers(told: Estimate) -> None:
+    cost = told.cost
+    cells = st.grid(3, min_column_width=130, gap="small")
+    for label, value, help_text in (
+        ("Items", thousands(cost.items), "Images of the corpus."),
+        ("Unique images", thousands(cost.images), "Unedited and edited, at most: variants that cannot be made leave."),
+        ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
+        ("Model calls", thousands(told.inputs), "What enters the evaluators, at most. A dual encoder reads every "
+         "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together."),
+        ("Time", _time(told), "By the speed that earlier runs with this machine's processor measured, model by "
+         "model; unknown where none has."),
+        ("Disk", _size(told.working_bytes), f"While it runs, about; {_size(told.kept_bytes)} stay. "
+         f"{_size(told.free_bytes)} are free."),
+    ):  # fmt: skip
+        cells.metric(label, value, help=help_text)
+    if told.unmeasured:
+        st.caption(f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} yet, "
+                   "so the time is not known.")  # fmt: skip
+    with st.expander("Evaluator by evaluator"):
+        st.dataframe(
+            pd.DataFrame([{"Evaluator": each.name, "Model calls": each.inputs,
+                           "Reads": "unique images and captions" if each.dual else "pairs",
+                           "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}"}
+                          for each in told.work]),
+            hide_index=True, width="stretch", alt="Model calls and time of each evaluator",
+        )  # fmt: skip
+
+
+def _obstacle(told: Estimate) -> str:
+    for each in told.work:
+        if not each.available.ready:
+            return f"{each.name} is not available: {each.available.reason}. Get it with: {each.available.command}"
+    if not told.fits:
+        return (f"The run needs about {_size(told.working_bytes)} and {_size(told.free_bytes)} are free; "
+                "free some space or take fewer items.")  # fmt: skip
+    return ""
+
+
+def _start(state: PageState, request: AuditRequest | None) -> None:
+    """Put the audit in line; a callback."""
+    if request is None:
+        return
+    try:
+        twin = next((job for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE and _same(job.request, request)),
+                    None)  # fmt: skip
+        if twin is not None and request.run_id is None:
+            st.session_state["run.said"] = ("error", f"The same audit is in line already as {twin.id}. "
+                                            "Give a run id to start it twice.")  # fmt: skip
+            return
+        job = jobs.start(request)
+    except InvariscopeError as error:
+        st.session_state["run.said"] = ("error", str(error))
+        return
+    state.put("run_id", "")
+    st.session_state["run.said"] = ("success", f"{job.id} is in line. Closing this page does not stop it.")
+
+
+def _same(one: AuditRequest, other: AuditRequest) -> bool:
+    return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as a person says them, e.g. ``1 h 02 min``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _time(told: Estimate) -> str:
+    return "unknown" if told.seconds is None else duration(told.seconds)
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(size / 1e6, 0.1):,.1f} MB"

@@ -1,0 +1,207 @@
+"""The jobs: what runs now and how far it is, what waits, what ended and how."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Literal
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from core.jobs import jobs
+from core.jobs.jobs import Job
+from core.store.manifest import read_run
+from pages.views.common.text import counted, safe, thousands
+from pages.views.run_audit.cost import duration
+
+EVERY_S = 2.0
+IDLE_EVERY_S = 20.0
+"""Seconds between two looks while a job is active, and while none is."""
+
+SHOWN = 5
+"""Ended jobs on one page of the list."""
+
+LINKS = (
+    ("pages/results.py", "See its results", ":material/bar_chart:"),
+    ("pages/failures.py", "Failures", ":material/photo_library:"),
+    ("pages/overview.py", "Overview", ":material/insights:"),
+)
+"""Where a complete run can be looked at; each opens on that run alone."""
+
+_Colour = Literal["gray", "blue", "orange", "green", "red"]
+_BADGES: dict[str, tuple[str, _Colour, str]] = {
+    "waiting": ("In line", "gray", ":material/hourglass_empty:"),
+    "running": ("Running", "blue", ":material/play_arrow:"),
+    "stopping": ("Stopping", "orange", ":material/pause:"),
+    "complete": ("Complete", "green", ":material/check:"),
+    "failed": ("Failed", "red", ":material/error:"),
+    "cancelled": ("Cancelled", "gray", ":material/stop:"),
+    "died": ("Died", "red", ":material/heart_broken:"),
+}
+
+
+def draw_jobs() -> None:
+    """Draw the jobs and keep them up to date; other sessions and shells see and change the same ones."""
+    st.subheader("Jobs", anchor=False)
+    active = _any_active(jobs.list_jobs()[0])
+    st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
+
+
+def _draw(polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed, or a machine that was started anew, must not leave the line standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    found, problems = jobs.list_jobs()
+    if _any_active(found) != polled:
+        st.rerun()
+    said = st.session_state.pop("run.jobs.said", "")
+    if said:
+        st.error(safe(said, limit=600))
+    for problem in problems:
+        st.warning(safe(problem, limit=500), icon=":material/warning:")
+    if stuck := jobs.trouble():
+        st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
+    if not found and not problems:
+        st.info("No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
+                icon=":material/playlist_play:")  # fmt: skip
+        return
+    place = 0
+    for job in found:
+        if job.status in jobs.ACTIVE:
+            place += job.status == "waiting"
+            _card(job, place)
+    _history([job for job in found if job.status not in jobs.ACTIVE])
+
+
+def _history(ended: list[Job]) -> None:
+    if not ended:
+        return
+    pages = -(-len(ended) // SHOWN)
+    page = min(st.session_state.get("run.jobs.page") or 1, pages)
+    for job in ended[(page - 1) * SHOWN : page * SHOWN]:
+        _card(job, 0)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if pages > 1:
+            st.pagination(pages, key="run.jobs.page")
+        st.button(
+            "Clear the list", key="run.forget", type="tertiary", icon=":material/clear_all:",
+            on_click=_do, args=(lambda: jobs.forget([job.id for job in ended]),),
+            help="Takes the jobs that have ended off this list. Their runs stay.",
+        )  # fmt: skip
+
+
+def _card(job: Job, place: int) -> None:
+    with st.container(border=True, key=f"run_job_{job.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{safe(job.id)}**", width="content")
+            label, colour, icon = _BADGES["stopping" if job.stopping else job.status]
+            st.badge(label, color=colour, icon=icon)
+        st.caption(_what(job))
+        {"waiting": _waiting, "running": _running}.get(job.status, _ended)(job, place)
+
+
+def _what(job: Job) -> str:
+    asked = job.request
+    words = [safe(asked.corpus), f"probes {safe(', '.join(asked.probes), limit=80)}",
+             safe(", ".join(asked.evaluators), limit=120)]  # fmt: skip
+    words += [f"first {counted(asked.limit, 'item')}"] if asked.limit else []
+    words += [f"attempt {job.state.attempt}"] if job.state.attempt > 1 else []
+    return " · ".join(words)
+
+
+def _waiting(job: Job, place: int) -> None:
+    st.caption("Next in line" if place == 1 else f"Number {place} in line")
+    _buttons(job, cancel=True)
+
+
+def _running(job: Job, _place: int) -> None:
+    told = job.progress
+    begun = _seconds(job.state.started)
+    spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
+    if told is None or told.phase == "loading":
+        st.progress(0.0, text=f"{'Reading the corpus' if told is None else 'Loading the models'} … {spent}")
+    else:
+        left = told.left_s(time.time())
+        words = [f"{thousands(told.done)} of {counted(told.total, 'image')}", spent]
+        words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
+        st.progress(told.share, text=" · ".join(each for each in words if each))
+    if job.stopping:
+        st.caption("It finishes the batch that it is at, then stops; what is finished is kept.")
+    _buttons(job, cancel=not job.stopping)
+
+
+def _ended(job: Job, _place: int) -> None:
+    if job.status == "complete":
+        with suppress(InvariscopeError):
+            counts = read_run(job.run_folder).manifest["counts"]
+            null = counts.get("scores_null")
+            words = [
+                counted(counts["rows"], "score"),
+                *([f"{thousands(null)} of them without a value"] if null else []),
+            ]
+            st.caption(f"{', '.join(words)} · {counted(counts['items_kept'], 'item')} · took {_took(job)}")
+        with st.container(horizontal=True):
+            for page, label, icon in LINKS:
+                st.page_link(page, label=label, icon=icon, query_params={"run": job.id})
+    elif job.status == "failed":
+        st.error(safe(job.last_line or "It ended without a word.", limit=500))
+    elif job.status == "died":
+        st.warning("Its process ended without a word: it was killed, or the machine went down. "
+                   "What it finished is kept; resume it to go on.")  # fmt: skip
+    elif job.state.cancel is None:
+        st.warning(safe(job.last_line or "It was interrupted.", limit=500))
+    if job.status == "cancelled":
+        told = job.progress
+        st.caption(f"{thousands(told.done)} of {counted(told.total, 'image')} done; resume it to go on."
+                   if told and told.done else "Nothing was scored yet; resume it to begin.")  # fmt: skip
+    _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
+
+
+def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: bool = False) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if cancel:
+            st.button(
+                "Cancel", key=f"run.cancel.{job.id}", icon=":material/stop:", on_click=_do,
+                args=(lambda: jobs.cancel(job.id),), help="Stops as Ctrl-C would; what it finished is kept.",
+            )  # fmt: skip
+        if resume:
+            st.button(
+                "Resume", key=f"run.resume.{job.id}", icon=":material/play_arrow:", on_click=_do,
+                args=(lambda: jobs.resume(job.id),), help="Goes on where it was, to the very same scores.",
+            )  # fmt: skip
+        if ended:
+            st.button(
+                "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do,
+                args=(lambda: jobs.forget([job.id]),), help="The run stays.",
+            )  # fmt: skip
+        shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that the audit said.")
+    if shown:
+        st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)
+        st.caption("In a shell:")
+        st.code(job.request.shell(resume=job.state.attempt > 1 or ended), language="shell", wrap_lines=True)
+
+
+def _do(action: Callable[[], object]) -> None:
+    """Do what a button says; a callback. A sentence about what went wrong is shown above the list."""
+    try:
+        action()
+    except InvariscopeError as error:
+        st.session_state["run.jobs.said"] = str(error)
+
+
+def _any_active(found: tuple[Job, ...]) -> bool:
+    return any(job.status in jobs.ACTIVE for job in found)
+
+
+def _took(job: Job) -> str:
+    begun, over = _seconds(job.state.started), _seconds(job.state.ended)
+    return "—" if begun is None or over is None else duration(max(over - begun, 0))
+
+
+def _seconds(moment: str | None) -> float | None:
+    try:
+        return None if moment is None else datetime.fromisoformat(moment).timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,148 @@
+"""What is asked of an audit: the corpus, the captions, the evaluators, the probes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.corpora import registry as corpora
+from core.corpora.schema import Corpus
+from core.errors import InvalidInput, InvariscopeError
+from core.jobs.request import AuditRequest, audit_request, read_options, short_patterns
+from core.settings import data_dir
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.setup import choose_evaluators
+from pages.views.probe_lab.state import corpus_roots
+from pages.views.run_audit.probes import choose_probes
+from pages.views.run_audit.state import FILES, corpus_loaders, read_corpus
+
+_SUBJECTS = {"template": "Template", "human": "Human caption", "both": "Both"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the reader chose.
+
+    Args:
+        request: the audit; None where something is missing or wrong.
+        corpus: its items; None likewise.
+        missing: what to do before it can be started, in a sentence; empty where nothing is.
+        wrong: whether ``missing`` is an error and not only something not chosen yet.
+    """
+
+    request: AuditRequest | None = None
+    corpus: Corpus | None = None
+    missing: str = ""
+    wrong: bool = False
+
+
+def choose_audit(state: PageState) -> Asked:
+    """Draw every choice; return what was chosen."""
+    st.subheader("Corpus", anchor=False)
+    corpus_place = st.container()
+    with corpus_place:
+        folder = _corpus(state)
+        told = st.container()
+    st.subheader("Evaluators", anchor=False)
+    evaluators = [*choose_evaluators(state), *_further_evaluators()]
+    st.subheader("Captions", anchor=False)
+    st.segmented_control(
+        "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
+        help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
+        "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
+    )  # fmt: skip
+    st.subheader("Probes", anchor=False)
+    chosen = choose_probes(state)
+    asked = _asked(state, folder, evaluators, chosen)
+    with told:
+        _tell_corpus(asked, folder)
+    return asked
+
+
+def _corpus(state: PageState) -> str | None:
+    """Draw the choice of the corpus; return its folder, None where it needs none, empty where none is given."""
+    st.selectbox(
+        "Corpus", corpus_loaders(), key=state.key("corpus"), on_change=_other_corpus, args=(state,),
+        help="A named, ordered set of images with captions, labels and boxes.",
+    )  # fmt: skip
+    loader = corpora.catalogue().get(state.get("corpus"))
+    st.caption(safe(loader.summary, limit=300))
+    known = corpus_roots().get(loader.name)
+    folder: str | None = None
+    if loader.needs_root:
+        st.text_input(
+            "Folder on the server", key=state.key("root"), max_chars=500,
+            placeholder=str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}",
+            help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
+        )  # fmt: skip
+        folder = state.get("root").strip() or (str(known) if known else "")
+    left, right = st.columns(2)
+    left.number_input(
+        "Number of items", min_value=1, max_value=10**9, step=1, key=state.key("limit"), placeholder="All",
+        help="Only the first items of the corpus. Leave it empty to take all.",
+    )  # fmt: skip
+    right.text_input(
+        "Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time",
+        help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
+    )  # fmt: skip
+    if loader.options:
+        with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
+            st.text_input(
+                "Options", key=state.key("options"), max_chars=300, placeholder="key=value, key=value",
+                label_visibility="collapsed",
+            )  # fmt: skip
+            st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.options.items()))
+    return folder
+
+
+def _other_corpus(state: PageState) -> None:
+    """A folder and options of one corpus do not fit the next."""
+    state.put("root", "")
+    state.put("options", "")
+
+
+def _further_evaluators() -> list[str]:
+    """Evaluators by path. They are not in the link: naming a file runs it, and a link must not run anything."""
+    with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
+        text = st.text_input(
+            "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
+            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
+        )  # fmt: skip
+        st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
+    return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:
+    if folder == "":
+        return Asked(missing="Give the folder of the corpus.")
+    for found, what in ((evaluators, "an evaluator"), (chosen, "a probe")):
+        if not found:
+            return Asked(missing=f"Choose {what}.")
+    try:
+        if folder is not None and not Path(folder).expanduser().is_absolute():
+            raise InvalidInput(f"the folder must be an absolute path on the server, got {folder!r}")
+        request = audit_request(
+            corpus=state.get("corpus"), root=folder, options=read_options(state.get("options")),
+            probes=short_patterns(chosen), evaluators=evaluators, subject=state.get("subject"),
+            limit=state.get("limit"), run_id=state.get("run_id").strip() or None,
+        )  # fmt: skip
+        return Asked(request, read_corpus(request))
+    except InvariscopeError as error:
+        return Asked(missing=str(error), wrong=True)
+
+
+def _tell_corpus(asked: Asked, folder: str | None) -> None:
+    if asked.corpus is None:
+        return
+    left_out = len(asked.corpus.rejected)
+    words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
+    words += [f"{counted(left_out, 'image or entry', 'images or entries')} left out by the loader"] if left_out else []
+    words += [f"read from {safe(folder, limit=300)}"] if folder else []
+    st.caption(" · ".join(words))
+    if left_out:
+        with st.popover("What was left out and why", type="tertiary"):
+            examples = {each.code: each.detail for each in reversed(asked.corpus.rejected)}
+            for code, count in asked.corpus.rejection_counts().items():
+                st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
+                st.caption(f"For example: {safe(examples[code], limit=300)}")

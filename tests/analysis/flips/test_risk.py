@@ -1,0 +1,147 @@
+"""Cells of flip risk against every cell worked out on its own from the raw rows."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.flips.risk import IQR, SCALE, UNITS, cell_curves, cell_risks, shift_cells
+from core.analysis.reading import read_table
+from core.analysis.slices import Slice
+from core.analysis.table import View
+from core.errors import InvalidInput
+from core.statistics.flip_risk import GAPS, flip_risk_intervals
+from core.store.store import Store
+from tests.analysis.made_runs import raw, scores_of, shifts, write_run
+
+
+@pytest.fixture(scope="module")
+def view(store: Store) -> View:
+    return read_table(store).view()
+
+
+def view_of(folder: Path, *runs: list[dict]) -> View:
+    for place, rows in enumerate(runs):
+        write_run(folder / f"r{place}", rows)
+    with Store.open(folder) as store:
+        return read_table(store).view()
+
+
+def two_scales(probe: str, item: int) -> float:
+    return item / 10 + {"identity": 0.0, "rotate-5": 0.03, "rotate+5": -0.02}[probe] * (item % 7)
+
+
+def one_by_one(scores: pd.DataFrame, gap: float, unit: str) -> pd.DataFrame:
+    """Every cell on its own, with pandas: the spread is that of the unedited pairs' scores."""
+    rows = shifts(scores)
+    rows = rows[(rows["expectation"] == "invariant") & (~rows["control"].astype(bool) | (rows["axis"] == "null"))]
+    clean = scores[scores["probe"] == "identity"].groupby(["evaluator", "corpus"])["score"]
+    spread = clean.quantile(0.75) - clean.quantile(0.25)
+    found = []
+    for (evaluator, corpus, family), cell in rows.groupby(["evaluator", "corpus", "family"]):
+        d = gap * (spread[evaluator, corpus] if unit == IQR else 1.0)
+        items = cell["item"].astype("category").cat.codes.to_numpy()
+        risk = flip_risk_intervals(cell["delta"].to_numpy(dtype=float), [d], items=items)[0]
+        counts = cell["delta"].count(), cell["delta"].isna().sum()
+        found.append((evaluator, corpus, family, d, risk.estimate, risk.low, risk.high, risk.n, *counts, risk.note))
+    return pd.DataFrame(found, columns=COLUMNS)
+
+
+COLUMNS = ["evaluator", "corpus", "family", "d", "risk", "low", "high", "n_items", "n_shifts", "n_missing", "note"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_cells_of_the_table_are_the_cells_one_by_one(view: View, unit: str) -> None:
+    found = cell_risks(shift_cells(view), gaps=(0.007,), unit=unit)
+    expected = one_by_one(raw(), 0.007, unit)
+    pd.testing.assert_frame_equal(found[COLUMNS], expected, check_dtype=False, rtol=1e-12)
+    assert set(found["family"]) >= {"null", "rotation", "cultural"}
+    assert not {"blur", "base"} & set(found["family"])
+    assert (found["n_missing"] > 0).any()
+    drawn = cell_curves(shift_cells(view), gaps=(0.007,), unit=unit)
+    pd.testing.assert_frame_equal(drawn, found[list(drawn.columns)])
+
+
+def test_two_corpora_have_cells_and_spreads_of_their_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    rows = [
+        scores_of(
+            ["identity", "vflip", "rotate-5", "rotate+5"],
+            n,
+            lambda *_, scale=scale: scale * rng.normal(),
+            corpus=corpus,
+        )
+        for corpus, n, scale in (("c", 60, 1.0), ("d", 20, 10.0))
+    ]
+    for row in rows[0][70:90]:
+        row["score"] = None
+    view = view_of(tmp_path / "runs", *rows)
+    scores = pd.concat([raw(tmp_path / "runs" / run) for run in ("r0", "r1")])
+    found = cell_risks(shift_cells(view), gaps=(0.4,), unit=IQR)
+    pd.testing.assert_frame_equal(found[COLUMNS], one_by_one(scores, 0.4, IQR), check_dtype=False, rtol=1e-12)
+    assert set(found["corpus"]) == {"c", "d"}
+
+
+def test_cells_carry_their_gaps_counts_and_intervals(tmp_path: Path) -> None:
+    rows = scores_of(["identity", "rotate-5", "rotate+5"], 30, two_scales)
+    rows[-1]["score"] = None
+    found = cell_risks(shift_cells(view_of(tmp_path, rows)), gaps=(0.1, 0.5), resamples=200).set_index("gap")
+    cell = found.loc[0.5]
+    assert (cell["d"], cell["n_items"], cell["n_shifts"], cell["n_missing"]) == (0.5, 30, 59, 1)
+    assert cell["low"] <= cell["risk"] <= cell["high"]
+
+
+def test_a_gap_as_a_share_of_the_interquartile_range_does_not_know_the_scale(tmp_path: Path) -> None:
+    rows = [
+        row for scale in (1, 128)
+        for row in scores_of(["identity", "rotate-5", "rotate+5"], 30,
+                             lambda *pair, scale=scale: scale * two_scales(*pair), evaluator=f"times {scale}")
+    ]  # fmt: skip
+    found = cell_risks(shift_cells(view_of(tmp_path, rows)), gaps=(0.05,), unit=IQR, resamples=200)
+    found = found.set_index("evaluator")
+    assert found.loc["times 128", "d"] == pytest.approx(128 * found.loc["times 1", "d"])
+    assert found.loc["times 128", "risk"] == found.loc["times 1", "risk"] > 0
+
+
+def test_the_spread_is_that_of_the_corpus_whatever_the_slice(view: View) -> None:
+    for chosen in (Slice(categories=("animal",)), Slice(families=("gender",)), Slice(sign="down")):
+        whole = {(cell.evaluator, cell.family): cell.spread for cell in shift_cells(view)}
+        part = shift_cells(view.table.view(chosen))
+        assert part
+        assert all(whole[cell.evaluator, cell.family] == cell.spread for cell in part)
+
+
+def test_a_slice_leaves_its_own_shifts_in_the_cells(view: View) -> None:
+    chosen = Slice(categories=("animal",), families=("rotation",), evaluators=("conse-lite0",))
+    (cell,) = shift_cells(view.table.view(chosen))
+    rows = shifts(raw())
+    own = rows[(rows["category"] == "animal") & (rows["family"] == "rotation") & (rows["evaluator"] == "conse-lite0")]
+    assert (cell.n_shifts, cell.pairs.n_items) == (own["delta"].count(), own["item"].nunique())
+
+
+def test_the_usual_gaps_are_those_of_the_paper_on_the_scale_of_the_score(view: View) -> None:
+    found = cell_risks(shift_cells(view.of("conse-lite0")))
+    assert sorted(found["gap"].unique()) == list(GAPS) == [0.003, 0.005, 0.007, 0.010]
+    assert (found["d"] == found["gap"]).all()
+
+
+def test_an_unknown_unit_is_refused(view: View) -> None:
+    cells = shift_cells(view.of("conse-lite0"))
+    for ask in (cell_risks, cell_curves):
+        with pytest.raises(InvalidInput, match=r"scale, interquartile range, got 'percent'"):
+            ask(cells, unit="percent")
+
+
+def test_no_shift_makes_no_row_and_every_column(view: View) -> None:
+    assert shift_cells(view.table.view(Slice(categories=("nothing",)))) == ()
+    assert list(cell_risks(()).columns)[-1] == "note"
+    assert cell_curves(()).empty
+
+
+def test_a_cell_without_a_score_says_so(tmp_path: Path) -> None:
+    rows = scores_of(["identity", "vflip"], 3, lambda probe, item: 0.5 if probe == "identity" else None)
+    found = cell_risks(shift_cells(view_of(tmp_path, rows)), unit=SCALE).iloc[0]
+    assert math.isnan(found["risk"])
+    assert (found["n_items"], found["n_shifts"], found["n_missing"], found["note"]) == (0, 0, 3, "no shifts")

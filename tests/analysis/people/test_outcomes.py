@@ -1,0 +1,105 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from core.analysis.people.outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
+from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
+from core.human.studies import Study
+from core.human.votes import vote_table
+from tests.human.small_study import items, make, vote, vote_versions
+
+VOTES = {  # item -> (original, variant, preferred) of three annotators
+    "0001": [(2, 2, "tie"), (2, 2, "tie"), (2, 1, "original")],
+    "0002": [(2, 0, "original"), (2, 0, "original"), (2, 2, "tie")],
+    "0003": [(0, 0, "tie"), (0, 0, "tie"), (0, 1, "variant")],
+    "0004": [(2, 1, "variant"), (1, 1, "tie"), (1, 2, "original")],
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made = make(tmp_path, items=items(6, attention=1))
+    people = made.invite(["", "", ""])
+    for item, rows in VOTES.items():
+        for name, (original, variant, preferred) in zip(people, rows, strict=True):
+            vote_versions(made, name, item, original=original, variant=variant, preferred=preferred)
+    vote_versions(made, people[0], "0005", original=2, variant=2, preferred="tie")
+    vote_versions(made, people[0], "0007", original=0, variant=2, preferred="variant")
+    return made
+
+
+def test_majorities_of_two_thirds_by_hand(study: Study) -> None:
+    table = item_outcomes(vote_table(study)).set_index("id")
+    assert table["outcome"].to_dict() == {"0001": "both", "0002": "one", "0003": "none", "0004": "both"}
+    assert table["preference"].to_dict() == {
+        "0001": "tie", "0002": "original", "0003": "tie", "0004": "no majority",
+    }  # fmt: skip
+    assert table["fully_correct"].to_dict() == {"0001": True, "0002": False, "0003": False, "0004": False}
+    assert table.loc["0002", "accepted"] == pytest.approx(1 / 3)
+    assert table.loc["0003", "accepted_variant"] == pytest.approx(1 / 3)
+
+
+def test_two_votes_that_differ_are_no_majority(tmp_path: Path) -> None:
+    study = make(tmp_path)
+    ada, bo = study.invite(["", ""])
+    vote_versions(study, ada, "0001", original=2, variant=0, preferred="original")
+    vote_versions(study, bo, "0001", original=2, variant=2, preferred="tie")
+    row = item_outcomes(vote_table(study)).iloc[0]
+    assert (row["outcome"], row["preference"]) == ("no majority", "no majority")
+
+
+def test_aggregates_by_hand_leave_attention_items_and_single_votes_out(study: Study) -> None:
+    found = aggregates(vote_table(study))
+    shares = {name: each.estimate for name, each in found.outcomes.items()}
+    assert shares == {"both": 0.5, "one": 0.25, "none": 0.25, "no majority": 0.0}
+    assert (found.n_items, found.n_short) == (4, 1)
+    assert found.majority_tie.estimate == 0.5
+    assert found.both_fully_correct.estimate == 0.25
+    assert (found.variant_preferred.estimate, found.variant_preferred.n) == (2 / 6, 6)
+    assert found.balance_p == pytest.approx(0.6875)
+    assert found.outcomes["both"].low < 0.5 < found.outcomes["both"].high
+    assert set(found.table()["n"]) == {4, 6}
+
+
+def test_a_study_without_votes_has_words_and_no_numbers(tmp_path: Path) -> None:
+    votes = vote_table(make(tmp_path))
+    found = aggregates(votes)
+    assert found.n_items == 0
+    assert math.isnan(found.balance_p)
+    assert found.majority_tie.note == "no values"
+    assert all("two votes" in row["note"] for each in study_agreement(votes, ACCEPTABILITY) for row in each.rows())
+    assert study_kappas(votes, ACCEPTABILITY).empty
+    assert disagreements(votes).empty
+
+
+def test_agreement_counts_both_versions_of_an_item(study: Study) -> None:
+    acceptability, preference = study_agreement(vote_table(study), ACCEPTABILITY)
+    assert (acceptability.n_items, acceptability.n_votes) == (4, 24)
+    # pairs that agree, original then variant, item by item: 3+1, 3+1, 3+1, 1+1 of 3 each
+    assert acceptability.percent.estimate == pytest.approx(14 / 24)
+    assert preference.percent.estimate == pytest.approx((1 + 1 + 1 + 0) / 12)
+
+
+def test_weighted_kappas_are_over_the_versions_both_judged(study: Study) -> None:
+    table = study_kappas(vote_table(study), ACCEPTABILITY)
+    assert set(table["n"]) == {8}
+    assert len(table) == 3
+
+
+@pytest.mark.parametrize("kind", [SINGLE, PAIRED_RATING])
+def test_the_other_kinds_have_agreement_too(tmp_path: Path, kind: object) -> None:
+    study = make(tmp_path, kind=kind.name)  # type: ignore[attr-defined]
+    for name in study.invite(["", ""]):
+        for item in ("0001", "0002"):
+            vote(study, name, item)
+    found = study_agreement(vote_table(study), study.definition.asked)
+    assert found[0].n_items == 2
+    assert len(found) == (1 if kind is SINGLE else 2)
+
+
+def test_disagreements_come_worst_first_and_unanimous_items_stay_out(study: Study) -> None:
+    found = disagreements(vote_table(study))
+    assert found["id"].tolist()[0] == "0004"
+    assert "0005" not in set(found["id"])
+    assert found["disagreement"].is_monotonic_decreasing

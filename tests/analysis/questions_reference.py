@@ -1,0 +1,94 @@
+"""An independent way from stored rows to what the questions answer: pandas, scipy, statsmodels and brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+
+def of(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    """Rows of these values."""
+    for name, value in wanted.items():
+        rows = rows[rows[name] == value]
+    return rows
+
+
+def holm(p: pd.Series) -> np.ndarray:
+    return np.asarray(multipletests(p.astype(float), method="holm")[1])
+
+
+def paired_p(before: pd.Series, after: pd.Series) -> float:
+    """Paired t where both samples pass Shapiro-Wilk at 0.05, Wilcoxon otherwise; 1 where nothing moves."""
+    if not (after - before).to_numpy().any():
+        return 1.0
+    constant = any(np.ptp(each) == 0 for each in (before, after, after - before))
+    if not constant and min(stats.shapiro(before).pvalue, stats.shapiro(after).pvalue) >= 0.05:
+        return float(stats.ttest_rel(after, before).pvalue)
+    return float(stats.wilcoxon(after - before).pvalue)
+
+
+def over_items(own: pd.DataFrame) -> pd.DataFrame:
+    """Before and after of every item, by its medians over the rows."""
+    items = own.dropna(subset=["delta"]).groupby("item")[["delta", "baseline_score"]].median()
+    return pd.DataFrame({"before": items["baseline_score"], "after": items["baseline_score"] + items["delta"],
+                         "delta": items["delta"]})  # fmt: skip
+
+
+def assert_shift(row: pd.Series, own: pd.DataFrame) -> None:
+    """A row of a table of shifts against the stored rows that it is of; an item counts once."""
+    items, percent = over_items(own), own.groupby("item")["percent"].median().dropna()
+    assert (row["n_items"], row["n_scored"]) == (len(percent), len(items))
+    assert row["median_percent"] == pytest.approx(percent.median(), nan_ok=True)
+    assert row["median_delta"] == pytest.approx(items["delta"].median())
+    u = stats.mannwhitneyu(items["after"], items["before"]).statistic
+    assert row["cliffs_delta"] == pytest.approx(2 * u / len(items) ** 2 - 1, abs=1e-12)
+    if len(items) > 2:
+        assert row["p"] == pytest.approx(paired_p(items["before"], items["after"]), rel=1e-9)
+
+
+def assert_corrected(frame: pd.DataFrame) -> None:
+    """Holm's correction runs over the tests of an evaluator and corpus; rows outside are neither in it nor counted."""
+    inside = (frame["tests"] != "") & (frame["test"] != "none")
+    for _, own in frame[inside].groupby(["evaluator", "corpus", "tests"]):
+        np.testing.assert_allclose(own["p_holm"].astype(float), holm(own["p"]), rtol=1e-9)
+        assert set(own["m_tests"]) == {len(own)}
+    assert frame.loc[~inside, "p_holm"].isna().all()
+
+
+def assert_levels(row: pd.Series, pairs: pd.DataFrame, wide: pd.DataFrame) -> None:
+    """Omnibus and pairwise tests, from one column a level and one row an item."""
+    groups = [wide[name].dropna() for name in wide]
+    if np.ptp(np.concatenate(groups)) == 0:
+        assert row["p"] == 1.0
+    else:
+        kruskal = stats.kruskal(*groups)
+        assert (row["h"], row["p"]) == (pytest.approx(kruskal.statistic), pytest.approx(kruskal.pvalue))
+    assert (row["levels"], row["n"]) == (len(groups), sum(map(len, groups)))
+    complete = wide.dropna()
+    if len(complete) > 1 and wide.shape[1] > 2 and np.ptp(complete.to_numpy(), axis=1).any():
+        friedman = stats.friedmanchisquare(*(complete[name] for name in complete))
+        assert (row["friedman_n"], row["friedman_p"]) == (len(complete), pytest.approx(friedman.pvalue))
+    assert len(pairs) == len(groups) * (len(groups) - 1) / 2 == row["pairs"]
+    tested = pairs[pairs["test"] != "none"]
+    np.testing.assert_allclose(pairs["p_holm"].astype(float), holm(pairs["p"]), rtol=1e-9)
+    assert row["differ"] == (tested["p_holm"] < 0.05).sum()
+    for _, pair in pairs.iterrows():
+        a, b = wide[pair["a"]].dropna(), wide[pair["b"]].dropna()
+        u = stats.mannwhitneyu(a, b)
+        assert pair["cliffs_delta"] == pytest.approx(2 * u.statistic / (len(a) * len(b)) - 1, abs=1e-12)
+        if pair["test"] == "Mann-Whitney":
+            assert pair["p"] == pytest.approx(u.pvalue)
+        else:
+            both = wide[[pair["a"], pair["b"]]].dropna()
+            assert pair["p"] == pytest.approx(paired_p(both[pair["b"]], both[pair["a"]]))
+
+
+def risk(own: pd.DataFrame, gap: float) -> float:
+    """Share in percent of the pairs of two items' shifts that are further apart than the gap; items weigh the same."""
+    delta, item = own["delta"].to_numpy(), own["item"].to_numpy()
+    weight = 1 / own.groupby("item")["delta"].transform("size").to_numpy()
+    n = own["item"].nunique()
+    total = sum(share * weight[(value - delta > gap) & (item != name)].sum()
+                for value, name, share in zip(delta, item, weight, strict=True))  # fmt: skip
+    return 100 * total / (n * (n - 1))

@@ -1,0 +1,85 @@
+"""A scope that is chosen on one page and found again on every other, in a real Chromium."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journey import _open, query, settled
+from tests.pages.scoped_runs import RUNS, write_runs
+
+pytestmark = pytest.mark.browser
+
+MENU = {
+    "Explore": ("Failures", "Results", "Compare"),
+    "Measure": ("Flip risk", "Calibration", "Geometry"),
+}
+
+
+@pytest.fixture
+def runs(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two runs of one corpus and one of another, beside the run that ships."""
+    monkeypatch.setenv("INVARISCOPE_DATA", str(data))
+    write_runs()
+    yield
+    for run in RUNS:
+        shutil.rmtree(data / "runs" / run)
+
+
+def through_the_menu(page: Page, section: str, title: str) -> None:
+    page.get_by_role("button", name=section, exact=True).click()
+    page.get_by_role("menuitem", name=title, exact=True).click()
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    settled(page)
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Page) -> None:
+    settled(_open(page, f"{server}/failures?corpus=squares"))
+    page.get_by_role("button", name="Run: first").click()
+    page.get_by_role("combobox", name="Run").click()
+    page.get_by_role("option", name=re.compile("^second")).click()
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile("run=second"))
+    settled(page)
+    chosen = {"corpus": "squares", "run": "second"}
+    assert query(page) == chosen
+    for section, titles in MENU.items():
+        for title in titles:
+            through_the_menu(page, section, title)
+            assert query(page) == chosen
+            expect(page.get_by_role("button", name="Run: second")).to_be_visible()
+    page.get_by_role("link", name="Overview").first.click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    settled(page)
+    assert query(page) == chosen
+    page.get_by_role("link", name="See its failures").first.click()
+    expect(page.get_by_role("heading", name="Failures")).to_be_visible()
+    settled(page)
+    assert query(page).items() >= chosen.items()
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    settled(page)
+    page.get_by_role("button", name="Usual scope").click()
+    page.wait_for_url(lambda url: "run=" not in url)
+    settled(page)
+    assert set(query(page)) == {"families"}
+    through_the_menu(page, "Measure", "Flip risk")
+    assert query(page) == {}
+
+
+@pytest.mark.usefixtures("runs")
+def test_going_back_shows_the_page_as_it_was_before_a_choice(server: str, page: Page) -> None:
+    settled(_open(page, f"{server}/flip_risk"))
+    page.get_by_role("button", name=re.compile("^Evaluators: all")).click()
+    page.get_by_role("combobox", name="Evaluators").click()
+    page.get_by_role("option", name="conse-lite2").click()
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile("evaluators=conse-lite2"))
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("button", name=re.compile("^Evaluators: all"))).to_be_visible()
+    settled(page)
+    assert query(page) == {}

@@ -1,0 +1,72 @@
+"""What a page draws: hovers with n and interval, one trace a series, and a file that stands alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.charts.interactive import page, plot
+from core.charts.spec import COLUMNS, Figure, Style
+from core.charts.style import PALETTE
+from tests.charts.drawings import EDGES, MAKERS
+
+FRAME = pd.DataFrame(
+    [("<i>a</i>", "one", "left", -1.0, -2.0, 0.5, 7), ("b", "one", "left", 2.0, np.nan, np.nan, 3),
+     ("b", "two", "right", 3.0, 2.0, 4.0, 5)], columns=list(COLUMNS),
+)  # fmt: skip
+
+
+def figure(**how) -> Figure:
+    return Figure("F1", "Vertical <flips>", "", **{"frame": FRAME, "axis": "median %Δ", "unit": " %"} | how)
+
+
+def test_a_hover_says_series_label_value_interval_and_n() -> None:
+    texts = plot(figure()).data[0].hovertext
+    assert texts[0] == "<b>one, &lt;i&gt;a&lt;/i&gt;</b><br>−1 % (95 % CI −2 to 0.5 %)<br>n = 7"
+    assert texts[1] == "<b>one, b</b><br>2 % (no interval)<br>n = 3"
+
+
+def test_words_of_the_frame_are_said_with_the_first_line_bold_and_are_no_markup() -> None:
+    said = plot(figure(frame=FRAME.assign(hover="<u>name</u>\nmore & more"))).data[0].hovertext[0]
+    assert said == "<b>&lt;u&gt;name&lt;/u&gt;</b><br>more &amp; more"
+
+
+def test_a_series_has_one_trace_a_panel_and_one_place_in_the_legend() -> None:
+    both = pd.concat([FRAME, FRAME.assign(panel="below")])
+    traces = plot(figure(frame=both)).data
+    assert len(traces) == 4
+    for name in ("one", "two"):
+        own = [trace for trace in traces if trace.name == name]
+        assert sum(trace.showlegend for trace in own) == 1
+        assert len({trace.marker.line.color for trace in own}) == 1
+
+
+def test_a_mark_without_interval_has_no_whisker_and_no_filling() -> None:
+    trace = plot(figure()).data[0]
+    assert np.isnan(trace.error_x.array[1])
+    assert trace.marker.color[1].endswith(",0.2)")
+    assert trace.marker.color[0].endswith(",1)")
+
+
+def test_the_chosen_mark_of_a_line_is_large() -> None:
+    marked = figure(frame=FRAME.assign(label=[0.0, 0.5, 0.5], chosen=[False, True, False]), kind="lines", mark="chosen")
+    small, large = plot(marked).data[0].marker.size
+    assert large > 2 * small
+
+
+def test_a_ring_is_empty() -> None:
+    trace = plot(figure(styles={"one": Style(PALETTE[0], fill=0)})).data[0]
+    assert all(colour.endswith(",0)") for colour in trace.marker.color)
+
+
+def test_a_page_stands_alone_under_its_title() -> None:
+    text = page(figure(), title="Shifts by <family>").decode()
+    assert "Shifts by \\u0026lt;family\\u0026gt;" in text or "Shifts by &lt;family&gt;" in text
+    assert 'src="http' not in text
+    assert "plotly.js v" in text
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_figure_on_a_page_has_no_ground_of_its_own(maker: str) -> None:
+    layout = plot(MAKERS[maker](EDGES["usual"])).layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert layout.font.color is None

@@ -1,0 +1,107 @@
+"""Panels stand where plotly would put them, each with its name, one scale where they share it, legible on a phone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from plotly.subplots import make_subplots
+
+from core.charts.interactive import plot
+from core.charts.layout import GAP, ROW, number
+from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
+
+COUNTS = {"<b>one</b>": 4, "two": 1, "three": 7}
+
+
+def figure(**how) -> Figure:
+    rows = [(f"label {place}", series, panel, 1.0, 0.5, 2.0, 7)
+            for panel, count in COUNTS.items() for place in range(count) for series in ("a", "b", "c")]  # fmt: skip
+    usual = {"frame": pd.DataFrame(rows, columns=list(COLUMNS)), "axis": "median <%Δ>"}
+    return Figure("F1", "", "", **usual | how)
+
+
+def drawn(**how):
+    return plot(figure(**how)).layout
+
+
+def area(layout) -> float:
+    return layout.height - layout.margin.t - layout.margin.b
+
+
+@pytest.mark.parametrize("how", [{}, {"free": True}, {"kind": "lines"}, {"kind": "lines", "free": True}])
+def test_panels_stand_where_plotly_would_put_them(how: dict) -> None:
+    ours = drawn(**how)
+    heights = [np.ptp(ours[f"yaxis{number(place)}"].domain) for place in range(3)]
+    other = make_subplots(rows=3, cols=1, row_heights=heights, vertical_spacing=GAP / area(ours)).layout
+    for name in (f"{axis}axis{number(place)}" for axis in "xy" for place in range(3)):
+        assert ours[name].domain == pytest.approx(other[name].domain)
+        assert ours[name].anchor == other[name].anchor
+
+
+def test_a_panel_is_as_tall_as_its_marks() -> None:
+    layout = drawn()
+    heights = [area(layout) * np.ptp(layout[f"yaxis{number(place)}"].domain) for place in range(3)]
+    assert heights == pytest.approx([3 * ROW * count for count in COUNTS.values()])
+
+
+def test_shared_panels_follow_the_scale_of_the_last_and_free_ones_none() -> None:
+    assert [drawn()[f"xaxis{number(place)}"].matches for place in range(3)] == ["x3", "x3", None]
+    assert not any(drawn(free=True)[f"xaxis{number(place)}"].matches for place in range(3))
+    lines = drawn(kind="lines", free=True)
+    assert [lines[f"xaxis{number(place)}"].matches for place in range(3)] == ["x3", "x3", None]
+    assert not any(lines[f"yaxis{number(place)}"].matches for place in range(3))
+
+
+def test_a_panels_name_is_no_markup_and_one_nameless_panel_has_none() -> None:
+    assert [note.text for note in drawn().annotations] == ["&lt;b&gt;one&lt;/b&gt;", "two", "three"]
+    assert not drawn(frame=figure().frame.assign(panel="")).annotations
+
+
+def test_the_axis_is_named_once_and_its_name_is_no_markup() -> None:
+    layout = drawn()
+    titles = [layout[f"xaxis{number(place)}"].title.text for place in range(3)]
+    assert titles == [None, None, "median &lt;%Δ&gt;"]
+
+
+def test_a_long_title_is_broken_and_gets_room() -> None:
+    short, long = drawn(axis="score"), drawn(axis="median Δ of each side, % of the baseline score")
+    assert "<br>" in long.xaxis3.title.text
+    assert long.margin.b > short.margin.b
+
+
+def test_a_short_legend_stands_above_and_one_of_many_names_below() -> None:
+    assert drawn().legend.yanchor == "top"
+    assert drawn().legend.yref == "container"
+    many = [(f"l{place}", f"series number {place}", "", 1.0, 0.5, 2.0, 7) for place in range(8)]
+    layout = drawn(frame=pd.DataFrame(many, columns=list(COLUMNS)))
+    assert (layout.legend.y, layout.legend.yanchor) == (0, "bottom")
+    assert layout.margin.b > drawn().margin.b
+    assert not drawn(frame=figure().frame.assign(series="a")).showlegend
+
+
+def test_shades_and_lines_cross_the_axis_that_they_are_on() -> None:
+    marks = {
+        "shades": (Shade(-1, 1), Shade(0, 2, "along")),
+        "references": (Reference(3), Reference(4, "along", "here")),
+    }
+    layout = drawn(frame=figure().frame.assign(panel=""), kind="lines", along=Axis("x"), **marks)
+    ends = [(each.x0, each.x1, each.y0, each.y1) for each in layout.shapes]
+    assert ends == [(0, 1, -1, 1), (0, 2, 0, 1), (0, 1, 3, 3), (4, 4, 0, 1)]
+    assert [each.text for each in layout.annotations] == ["here"]
+    dots = drawn(frame=figure().frame.assign(panel=""), shades=(Shade(-1, 1),)).shapes[0]
+    assert (dots.x0, dots.x1, dots.y0, dots.y1) == (-1, 1, 0, 1)
+
+
+def test_every_panel_is_shaded() -> None:
+    assert [each.xref for each in drawn(shades=(Shade(-1, 1),)).shapes] == ["x", "x2", "x3"]
+
+
+def test_ends_ticks_and_units_are_those_of_the_figure() -> None:
+    layout = drawn(kind="lines", span=(0, None), unit=" %", along=Axis("gap", log=True, ticks=(0.1, 1)))
+    assert tuple(layout.yaxis.range) == (0, None)
+    assert layout.yaxis.ticksuffix == " %"
+
+
+def test_no_axis_can_be_dragged() -> None:
+    layout = drawn()
+    assert layout.dragmode is False
+    assert all(layout[f"{axis}axis{number(place)}"].fixedrange for axis in "xy" for place in range(3))

@@ -1,0 +1,92 @@
+"""Drawings: the same bytes each time, whole files of the kind they say, names as they are."""
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pytest
+from PIL import Image
+
+from core.charts import still
+from tests.charts.drawings import EDGES, MAKERS
+
+FIGURE = MAKERS["intervals"](EDGES["usual"])
+
+
+def words(svg: bytes) -> list[str]:
+    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_the_same_data_give_the_same_bytes(kind: str) -> None:
+    assert still.drawing(FIGURE, kind=kind) == still.drawing(FIGURE, kind=kind)
+
+
+def test_a_file_is_of_the_kind_that_it_says() -> None:
+    assert still.drawing(FIGURE, kind="pdf").startswith(b"%PDF-")
+    wide, tall = Image.open(io.BytesIO(still.drawing(FIGURE, kind="png"))).size
+    assert wide == round(still.WIDTH * 200)
+    assert tall > 100
+    ElementTree.fromstring(still.drawing(FIGURE))
+
+
+def test_several_kinds_are_drawn_from_one_layout() -> None:
+    both = still.drawings(FIGURE, kinds=("svg", "pdf"))
+    assert both["svg"] == still.drawing(FIGURE)
+    assert both == still.drawings(FIGURE, kinds=("svg", "pdf"))
+
+
+def test_labels_numbers_and_names_stand_in_the_drawing_as_text() -> None:
+    said = words(still.drawing(FIGURE))
+    assert {"vertical-flip", "n 40", "coco", "demo", "one", "two", "median"} <= set(said)
+    assert any(each.endswith(" %") and each.startswith("−") for each in said)
+
+
+def test_a_name_with_a_dollar_or_a_tag_is_drawn_as_it_is() -> None:
+    said = words(still.drawing(MAKERS["dumbbell"](EDGES["long names"])))
+    assert any(each.startswith("<b>$x_0$ a very") and "…" in each for each in said)
+
+
+def test_a_file_of_its_own_has_its_title() -> None:
+    titled = still.picture(FIGURE, kind="svg", title="How far $an$ edit <moves>")
+    assert "How far $an$ edit <moves>" in words(titled)
+    assert "How far" not in "".join(words(still.drawing(FIGURE)))
+
+
+def test_a_denser_row_makes_a_lower_drawing_with_the_same_text() -> None:
+    usual, dense = (still.drawing(FIGURE, row=row) for row in (still.ROW, still.ROW / 2))
+    heights = [float(ElementTree.fromstring(each).get("height").removesuffix("pt")) for each in (usual, dense)]
+    assert heights[1] < heights[0]
+    assert {"vertical-flip", "rotation", "blur"} <= set(words(dense))
+
+
+def test_two_drawings_on_one_page_share_no_id() -> None:
+    from dataclasses import replace
+
+    ids = []
+    for name in ("one", "two"):
+        root = ElementTree.fromstring(still.element(replace(FIGURE, id=name)).replace("xlink:", ""))
+        own = [each.get("id") for each in root.iter() if each.get("id")]
+        assert len(own) == len(set(own))
+        linked = [each.get("href") for each in root.iter() if each.get("href")]
+        assert linked
+        assert {link.removeprefix("#") for link in linked} <= set(own)
+        ids.append(set(own))
+    assert not ids[0] & ids[1]
+
+
+def test_figures_drawn_in_processes_of_their_own_have_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = [FIGURE, MAKERS["curve"](EDGES["usual"])]
+    here = still.draw_all(figures, kinds=("svg", "pdf"))
+    monkeypatch.setattr(still, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(still.os, "cpu_count", lambda: 2)
+    assert still.draw_all(figures, kinds=("svg", "pdf")) == here
+
+
+def test_drawing_leaves_the_settings_of_the_process_alone_even_from_several_threads() -> None:
+    before = dict(mpl.rcParams)
+    with ThreadPoolExecutor(4) as threads:
+        drawn = list(threads.map(still.drawing, [FIGURE] * 4))
+    assert len(set(drawn)) == 1
+    assert dict(mpl.rcParams) == before

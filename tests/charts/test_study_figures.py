@@ -1,0 +1,43 @@
+"""Figures of a study and of a training: what was found, with and without what fell out."""
+
+import numpy as np
+import pandas as pd
+
+from core.charts.human import ALL_PAIRS, outcome_bars, reanalysis_dots
+from core.charts.interactive import plot
+from core.charts.training import HELD_OUT, LOSS, curves
+
+
+def test_outcomes_stand_in_their_order_with_n_and_interval() -> None:
+    table = pd.DataFrame({"what": ["both", "none"], "share": [0.8, np.nan], "low": [0.7, np.nan], "high": [0.9, np.nan],
+                          "n": [40, 0]})  # fmt: skip
+    figure = plot(outcome_bars(table))
+    bar = figure.data[0]
+    assert [text.split("<br>")[0] for text in figure.layout.yaxis.ticktext] == ["both", "none"]
+    assert bar.x.tolist() == [80.0, 0.0]
+    assert bar.hovertext == ("<b>both</b><br>80.0 % (95 % CI 70.00 to 90.00)<br>n = 40", "<b>none</b><br>no votes")
+
+
+def test_every_analysis_stands_beside_all_pairs_with_its_own_interval() -> None:
+    row = {"evaluator": "one", "axis": "spatial", "family": "rotation", "n_all": 40, "median_all": 2.0, "low_all": 1.0,
+           "high_all": 3.0, "n_kept": 30, "median_kept": 2.5, "low_kept": 1.5, "high_kept": 4.0}  # fmt: skip
+    table = pd.DataFrame([{**row, "analysis": "a"}, {**row, "analysis": "b", "n_kept": 20, "median_kept": 1.0}])
+    figure = reanalysis_dots(table)
+    assert figure.frame["series"].tolist() == [ALL_PAIRS, "a", "b"]
+    assert figure.frame[["value", "low", "high", "n"]].values.tolist() == [
+        [2.0, 1.0, 3.0, 40], [2.5, 1.5, 4.0, 30], [1.0, 1.5, 4.0, 20]
+    ]  # fmt: skip
+    assert figure.styles[ALL_PAIRS].fill == 0
+
+
+def test_the_loss_stands_above_what_it_does_to_held_out_captions() -> None:
+    values = {"total": 3.0, "drop jumble": 5.0, "mean_drop": 5.0, "low": 4.0, "high": 6.5, "spearman": 0.9}
+    rows = [{"step": step, "kind": "x", "name": name, "value": value} for step in (0, 10)
+            for name, value in values.items()]  # fmt: skip
+    frame = curves(pd.DataFrame(rows)).frame
+    assert list(dict.fromkeys(frame["panel"])) == [LOSS, HELD_OUT]
+    by_name = frame.groupby("series")["value"].first()
+    assert by_name["Spearman's ρ × 100"] == 90.0
+    mean = frame[frame["series"] == "mean of the edits"].iloc[0]
+    assert (mean["low"], mean["value"], mean["high"]) == (4.0, 5.0, 6.5)
+    assert not plot(curves(pd.DataFrame(columns=["step", "kind", "name", "value"]))).data

@@ -1,0 +1,50 @@
+"""How the tests are spread over processes: whole files, the long ones first, a browser's rooms together."""
+
+import os
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+MOST_PROCESSES = 4
+"""Each takes up to 3 GB, its models and its browser included."""
+
+TOGETHER = ("tests/browser", "tests/report")
+"""Rooms whose files share what takes long to make: a server, a report."""
+
+LONGEST = (
+    "tests/training/test_pr_mcs_on_photographs.py",
+    "tests/browser",
+)
+"""What takes longest, begun first so that no process is left alone with it at the end."""
+
+
+class FilesLongestFirst(LoadScopeScheduling):
+    """Gives each process a file after the other, so that what a module shares is made once."""
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return next((room for room in TOGETHER if file.startswith(f"{room}/")), file)
+
+    def _assign_work_unit(self, node: object) -> None:
+        longest = next((each for each in LONGEST if each in self.workqueue), None)
+        if longest is not None:
+            self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
+
+
+def processes(asked: list[str]) -> int:
+    """Return how many processes are worth their start for the files and folders asked for; 0: this one alone."""
+    cores = min(os.cpu_count() or 1, MOST_PROCESSES)
+    folders = [each for each in asked if Path(each.partition("::")[0]).is_dir()]
+    return cores if folders and cores > 1 else 0
+
+
+def threads(processes: int) -> int:
+    """Return how many threads each process may compute with, so that together they have one a core."""
+    return max((os.cpu_count() or 1) // processes, 1)

@@ -1,0 +1,72 @@
+"""Factors of several levels against scipy and on degenerate tables."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.factors import factor_test
+from core.statistics.shift_tests import WILCOXON, holm
+
+
+def long(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    items, levels = np.indices(table.shape)
+    return table.ravel(), np.array(list("abcdefg"))[levels.ravel()], items.ravel()
+
+
+def test_paired_levels_get_both_tests_and_paired_comparisons() -> None:
+    table = np.random.default_rng(0).exponential(size=(30, 3)) + np.array([0, 0, 1])
+    found = factor_test(*long(table))
+    assert found.kruskal.p == pytest.approx(stats.kruskal(*table.T).pvalue)
+    assert found.friedman.p == pytest.approx(stats.friedmanchisquare(*table.T).pvalue)
+    pairs = found.pairs.set_index(["a", "b"])
+    assert set(pairs["test"]) == {WILCOXON}
+    assert pairs.loc[("a", "c"), "p"] == pytest.approx(stats.wilcoxon(table[:, 0] - table[:, 2]).pvalue)
+    np.testing.assert_allclose(pairs["p_holm"], holm(pairs["p"]))
+    assert pairs.loc[("a", "c"), "cliffs_delta"] < 0
+
+
+def test_levels_of_different_items_are_compared_as_independent() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=60)
+    found = factor_test(values, np.repeat(["x", "y", "z"], 20), np.arange(60))
+    assert "fewer than two items" in found.friedman.note
+    row = found.pairs.iloc[0]
+    assert (row["test"], row["n"]) == ("Mann-Whitney", 40)
+    assert row["p"] == pytest.approx(stats.mannwhitneyu(values[:20], values[20:40]).pvalue)
+
+
+def test_items_that_lack_a_level_are_counted_and_left_out_of_friedman() -> None:
+    table = np.random.default_rng(2).normal(size=(20, 3))
+    table[0, 1] = math.nan
+    found = factor_test(*long(table))
+    assert (found.friedman.n, found.friedman.note) == (19, "1 items lack a level")
+    assert found.friedman.p == pytest.approx(stats.friedmanchisquare(*table[1:].T).pvalue)
+
+
+def test_an_item_with_several_values_of_a_level_counts_by_their_median() -> None:
+    found = factor_test([1, 2, 9, 4, 5], ["a", "a", "a", "b", "b"], [0, 0, 0, 0, 1])
+    assert found.kruskal.n == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "items", "kruskal", "friedman"),
+    [
+        ([], [], [], "fewer than two levels", "fewer than three levels"),
+        ([1.0, 2.0], ["a", "a"], [0, 1], "fewer than two levels", "fewer than three levels"),
+        ([1.0] * 6, list("abcabc"), [0, 0, 0, 1, 1, 1], "all values are equal", "no item differs"),
+        ([1.0, 2.0, 3.0], list("abc"), [0, 0, 0], "", "fewer than two items"),
+        ([math.nan, 2.0, 3.0], list("abb"), [0, 0, 1], "fewer than two levels", "fewer than three levels"),
+    ],
+)
+def test_degenerate_factors_say_why(values: list, levels: list, items: list, kruskal: str, friedman: str) -> None:
+    found = factor_test(values, levels, items)
+    assert found.kruskal.note == kruskal
+    assert friedman in found.friedman.note
+
+
+def test_columns_of_unequal_length_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="equal numbers"):
+        factor_test([1.0], ["a", "b"], [0])

@@ -1,0 +1,126 @@
+"""REML with crossed intercepts against statsmodels' dense one, and on what cannot be fitted."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.mixed_model import mixed_effect
+
+
+def simulated(
+    seed: int, *, images: int = 40, categories: int = 5, repeats: int = 2, crossed: bool = False, shift: float = 0.03
+) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    image = np.repeat(np.arange(images), repeats)
+    of_image = rng.integers(categories, size=images)
+    category = rng.integers(categories, size=len(image)) if crossed else of_image[image]
+    perturbed = np.tile(np.arange(repeats) % 2, images)
+    score = (
+        0.5 + shift * perturbed + rng.normal(0, 0.1, images)[image] + rng.normal(0, 0.08, categories)[category]
+        + rng.normal(0, 0.05, len(image))
+    )  # fmt: skip
+    return pd.DataFrame({"score": score, "perturbed": perturbed, "image": image, "category": category})
+
+
+def reference(frame: pd.DataFrame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sm.MixedLM.from_formula(
+            "score ~ perturbed",
+            groups=np.ones(len(frame)),
+            vc_formula={"image": "0 + C(image)", "category": "0 + C(category)"},
+            data=frame,
+        )
+        return model.fit(reml=True)
+
+
+@pytest.mark.parametrize(("seed", "crossed"), [(0, False), (1, False), (2, True), (3, True)])
+def test_the_fit_equals_statsmodels(seed: int, crossed: bool) -> None:
+    frame = simulated(seed, crossed=crossed, repeats=3)
+    ours, theirs = mixed_effect(*frame.to_numpy().T), reference(frame)
+    assert ours.effect == pytest.approx(theirs.params["perturbed"], abs=1e-6)
+    assert (ours.high - ours.low) / (2 * 1.959964) == pytest.approx(theirs.bse["perturbed"], rel=5e-3)
+    variances = dict(zip(theirs.model.exog_vc.names, theirs.vcomp, strict=True))
+    assert ours.image_sd == pytest.approx(math.sqrt(variances["image"]), rel=0.01)
+    assert ours.category_sd == pytest.approx(math.sqrt(variances["category"]), rel=0.01)
+    assert ours.residual_sd == pytest.approx(math.sqrt(theirs.scale), rel=1e-3)
+
+
+def test_balanced_pairs_give_the_mean_difference_and_its_paired_error() -> None:
+    frame = simulated(4)
+    ours = mixed_effect(*frame.to_numpy().T)
+    differences = frame["score"][1::2].to_numpy() - frame["score"][::2].to_numpy()
+    assert ours.effect == pytest.approx(differences.mean())
+    assert (ours.high - ours.low) / (2 * 1.959964) == pytest.approx(differences.std(ddof=1) / math.sqrt(40), rel=1e-3)
+
+
+def test_the_unit_of_the_scores_does_not_matter() -> None:
+    frame = simulated(5)
+    small, large = (
+        mixed_effect(*frame.to_numpy().T),
+        mixed_effect(*frame.assign(score=frame["score"] * 1e6).to_numpy().T),
+    )
+    assert large.effect == pytest.approx(1e6 * small.effect)
+    assert large.p == pytest.approx(small.p, rel=1e-4)
+
+
+def test_coverage_of_the_interval_by_simulation() -> None:
+    fits = [mixed_effect(*simulated(seed, images=30).to_numpy().T) for seed in range(100, 200)]
+    hits = sum(fit.low <= 0.03 <= fit.high for fit in fits)
+    assert stats.binomtest(hits, 100, 0.95).pvalue > 1e-3
+
+
+def test_one_category_leaves_its_intercept_out_and_says_so() -> None:
+    frame = simulated(6, categories=1)
+    ours = mixed_effect(*frame.to_numpy().T)
+    assert "one category" in ours.note
+    assert math.isnan(ours.category_sd)
+    assert math.isfinite(ours.effect)
+
+
+def test_a_spread_of_zero_is_said() -> None:
+    frame = simulated(7).assign(score=np.random.default_rng(0).permutation(80) % 7)
+    assert "no spread between" in mixed_effect(*frame.to_numpy().T).note
+
+
+def test_images_that_all_move_alike_have_an_effect_without_a_test() -> None:
+    ours = mixed_effect([0.1, 0.3, 0.5, 0.7], [0, 1, 0, 1], ["a", "a", "b", "b"], ["x", "x", "y", "y"])
+    assert ours.effect == pytest.approx(0.2)
+    assert "same amount" in ours.note
+    assert math.isnan(ours.p)
+
+
+@pytest.mark.parametrize(
+    ("columns", "note"),
+    [
+        (([], [], [], []), "no row"),
+        (([0.1, 0.2], [0, 0], ["a", "b"], ["x", "y"]), "none of the edit"),
+        (([0.1, 0.2], [0, 1], ["a", "a"], ["x", "x"]), "fewer than two images"),
+        (([0.1, 0.2], [0, 1], ["a", "b"], ["x", "x"]), "no image has two rows"),
+        (([0.1, 0.2, 0.3, 0.1], [0, 0, 1, 1], ["a", "a", "b", "b"], list("xxyy")), "row of the baseline and one"),
+        (([0.1, math.nan, 0.3, 0.1], [0, 1, 0, 0], ["a", "a", "b", "b"], list("xxyy")), "none of the edit"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted_has_no_effect_and_says_why(columns: tuple[list, ...], note: str) -> None:
+    ours = mixed_effect(*columns)
+    assert note in ours.note
+    assert math.isnan(ours.effect)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([0.1], [0, 1], ["a"], ["x"]), "equal numbers"),
+        (([0.1, 0.2], [0, 2], ["a", "a"], ["x", "x"]), "perturbed"),
+        (([0.1, math.inf], [0, 1], ["a", "a"], ["x", "x"]), "infinite"),
+    ],
+)
+def test_bad_columns_are_refused(columns: tuple[list, ...], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        mixed_effect(*columns)

@@ -1,0 +1,61 @@
+"""The band against resampling written out with scipy's ranks."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics import spearman_band as module
+from core.statistics.spearman_band import spearman_bands
+
+
+def band(clean: np.ndarray, change: np.ndarray, ratings: np.ndarray, lambdas: list[float], **how: float) -> tuple:
+    return spearman_bands(clean, change, {"h": ratings}, lambdas, **how)["h"]
+
+
+scores_st = st.lists(st.integers(-5, 5), min_size=3, max_size=25)
+
+
+@settings(deadline=None)
+@given(scores_st, st.integers(0, 1000))
+def test_every_sample_has_scipys_rho_ties_included(values: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    s, h = np.array(values, dtype=float), rng.integers(0, 4, len(values)).astype(float)
+    low, high = band(s, np.zeros_like(s), h, [0.0], resamples=1, seed=seed)
+    picks = np.random.default_rng(seed).integers(len(s), size=len(s))
+    if np.ptp(s[picks]) == 0 or np.ptp(h[picks]) == 0:
+        assert math.isnan(low[0])
+    else:
+        assert low[0] == high[0] == pytest.approx(stats.spearmanr(s[picks], h[picks]).statistic, abs=1e-9)
+
+
+def test_the_band_follows_the_corrected_scores() -> None:
+    rng = np.random.default_rng(2)
+    s, h = rng.normal(size=80), rng.normal(size=80)
+    low, high = band(s, h - s, h, [0.0, 0.5, 1.0])
+    assert low[0] < stats.spearmanr(s, h).statistic < high[0]
+    assert (low[2], high[2]) == pytest.approx((1.0, 1.0))
+
+
+def test_where_the_work_is_too_much_fewer_strengths_are_drawn_and_the_ends_are_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    s, c, h = rng.normal(size=(3, 60))
+    lambdas = np.arange(21) / 20
+    full = np.array(band(s, c, h, lambdas))
+    monkeypatch.setattr(module, "WORK", 60 * 200 * 5)
+    few = np.array(band(s, c, h, lambdas))
+    np.testing.assert_array_equal(few[:, [0, -1]], full[:, [0, -1]])
+    assert np.abs(few - full).max() < 0.05
+
+
+def test_too_few_or_constant_items_have_no_band() -> None:
+    assert np.isnan(band(np.ones(2), np.ones(2), np.ones(2), [0.0, 1.0])).all()
+    assert np.isnan(band(np.ones(9), np.zeros(9), np.arange(9.0), [0.0])).all()
+    with pytest.raises(InvalidInput, match="level"):
+        band(np.ones(9), np.zeros(9), np.arange(9.0), [0.0], level=95)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.verdicts import LEAST_N
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
@@ -16,25 +17,44 @@ from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.pages.opening import OVERVIEW, Open, texts
 
 
-@pytest.fixture
-def one_run(open_page: Open, tmp_path: Path) -> Path:
-    corpus = build_corpus(tmp_path / "corpus")
+def _audited(root: Path, count: int) -> Path:
+    corpus = build_corpus(root, count)
     plan = make_plan(corpus, evaluators=[HISTOGRAM], probes=["vflip", "rotation", "null", "cultural"])
     return run_audit(plan, runs_dir(), run_id="squares-1", pool=Pool(budget_mb=100, device="cpu")).path
 
 
-def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, one_run: Path) -> None:
+@pytest.fixture
+def one_run(open_page: Open, tmp_path: Path) -> Path:
+    return _audited(tmp_path / "corpus", 7)
+
+
+@pytest.fixture
+def findings_run(open_page: Open, tmp_path: Path) -> Path:
+    """A run with enough items for a verdict, and so for findings."""
+    return _audited(tmp_path / "corpus", 2 * LEAST_N)
+
+
+def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, findings_run: Path) -> None:
+    app = open_page(OVERVIEW)
+    said = texts(app)
+    assert not app.exception
+    assert {metric.label: metric.value for metric in app.metric}["Items"] == str(2 * LEAST_N)
+    assert "Worst findings" in said
+    assert f"n = {2 * LEAST_N} items" in said
+    assert "95 % CI" in said
+    assert "too few items" not in said
+
+
+def test_no_finding_rests_on_too_few_items(open_page: Open, one_run: Path) -> None:
     app = open_page(OVERVIEW)
     said = texts(app)
     assert not app.exception
     assert {metric.label: metric.value for metric in app.metric}["Items"] == "7"
-    assert "Worst findings" in said
-    assert "n = 7 items" in said
-    assert "95 % CI" in said
+    assert "hold no shift yet that could be a finding" in said
     assert "too few items" in said
 
 
-def test_pictures_of_a_corpus_that_is_not_here_are_said_to_be_missing(open_page: Open, one_run: Path) -> None:
+def test_pictures_of_a_corpus_that_is_not_here_are_said_to_be_missing(open_page: Open, findings_run: Path) -> None:
     assert "The pictures of corpus squares are not here" in texts(open_page(OVERVIEW)).replace("\\", "")
 
 
@@ -74,7 +94,7 @@ def test_every_figure_has_a_text_for_those_who_cannot_see_it(open_page: Open, on
     assert all(table.proto.alt for table in app.get("arrow_data_frame"))
 
 
-def test_a_finding_leads_into_its_failures_and_into_the_lab(open_page: Open, one_run: Path) -> None:
+def test_a_finding_leads_into_its_failures_and_into_the_lab(open_page: Open, findings_run: Path) -> None:
     links = [each for each in open_page(OVERVIEW).get("page_link") if "failures" in str(each.proto.page)]
     assert links
     assert all("families" in str(each.proto) for each in links)

@@ -5,8 +5,9 @@ counts once, by the median over the probes of a group, and the bootstrap resampl
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.power import reach
-from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
+from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
 
 ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
@@ -129,14 +130,12 @@ def effect(
     if not n_shifts + n_zero + n_missing:
         return None
     groups = None if sources is None else sources[keep]
-    scored = keep & ~np.isnan(changes.delta)
-    before = changes.baseline[scored]
-    after = before + changes.delta[scored]
+    before, after = _scored(changes, keep)
     negative = int((before < 0).sum())
     percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
-    test, power = paired_test(before, after), reach(moved, margin=margin)
+    test, power = _tested(changes, keep), reach(moved, margin=margin)
     unit = spread if spread > 0 else math.nan
     notes = (_zero_said(n_zero, n_shifts + n_zero), _negative_said(negative, len(before)), moved.note)
     return Effect(
@@ -146,6 +145,17 @@ def effect(
         UNDECIDED if negative else scatter(size, margin=margin), power.detectable, power.needed,
         len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
+
+
+def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores before and after, of the items that have both."""
+    scored = keep & ~np.isnan(changes.delta)
+    before = changes.baseline[scored]
+    return before, before + changes.delta[scored]
+
+
+def _tested(changes: Changes, keep: np.ndarray) -> PairedTest:
+    return paired_test(*_scored(changes, keep))
 
 
 def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
@@ -176,6 +186,7 @@ def effects(
     pooled: bool = False,
     keep: np.ndarray | None = None,
     margin: float = MARGIN,
+    only: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Effect of every group under every evaluator in every corpus.
 
@@ -186,6 +197,7 @@ def effects(
         pooled: add rows over the items of all corpora together, where there are several.
         keep: items to keep beside what the view says, bool [N].
         margin: equivalence margin in percent.
+        only: labels of the groups that are given; the others only count in Holm's correction. None: all.
 
     Returns:
         Columns evaluator, corpus, label, tests (the family of Holm's correction), level where asked for, those of
@@ -198,25 +210,39 @@ def effects(
     if not margin > 0:
         raise InvalidInput(f"the margin must be a positive percentage, got {margin!r}")
     items = view.items if keep is None else view.items & keep
-    sources = view.table.sources
-    records = []
-    for evaluator in view.evaluators:
-        silent = {corpus: view.table.silent(evaluator, corpus) for corpus in view.table.corpora}
-        for group in groups:
-            if not group.probes:
-                continue
-            changes = view.changes(evaluator, group.probes, against=group.against)
-            for corpus, own in corpora(view.table, pooled=pooled):
-                spread = view.table.spread(evaluator, corpus) if corpus != ALL else math.nan
-                for cell, chosen in _levels(view.table, level, own & items):
-                    found = effect(changes, chosen, spread=spread, sources=sources, margin=margin)
-                    if found is not None:
-                        if said := silent.get(corpus, ""):
-                            found = replace(found, drift=said, scatter=said)
-                        records.append({"evaluator": evaluator, "corpus": corpus, "label": group.label,
-                                        "tests": group.tests, **cell, **asdict(found)})  # fmt: skip
+    records: list[dict[str, object]] = []
+    for evaluator, group in product(view.evaluators, (each for each in groups if each.probes)):
+        whole = only is None or group.label in only
+        for corpus, own in corpora(view.table, pooled=pooled):
+            for cell, chosen in _levels(view.table, level, own & items):
+                found = _found(view, evaluator, group, corpus, chosen, margin=margin, whole=whole)
+                if found is not None:
+                    records.append({"evaluator": evaluator, "corpus": corpus, "label": group.label,
+                                    "tests": group.tests, **cell, **found})  # fmt: skip
     names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *_EFFECT]
-    return with_holm(pd.DataFrame(records, columns=names))
+    rows = with_holm(pd.DataFrame(records, columns=names))
+    return rows if only is None else rows[rows["label"].isin(only)].reset_index(drop=True)
+
+
+def _found(
+    view: View, evaluator: str, group: Group, corpus: str, chosen: np.ndarray, *, margin: float, whole: bool
+) -> Mapping[str, object] | None:
+    """Columns of one row; those of its test alone where it is not shown and only counts in Holm's correction."""
+    table = view.table
+
+    def work() -> Mapping[str, object] | None:
+        changes = view.changes(evaluator, group.probes, against=group.against)
+        if not whole:
+            found = _tested(changes, chosen)
+            return {"test": found.name, "p": found.p, "drift": ""}
+        spread = table.spread(evaluator, corpus) if corpus != ALL else math.nan
+        made = effect(changes, chosen, spread=spread, sources=table.sources, margin=margin)
+        if made is not None and corpus != ALL and (said := table.silent(evaluator, corpus)):
+            made = replace(made, drift=said, scatter=said)
+        return None if made is None else {name: getattr(made, name) for name in _EFFECT}
+
+    key = (evaluator, group.probes, group.against, corpus, margin, whole, view.looked, np.packbits(chosen).tobytes())
+    return table.kept.effects.get(key, work)
 
 
 def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus", "tests")) -> pd.DataFrame:

@@ -9,10 +9,13 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.kept import Answers
 from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
@@ -47,7 +50,20 @@ class Changes:
     n_missing: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Kept:
+    """Answers about some evaluator, some probes and some items: no other evaluator, and no filter of probes, changes them.
+
+    Args:
+        changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
+        effects: of :func:`core.analysis.effects.effects`, 2 kB each.
+    """
+
+    def __init__(self) -> None:
+        self.changes: Answers[Changes] = Answers(96)
+        self.effects: Answers[Any] = Answers(8192)
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreTable:
     """Scores of one subject, one language, one run a corpus; made by :func:`core.analysis.reading.read_table`.
 
@@ -66,6 +82,8 @@ class ScoreTable:
             not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside).
+        kept: answers about some evaluator, some probes and some items, by what was asked; a part of the table that holds
+            the same items shares them.
     """
 
     scope: Narrowed
@@ -79,16 +97,14 @@ class ScoreTable:
     accepted: np.ndarray
     diagnostics: Mapping[str, np.ndarray]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    _kept: dict[tuple[str, tuple[str, ...], str], Changes] = field(default_factory=dict, repr=False)
-    _masks: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
-    _signs: list[np.ndarray] = field(default_factory=list, repr=False)
+    kept: Kept = field(default_factory=Kept, repr=False)
 
-    @property
+    @cached_property
     def corpora(self) -> tuple[str, ...]:
         """Names, sorted."""
         return tuple(sorted(map(str, self.items["corpus"].unique())))
 
-    @property
+    @cached_property
     def sources(self) -> np.ndarray | None:
         """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs."""
         codes, names = pd.factorize(self.items["source"])
@@ -116,13 +132,16 @@ class ScoreTable:
         scope = replace(self.scope, corpus=corpus).only()
         measured = {name: values[:, own] for name, values in self.diagnostics.items()}
         items = self.items[own].reset_index(drop=True)
-        return replace(self, scope=scope, items=items, diagnostics=measured, _kept={}, _masks={}, _signs=[], **dense)
+        return replace(self, scope=scope, items=items, diagnostics=measured, kept=Kept(), **dense)
 
     def of_corpus(self, corpus: str) -> np.ndarray:
-        """Which items are of a corpus, bool [N]; every number asks for it, so it is looked up once."""
-        if corpus not in self._masks:
-            self._masks[corpus] = (self.items["corpus"] == corpus).to_numpy()
-        return self._masks[corpus]
+        """Which items are of a corpus, bool [N]."""
+        return self._of_corpora.get(corpus, np.zeros(len(self.items), dtype=bool))
+
+    @cached_property
+    def _of_corpora(self) -> dict[str, np.ndarray]:
+        column = self.items["corpus"].to_numpy(dtype=object)
+        return {name: column == name for name in self.corpora}
 
     def place(self, evaluator: str) -> int:
         """Row of an evaluator.
@@ -171,21 +190,34 @@ class ScoreTable:
             axis: of this axis only.
             controls: keep the controls of every family.
         """
-        kept = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
-        kept = kept if axis is None else kept[kept["axis"] == axis]
-        found = {}
-        for name, own in kept.groupby("family", sort=True):
-            plain = own if controls else own[~own["control"]]
-            found[str(name)] = tuple(map(str, (plain if len(plain) else own).index))
-        return found
+        found = self._families[controls]
+        return {name: probes for name, probes in found.items() if axis is None or self.axis_of(name) == axis}
+
+    @cached_property
+    def _families(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+        """The invariant probes of every family: those that are no controls, where it has some; and all."""
+        plain, every = {}, {}
+        for name, own in self.probes[self.probes["expectation"] == Expectation.INVARIANT.value].groupby("family"):
+            every[str(name)] = tuple(map(str, own.index))
+            plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
+        return plain, every
 
     def axis_of(self, family: str) -> str:
         """Axis of a family."""
-        return str(self.probes.loc[self.probes["family"] == family, "axis"].iloc[0])
+        return self._axes[family]
+
+    @cached_property
+    def _axes(self) -> dict[str, str]:
+        named = self.probes[["family", "axis"]].dropna().astype(object).drop_duplicates("family")
+        return dict(zip(named["family"], named["axis"], strict=True))
 
     def is_control(self, family: str) -> bool:
         """Whether a family holds nothing but controls: blur, the null edits."""
-        return bool(self.probes.loc[self.probes["family"] == family, "control"].all())
+        return self._controls.get(family, True)
+
+    @cached_property
+    def _controls(self) -> dict[str, bool]:
+        return {str(name): bool(all_) for name, all_ in self.probes.groupby("family")["control"].all().items()}
 
     def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
         """Scores under some probes, float64 [k, N]."""
@@ -213,13 +245,11 @@ class ScoreTable:
             against: BASELINE, or the name of the probe that each is compared with.
             cells: which scores to look at, bool [E, P, N]; None: all.
         """
-        key = (evaluator, tuple(probes), against)
-        if cells is None and key in self._kept:
-            return self._kept[key]
-        found = _changes(*self._pairs(evaluator, probes, against, cells))
-        if cells is None and len(probes) > 1:
-            self._kept[key] = found
-        return found
+        if cells is not None:
+            return _changes(*self._pairs(evaluator, probes, against, cells))
+        return self.kept.changes.get(
+            (evaluator, tuple(probes), against), lambda: _changes(*self._pairs(evaluator, probes, against, None))
+        )
 
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, cells: np.ndarray | None = None
@@ -248,14 +278,16 @@ class ScoreTable:
 
     def signs(self) -> np.ndarray:
         """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
-        if not self._signs:
-            found = np.full(self.scores.shape, 2, dtype=np.int8)
-            every = tuple(map(str, self.probes.index))
-            for name in self.evaluators:
-                moved = np.sign(self.after(name, every) - self.before(name, every))
-                found[self.place(name)] = np.where(np.isnan(moved), 2, moved)
-            self._signs.append(found)
-        return self._signs[0]
+        return self._signs
+
+    @cached_property
+    def _signs(self) -> np.ndarray:
+        found = np.full(self.scores.shape, 2, dtype=np.int8)
+        every = tuple(map(str, self.probes.index))
+        for name in self.evaluators:
+            moved = np.sign(self.after(name, every) - self.before(name, every))
+            found[self.place(name)] = np.where(np.isnan(moved), 2, moved)
+        return found
 
     def view(self, chosen: Slice | None = None) -> "View":
         """The part of the table that a slice keeps."""
@@ -279,8 +311,9 @@ class ScoreTable:
             self, scope=scope, evaluators=scope.evaluators, probes=self.probes.iloc[probes],
             items=self.items.iloc[items].reset_index(drop=True), scores=self.scores[at],
             baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
-            accepted=self.accepted[there], about=self._about_fewer(scope), _kept={}, _masks={}, _signs=[],
+            accepted=self.accepted[there], about=self._about_fewer(scope),
             diagnostics={name: values[there] for name, values in self.diagnostics.items()},
+            kept=self.kept if len(items) == len(self.items) else Kept(),
         )  # fmt: skip
 
     def _about_fewer(self, scope: Narrowed) -> dict[str, pd.DataFrame]:
@@ -326,6 +359,8 @@ class View:
             table.items["coverage_bin"], chosen.coverage_bins
         )
         self.cells = _cells(table, chosen)
+        self.looked = (chosen.sign, chosen.inside, chosen.accepted)
+        """What of the slice changes what an item counts, and not only which items and probes are there."""
 
     def of(self, evaluator: str) -> "View":
         """The same of one evaluator.
@@ -341,15 +376,18 @@ class View:
     @property
     def corpora(self) -> tuple[str, ...]:
         """Corpora that have an item here."""
-        left = set(map(str, self.table.items["corpus"][self.items].unique()))
-        return tuple(name for name in self.table.corpora if name in left)
+        return tuple(name for name in self.table.corpora if (self.table.of_corpus(name) & self.items).any())
 
     def probes(self, names: Sequence[str]) -> tuple[str, ...]:
         """Which of some probes the slice keeps."""
-        rows = self.table.probes.loc[list(names)]
-        keep = _kept(rows["axis"], self.chosen.axes) & _kept(rows["family"], self.chosen.families)
-        keep &= _kept(rows["modifier"], self.chosen.modifiers) & _kept(rows.index, self.chosen.probes)
-        return tuple(map(str, rows.index[keep]))
+        return tuple(name for name in names if name in self._probes)
+
+    @cached_property
+    def _probes(self) -> frozenset[str]:
+        rows, chosen = self.table.probes, self.chosen
+        keep = _kept(rows["axis"], chosen.axes) & _kept(rows["family"], chosen.families)
+        keep &= _kept(rows["modifier"], chosen.modifiers) & _kept(rows.index, chosen.probes)
+        return frozenset(map(str, rows.index[keep]))
 
     def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
         """Family -> the probes that the slice keeps of it; families without one are left out."""

@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from core.charts import still
@@ -40,6 +41,12 @@ def test_every_figure_becomes_a_picture_and_a_page(maker: str, edge: str) -> Non
     figure = MAKERS[maker](EDGES[edge])
     assert still.drawing(figure).lstrip().startswith(b"<?xml")
     assert plot(figure).to_json()
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("maker", MAKERS)
+def test_every_property_of_a_figure_is_one_that_plotly_knows(maker: str, edge: str) -> None:
+    go.Figure(plot(MAKERS[maker](EDGES[edge])).to_dict())  # raises ValueError at the first that it does not
 
 
 @pytest.mark.parametrize("maker", MAKERS)

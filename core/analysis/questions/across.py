@@ -62,9 +62,8 @@ def _one_family(table: ScoreTable) -> Question:
     tests = families.TESTED
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        family = question.family(options)
-        rows = families.of_axes(view, options, (view.table.axis_of(family),))
-        return rows[rows["label"] == family].rename(columns={"label": "family"}).reset_index(drop=True)
+        rows = families.one_family(view, options, question.family(options), pooled=False)
+        return rows.rename(columns={"label": "family"})
 
     title = "One family in every corpus: how far it moves the score"
     question = Question(

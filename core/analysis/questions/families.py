@@ -64,30 +64,30 @@ def every_family(view: View, options: Options) -> pd.DataFrame:
 
 def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame:
     """Effect of every family of some axes in every corpus, beside the null band."""
-    parts = [_effects(view, axis, options.margin) for axis in wanted]
+    parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted]
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    rows = rows[rows["corpus"] != ALL].sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
+    rows = rows.sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
     bands = {key: view.null_band(*key) for key in set(zip(rows["evaluator"], rows["corpus"], strict=True))}
     return rows.assign(
         null_band=[bands[key] for key in zip(rows["evaluator"], rows["corpus"], strict=True)]
     ).reset_index(drop=True)
 
 
-def one_family(view: View, options: Options, family: str) -> pd.DataFrame:
+def one_family(view: View, options: Options, family: str, *, pooled: bool = True) -> pd.DataFrame:
     """The rows of one family, those over all corpora together too where the paper pools them."""
-    rows = _effects(view, view.table.axis_of(family), options.margin)
-    return rows[rows["label"] == family].reset_index(drop=True)
+    return _effects(view, view.table.axis_of(family), options.margin, only=family, pooled=pooled)
 
 
 @once
-def _effects(view: View, axis: str, margin: float) -> pd.DataFrame:
+def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bool = True) -> pd.DataFrame:
     """Effect of every family of an axis, for spatial edits over all corpora together too, as in the paper's table 3.
 
     Holm's correction is over the families of an axis, so no other axis is needed for it.
     """
     table = view.table
     groups = [each for each in family_groups(view) if table.axis_of(each.label) == axis]
-    rows = effects(view, groups, pooled=axis == Axis.SPATIAL.value, margin=margin)
+    pooled = pooled and axis == Axis.SPATIAL.value
+    rows = effects(view, groups, pooled=pooled, margin=margin, only=(only,) if only else None)
     rows.insert(2, "axis", axis)
     order = {corpus: place for place, corpus in enumerate((*table.corpora, ALL))}
     rows = rows.assign(place=rows["corpus"].map(order))

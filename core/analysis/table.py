@@ -51,7 +51,7 @@ class Changes:
 
 
 class Kept:
-    """Answers about some evaluator, some probes and some items: no other evaluator, and no filter of probes, changes them.
+    """Answers about one evaluator, some probes and some items: a filter of evaluators or of families changes none.
 
     Args:
         changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
@@ -82,8 +82,7 @@ class ScoreTable:
             not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside).
-        kept: answers about some evaluator, some probes and some items, by what was asked; a part of the table that holds
-            the same items shares them.
+        kept: answers by what was asked; a part of the table that holds the same items shares them.
     """
 
     scope: Narrowed
@@ -292,6 +291,10 @@ class ScoreTable:
     def view(self, chosen: Slice | None = None) -> "View":
         """The part of the table that a slice keeps."""
         return View(self, chosen or Slice())
+
+    def seen(self, scope: Narrowed) -> "ScoreTable":
+        """The same scores in a scope of the same rows, with another corpus in view."""
+        return replace(self, scope=scope)
 
     def part(self, scope: Narrowed) -> "ScoreTable":
         """The same scores of fewer evaluators: what reading that scope anew would give.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
+from core.statistics.rank_tests import rank_sum
 from core.statistics.shift_tests import cliffs_delta, holm, paired_test
 
 
@@ -71,9 +72,19 @@ def factor_test(values: ArrayLike, levels: ArrayLike, items: ArrayLike) -> Facto
     columns = [np.asarray(column).ravel() for column in (values, levels, items)]
     if len({len(column) for column in columns}) != 1:
         raise InvalidInput(f"values, levels and items come in equal numbers, got {[len(c) for c in columns]}")
-    frame = pd.DataFrame(dict(zip(("value", "level", "item"), columns, strict=True))).dropna()
-    table = frame.pivot_table(index="item", columns="level", values="value", aggfunc="median")
+    table = _table(pd.DataFrame(dict(zip(("value", "level", "item"), columns, strict=True))).dropna())
     return FactorTest(_kruskal(table), _friedman(table), _pairwise(table))
+
+
+def _table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Value of each item (row) at each level (column)."""
+    (item, items), (level, levels) = (pd.factorize(frame[name], sort=True) for name in ("item", "level"))
+    place = item * len(levels) + level
+    if len(np.unique(place)) < len(place):
+        return frame.pivot_table(index="item", columns="level", values="value", aggfunc="median")
+    values = np.full((len(items), len(levels)), math.nan)
+    values.ravel()[place] = frame["value"].to_numpy()
+    return pd.DataFrame(values, items, levels)
 
 
 def _kruskal(table: pd.DataFrame) -> Omnibus:
@@ -116,5 +127,5 @@ def _compare(one: np.ndarray, other: np.ndarray) -> dict[str, object]:
         paired = paired_test(other[both], one[both])
         found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
     else:
-        found = {"test": "Mann-Whitney", "p": float(stats.mannwhitneyu(a, b).pvalue), "n": len(a) + len(b), "note": ""}
+        found = {"test": "Mann-Whitney", "p": rank_sum(a, b)[1], "n": len(a) + len(b), "note": ""}
     return {**found, "cliffs_delta": cliffs_delta(a, b)}

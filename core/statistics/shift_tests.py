@@ -12,6 +12,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
+from core.statistics.rank_tests import signed_rank
 
 NORMAL_AT = 0.05
 """Both samples pass for normal where Shapiro-Wilk gives at least this p."""
@@ -69,10 +70,8 @@ def paired_test(before: ArrayLike, after: ArrayLike) -> PairedTest:
         t = stats.ttest_rel(second, first)
         return PairedTest(PAIRED_T, float(t.statistic), float(t.pvalue), n)
     zeros = int((differences == 0).sum())
-    found = stats.wilcoxon(differences)
-    return PairedTest(
-        WILCOXON, float(found.statistic), float(found.pvalue), n, f"{zeros} pairs without a difference" if zeros else ""
-    )
+    statistic, p = signed_rank(differences)
+    return PairedTest(WILCOXON, statistic, p, n, f"{zeros} pairs without a difference" if zeros else "")
 
 
 def holm(p: ArrayLike) -> np.ndarray:

@@ -18,44 +18,74 @@ _CHUNK = 2_000_000  # weights held at once: 16 MB
 def spline_curve(
     x: ArrayLike, y: ArrayLike, *, points: int = 101, level: float = 0.95, seed: int = RUN_SEED
 ) -> pd.DataFrame:
-    """Natural cubic regression spline with a pointwise bootstrap band.
+    """The curve of one y; see :func:`spline_curves`.
+
+    Raises:
+        InvalidInput: if the shapes differ or a value is infinite.
+    """
+    values = np.asarray(y, dtype=np.float64).ravel()
+    return spline_curves(x, values[None], points=points, level=level, seed=seed)[0]
+
+
+def spline_curves(
+    x: ArrayLike, ys: np.ndarray, *, points: int = 101, level: float = 0.95, seed: int = RUN_SEED
+) -> list[pd.DataFrame]:
+    """Natural cubic regression splines of several y over one x, each with a pointwise bootstrap band.
 
     1. Place the knots at the smallest x, the largest, and equally spaced quantiles between them.
     2. Least squares over the natural cubic splines with these knots (their basis: 1 at one knot, 0 at the others).
-    3. Refit samples of the points drawn with replacement; the band holds the middle ``level`` of the curves.
+    3. Refit samples of the points drawn with replacement; the band holds the middle ``level`` of the curves. Curves
+       through the same points are refitted from the same samples.
 
     Args:
         x: coverage (0..1) or normalised radius, shape [n]; points with a NaN are left out.
-        y: score or percent change, shape [n].
-        points: places at which the curve is evaluated, evenly from the smallest x to the largest.
+        ys: scores or percent changes, shape [k, n].
+        points: places at which a curve is evaluated, evenly from the smallest x to the largest.
         level: of the band.
         seed: of the draws.
 
     Returns:
-        Columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS distinct x:
-        no curve is drawn through so little.
+        For each y the columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS
+        distinct x: no curve is drawn through so little.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
 
     Source: PROTOCOL section 1 (paper A, A.4, A.8).
     """
-    at, values = (np.asarray(column, dtype=np.float64).ravel() for column in (x, y))
-    if at.shape != values.shape:
-        raise InvalidInput(f"a curve needs as many x as y, got {len(at)} and {len(values)}")
-    if np.isinf(at).any() or np.isinf(values).any():
+    at = np.asarray(x, dtype=np.float64).ravel()
+    if ys.shape[1:] != at.shape:
+        raise InvalidInput(f"a curve needs as many x as y, got {len(at)} and {ys.shape[-1]}")
+    if np.isinf(at).any() or np.isinf(ys).any():
         raise InvalidInput("a curve needs finite values or NaN, got an infinite one; drop it and count it")
-    whole = ~(np.isnan(at) | np.isnan(values))
-    at, values = at[whole], values[whole]
+    whole = ~(np.isnan(at) | np.isnan(ys))
+    found: list[pd.DataFrame] = [_no_curve()] * len(ys)
+    for points_of in {row.tobytes() for row in whole}:
+        same = [place for place, row in enumerate(whole) if row.tobytes() == points_of]
+        keep = whole[same[0]]
+        for place, curve in zip(same, _curves(at[keep], ys[same][:, keep], points, level, seed), strict=True):
+            found[place] = curve
+    return found
+
+
+def _no_curve() -> pd.DataFrame:
+    return pd.DataFrame({name: np.empty(0) for name in ("x", "y", "low", "high")} | {"n": np.empty(0, dtype=int)})
+
+
+def _curves(at: np.ndarray, ys: np.ndarray, points: int, level: float, seed: int) -> list[pd.DataFrame]:
+    """See :func:`spline_curves`; no value is missing."""
     if len(np.unique(at)) < KNOTS:
-        return pd.DataFrame({name: np.empty(0) for name in ("x", "y", "low", "high")} | {"n": np.empty(0, dtype=int)})
+        return [_no_curve() for _ in ys]
     grid = np.linspace(at.min(), at.max(), points)
     basis = _basis(at)
     design, drawn_at = basis(at), basis(grid)
-    fitted = drawn_at @ np.linalg.lstsq(design, values, rcond=None)[0]
-    curves = _resampled(design, values, np.random.default_rng(seed)) @ drawn_at.T
-    low, high = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return pd.DataFrame({"x": grid, "y": fitted, "low": low, "high": high, "n": len(at)})
+    drawn = _resampled(design, ys, np.random.default_rng(seed))
+    found = []
+    for values, coefficients in zip(ys, drawn, strict=True):
+        fitted = drawn_at @ np.linalg.lstsq(design, values, rcond=None)[0]
+        low, high = np.quantile(coefficients @ drawn_at.T, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        found.append(pd.DataFrame({"x": grid, "y": fitted, "low": low, "high": high, "n": len(at)}))
+    return found
 
 
 def _basis(at: np.ndarray) -> CubicSpline:
@@ -66,18 +96,18 @@ def _basis(at: np.ndarray) -> CubicSpline:
     return CubicSpline(knots, np.eye(KNOTS), bc_type="natural")
 
 
-def _resampled(design: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Coefficients of bootstrap samples, shape [BAND_RESAMPLES, KNOTS]."""
-    n = len(values)
+def _resampled(design: np.ndarray, ys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Coefficients of bootstrap samples, shape [len(ys), BAND_RESAMPLES, KNOTS]."""
+    n = design.shape[0]
     squares = (design[:, :, None] * design[:, None, :]).reshape(n, -1)
-    found = np.empty((BAND_RESAMPLES, KNOTS))
+    found = np.empty((len(ys), BAND_RESAMPLES, KNOTS))
     step = max(1, _CHUNK // n)
     for start in range(0, BAND_RESAMPLES, step):
         rows = min(step, BAND_RESAMPLES - start)
         picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
         counts = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-        left = (counts @ squares).reshape(rows, KNOTS, KNOTS)
-        right = counts @ (design * values[:, None])
         # a sample may leave a knot without points: the smallest coefficients that fit
-        found[start : start + rows] = (np.linalg.pinv(left, rcond=1e-10, hermitian=True) @ right[:, :, None])[:, :, 0]
+        inverse = np.linalg.pinv((counts @ squares).reshape(rows, KNOTS, KNOTS), rcond=1e-10, hermitian=True)
+        for own, values in zip(found, ys, strict=True):
+            own[start : start + rows] = (inverse @ (counts @ (design * values[:, None]))[:, :, None])[:, :, 0]
     return found

@@ -33,7 +33,7 @@ from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
-from core.statistics.splines import spline_curve
+from core.statistics.splines import spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
 _HOW = (
@@ -146,12 +146,12 @@ def _edited(table: ScoreTable, column: str) -> str:
 
 def _curve(table: ScoreTable) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
-        items, frames = view.table.items, []
-        keep = view.items & view.table.of_corpus(view.table.reference)
-        for evaluator in view.evaluators:
-            found = spline_curve(items["coverage"].to_numpy(float)[keep], view.table.clean(evaluator)[keep])
-            frames.append(found.assign(evaluator=evaluator, corpus=view.table.reference))
-        return curves(frames)
+        table = view.table
+        keep = view.items & table.of_corpus(table.reference)
+        scores = np.array([table.clean(name)[keep] for name in view.evaluators]).reshape(-1, int(keep.sum()))
+        found = spline_curves(table.items["coverage"].to_numpy(float)[keep], scores)
+        named = zip(found, view.evaluators, strict=True)
+        return curves([each.assign(evaluator=name, corpus=table.reference) for each, name in named])
 
     title = "Score on continuous coverage"
     note = f"{CURVE} A check that the bins' edges do not make the shape.{of_reference(table)}"

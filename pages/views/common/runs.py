@@ -19,6 +19,7 @@ from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
 from core.store.manifest import Run
 from core.store.store import Store, default_store, run_paths, signature
+from pages.views.common.keys import KEYED
 
 Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
@@ -44,7 +45,7 @@ def store(files: Signature) -> Store:  # noqa: ARG001  # the cache's key
     return default_store(verdicts=verdicts(list_studies()[0]))
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
 def narrowed(files: Signature, scope: Scope) -> Narrowed:
     """What a scope comes to in these runs; see ``core.analysis.scope.narrow``."""
     return narrow(store(files), scope)
@@ -57,14 +58,19 @@ def scores(files: Signature, scope: Narrowed) -> ScoreTable:
     return _read(files, whole) if there == whole.evaluators else _part(files, whole, replace(scope, evaluators=there))
 
 
-# Shared and never changed: 2 million scores are 32 MB, and every page of a scope reads the same.
-@st.cache_resource(max_entries=3, show_spinner="Reading the scores …")
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _read(files: Signature, scope: Narrowed) -> ScoreTable:
+    return _rows(files, replace(scope, corpus=scope.runs[0][0], left_out=(), left_out_in_view=())).seen(scope)
+
+
+# Shared and never changed: 2 million scores are 32 MB. Which corpus is in view, and what is said, changes no row.
+@st.cache_resource(hash_funcs=KEYED, max_entries=3, show_spinner="Reading the scores …")
+def _rows(files: Signature, scope: Narrowed) -> ScoreTable:
     return read_table(store(files), scope)
 
 
 # Fewer evaluators are a part of what was read: choosing some reads nothing again.
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _part(files: Signature, whole: Narrowed, scope: Narrowed) -> ScoreTable:
     return _read(files, whole).part(scope)
 
@@ -80,37 +86,37 @@ def view(files: Signature, scope: Narrowed, chosen: Slice | None = None) -> View
     return scores(files, scope).view(chosen)
 
 
-@st.cache_data(max_entries=4, show_spinner="Computing the fairness card …")
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the fairness card …")
 def card(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Fairness card of a scope; see ``core.analysis.overview.fairness_card``."""
     return fairness_card(view(files, scope), families=families(files, scope))
 
 
-@st.cache_data(max_entries=4, show_spinner="Computing the contrasts …")
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the contrasts …")
 def families(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Contrast of every family; see ``core.analysis.overview.family_contrasts``."""
     return family_contrasts(view(files, scope))
 
 
-@st.cache_data(max_entries=4, show_spinner="Computing the flip risks …")
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the flip risks …")
 def risks(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Flip risk of the families on the fairness card; see ``core.analysis.overview.card_risks``."""
     return card_risks(view(files, scope), card(files, scope))
 
 
-@st.cache_data(max_entries=4, show_spinner="Looking for the worst findings …")
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")
 def findings(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
     return worst_findings(store(files), view(files, scope), families=families(files, scope))
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
 def facet_counts(files: Signature, scope: Narrowed, chosen: Slice) -> dict[str, dict[str, int]]:
     """Counts beside every value of every filter; see ``core.analysis.facets.facets``."""
     return facets(scores(files, scope), chosen)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def known_values(files: Signature, scope: Narrowed) -> dict[str, tuple[str, ...]]:
     """Values that each choice of a slice can take in a scope; ``judged`` is not empty where people judged pairs."""
     counts = facet_counts(files, scope, Slice(controls=True))

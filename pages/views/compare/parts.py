@@ -12,6 +12,7 @@ from core.charts.comparison import differences, dumbbell
 from core.errors import InvalidInput
 from core.report.cells import p_value
 from core.store.manifest import Run
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, known_values, store, view
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -22,7 +23,7 @@ from pages.views.results.state import LARGEST_MARGIN
 _NAMES = {ALL: "All together"}
 
 
-@st.cache_data(max_entries=128, show_spinner="Holding the sides against each other …")
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
 def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
     """A against B; see ``core.analysis.comparison.compare``."""
     one, other = (view(files, side.scope, side.chosen) for side in (a, b))

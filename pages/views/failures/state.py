@@ -10,6 +10,7 @@ from core.analysis.failures import ORDERS, PAIR, Ranking, rank, record, scales, 
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.errors import InvalidInput
+from pages.views.common.keys import KEYED
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, narrowed, scores, store, under_all
 from pages.views.common.scope import scope_fields
@@ -58,13 +59,13 @@ def clear(state: PageState, names: tuple[str, ...]) -> None:
             state.put(field.name, field.default)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def usual_scales(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Spread and noise floor of every evaluator of the run; see ``core.analysis.failures.scales``."""
     return scales(scores(files, under_all(files, scope)))
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def page_of_pairs(files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int) -> Ranking:
     """One page of the ranking; see ``core.analysis.failures.rank``."""
     return rank(
@@ -73,7 +74,7 @@ def page_of_pairs(files: Signature, scope: Narrowed, chosen: Slice, order: str, 
     )  # fmt: skip
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def shifts_of(files: Signature, scope: Narrowed, pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs under every evaluator; see ``core.analysis.failures.under_every_evaluator``."""
     return under_every_evaluator(store(files), scope, pairs, usual_scales(files, scope))
@@ -90,7 +91,8 @@ def record_of(files: Signature, scope: Narrowed, pair: Mapping[str, str]) -> lis
 
 def by_pair(pairs: pd.DataFrame, rows: pd.DataFrame) -> list[pd.DataFrame]:
     """The rows of each pair, in the order of the pairs."""
-    parts = dict(iter(rows.groupby(list(PAIR), sort=False)))
+    # of one type, a row is one stretch of memory: cards look at every value of every row
+    parts = dict(iter(rows.astype(object).groupby(list(PAIR), sort=False)))
     return [parts[tuple(pair[name] for name in PAIR)] for _, pair in pairs.iterrows()]
 
 

@@ -9,6 +9,7 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.valence import embed, modifier_objects, modifier_shifts, split_words, text_encoders, valence_words
 from core.evaluators.pool import shared_pool
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, stored_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import slice_fields
@@ -36,19 +37,19 @@ def geometry_state(files: Signature) -> PageState:
     )
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def encoders(files: Signature, scope: Narrowed) -> dict[str, str]:
     """Evaluator of the scope -> "" where its text encoder can be asked here, else why not."""
     return text_encoders(scores(files, scope).evaluators)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
 def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> pd.DataFrame:
     """Median shift of every modifier; see ``core.analysis.valence.modifier_shifts``."""
     return modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
 
 
-@st.cache_data(max_entries=32, show_spinner="Asking the text encoder …")
+@st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner="Asking the text encoder …")
 def placed(
     files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, level: str, positive: str, negative: str
 ) -> Geometry:
@@ -60,6 +61,6 @@ def placed(
     )  # fmt: skip
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
 def _embedded(evaluator: str, texts: tuple[str, ...]) -> np.ndarray:
     return embed(shared_pool(), evaluator, texts)

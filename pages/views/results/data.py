@@ -9,25 +9,26 @@ from core.analysis.questions import Options, Question, catalogue
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores
 
 _KEPT = 256
 """Answers, tables of a few hundred rows, that are kept."""
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
     """Every question to the scores of a scope, by id; see ``core.analysis.questions.catalogue``."""
     return {each.id: each for each in catalogue(scores(files, scope))}
 
 
 # Kept as one object for each slice: answers that share their rows work them out once for it.
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(hash_funcs=KEYED, max_entries=16, show_spinner=False)
 def _view(files: Signature, scope: Narrowed, chosen: Slice) -> View:
     return scores(files, scope).view(chosen)
 
 
-@st.cache_data(max_entries=_KEPT, show_spinner="Working it out …")
+@st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
 def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
     """The answer to one question about what a slice leaves of a scope: the frame that a report writes of it."""
     return questions(files, scope)[id_].compute(_view(files, scope, chosen), options)

@@ -1,0 +1,41 @@
+"""The rank tests are scipy's to rounding: with and without ties, zeros, and at the sizes where it becomes exact."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from core.statistics.rank_tests import rank_sum, signed_rank
+
+FINE = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
+COARSE = st.integers(-3, 3).map(float)
+SIZES = (5, 9, 51, 60, 400)
+
+
+def _sample(values: st.SearchStrategy[float]) -> st.SearchStrategy[np.ndarray]:
+    return st.sampled_from(SIZES).flatmap(lambda n: arrays(np.float64, n, elements=values))
+
+
+@given(_sample(FINE) | _sample(COARSE))
+def test_signed_ranks_are_those_of_scipy(differences: np.ndarray) -> None:
+    if not differences.any():
+        return
+    expected = stats.wilcoxon(differences)
+    assert signed_rank(differences) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9, abs=1e-300)
+
+
+@given(_sample(FINE) | _sample(COARSE), _sample(FINE) | _sample(COARSE))
+def test_rank_sums_are_those_of_scipy(one: np.ndarray, other: np.ndarray) -> None:
+    expected = stats.mannwhitneyu(one, other)
+    u, p = rank_sum(one, other)
+    assert u == pytest.approx(expected.statistic)
+    assert p == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-300)
+
+
+def test_a_clear_shift_is_as_small_a_p_as_scipy_gives() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.normal(1, 1, 4000), rng.normal(0, 1, 3000)
+    assert rank_sum(one, other)[1] == pytest.approx(stats.mannwhitneyu(one, other).pvalue, rel=1e-6)
+    assert signed_rank(one)[1] == pytest.approx(stats.wilcoxon(one).pvalue, rel=1e-6)

@@ -11,7 +11,9 @@ from core.analysis.table import View
 from core.calibration.orbits import Orbits, dev_split, orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
+    CONSTRUCTED,
     EACH,
+    MEASURED,
     READINGS,
     SENSITIVITY,
     UNIFORM,
@@ -62,6 +64,11 @@ class Fit:
     oracle: bool
     n_dev: int
     n_test: int
+
+    @property
+    def basis(self) -> str:
+        """What the held-out numbers rest on: the formula, or scores that were stored."""
+        return CONSTRUCTED if self.terms.reading in BY_CONSTRUCTION else MEASURED
 
     def caveats(self, strength: float) -> tuple[str, ...]:
         """What must be said before any number of this calibration, in sentences; the gravest first."""

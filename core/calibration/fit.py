@@ -93,14 +93,25 @@ class Fit:
             )
         if self.terms.reading == "absolute":
             return (
-                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes the "
-                "sensitivity to a flip."
+                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes a shift "
+                "under a flip on the score's own scale; only its spread changes."
             )
-        cap = max(weights.values())
+        cap, at = max(weights.values()), self.test.lambdas.index(strength)
         return (
-            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w; with "
-            f"{len(weights)} families the largest weight is {cap:.3g}, so none can fall by more than "
-            f"{100 * cap:.3g} %, whatever the scores are. Score the variants of the variants to measure it."
+            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
+            f"own scale; with {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
+            f"{cap:.3g}, so none can fall by more than {100 * cap:.3g} %, whatever the scores are. {self._shrunk(at)} "
+            "Score the variants of the variants to measure it."
+        )
+
+    def _shrunk(self, at: int) -> str:
+        """What of a fall is only a smaller scale."""
+        share = self.test.spread[at] / self.test.spread[0]
+        if not share < 1:  # also where it is not known
+            return "The clean scores' own spread, which every number here is divided by, does not shrink."
+        return (
+            f"The clean scores' own spread, which every number here is divided by, shrinks to {100 * share:.1f} % of "
+            "what it was: that much of the fall is no gain."
         )
 
     def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -184,20 +195,26 @@ def _others(
     return {name: found[name] for name in against}
 
 
-def sweep_table(found: Fit, bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None) -> pd.DataFrame:
+def sweep_table(
+    found: Fit,
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+    *,
+    measured: Sweep | None = None,
+) -> pd.DataFrame:
     """Both sweeps as one long table: what the page draws and the command writes.
 
     Args:
         found: of :func:`fit`.
         bands: of :meth:`Fit.bands`; they belong to the test split.
+        measured: sweep over the test split with every score of it scored.
 
     Returns:
-        Columns split, strength, allowed, measure (``sensitivity`` by family and ``axis sensitivity``, both over the
-        spread of the calibrated clean scores; ``total sensitivity``, their sum over families; ``spread``, on the
-        score's own scale; ``spearman`` by H), name, value, low, high, n.
+        Columns split (dev, test, measured), strength, allowed, measure (``sensitivity`` by family and
+        ``axis sensitivity``, both over the spread of the calibrated clean scores; ``total sensitivity``, their sum over
+        families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
     """
     rows: list[tuple[Any, ...]] = []
-    for split, swept in (("dev", found.dev), ("test", found.test)):
+    for split, swept in (("dev", found.dev), ("test", found.test), *((("measured", measured),) if measured else ())):
         series = [("sensitivity", name, values / swept.spread) for name, values in swept.sensitivity.items()]
         series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
         series += [("total sensitivity", "", swept.total), ("spread", "", swept.spread)]

@@ -21,17 +21,21 @@ from core.calibration.compositions import composed_plan, images_to_score, uncomp
 from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
 from core.corpora import registry as corpora
-from core.errors import InvalidInput
+from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
+from core.evaluators.registry import find
 from core.human.pictures import corpus_root
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
 from core.store.manifest import Run, list_runs
 
-SAME = 1e-3
-"""Most that a score may differ from the run's, in standard deviations of the clean scores: more is another score."""
+SAME = 0.05
+"""Most that a score may differ from the run's, in standard deviations of the clean scores: more is another picture.
+
+Evaluators with 8-bit arithmetic round by what else is in a batch: conse-lite0 differs from itself by 0.006 at most.
+"""
 
 WORK = ".work"
 
@@ -93,6 +97,17 @@ def refused(fit: Fit) -> str:
         )
     why = uncomposable({name: family.probes for name, family in fit.scores.families.items()})
     return f"This calibration can be applied to stored scores alone, and not be measured: {why}." if why else ""
+
+
+def obstacle(asked: Asked) -> str:
+    """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
+    try:
+        kind = find(_evaluator(asked.run, asked.fit.evaluator)[0])
+        _root(asked)
+    except InvariscopeError as error:
+        return f"{error}."
+    ready = kind.availability()
+    return "" if ready.ready else f"{kind.spec.name} is not available: {ready.reason}; get it with: {ready.command}."
 
 
 def measure(
@@ -158,14 +173,18 @@ def _evaluator(run: Run, name: str) -> tuple[str, str]:
 
 
 def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, str]) -> Plan:
-    told = asked.run.manifest["corpus"].get("root")
-    place = corpus_root(asked.corpus, told if isinstance(told, str) else None) if root is None else root
+    place = _root(asked) if root is None else root
     corpus = corpora.catalogue().get(asked.corpus).load(place, **options)
     seed = asked.run.manifest.get("seed")
     return composed_plan(
         corpus, asked.items, asked.families, evaluator=reference, subject=asked.subject, language=asked.language,
         seed=seed if isinstance(seed, int) else RUN_SEED,
     )  # fmt: skip
+
+
+def _root(asked: Asked) -> Path | None:
+    told = asked.run.manifest["corpus"].get("root")
+    return corpus_root(asked.corpus, told if isinstance(told, str) else None)
 
 
 def _read(asked: Asked, run: Run, fingerprint: str, seconds: float) -> Measurement:

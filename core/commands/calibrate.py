@@ -87,10 +87,13 @@ def learn(
     from core.calibration.measured import find
     from core.calibration.measuring import Asked, refused
     from core.calibration.readings import MEASURED
+    from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
     from core.human.studies import list_studies
 
+    if strength is not None and strength not in LAMBDAS:
+        raise InvalidInput(f"--strength must be one of the strengths swept, 0, 0.05, …, 1, got {strength:g}")
     scores, keys, source = _scores(run, subject, language)
     held_to = tuple(name for text in against or () for name in text.split(",")) or None
     view = scores.view(Slice(families=listed(families)))

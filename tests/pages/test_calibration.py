@@ -62,7 +62,9 @@ def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) 
     assert len(flips) == 2
     units = (flips["after"] / flips["before"]).to_numpy()  # both are divided by the spread of the clean scores
     assert units[0] == pytest.approx(units[1], abs=1e-12)
-    assert "no λ changes the sensitivity to a flip" in "".join(warning.value for warning in app.warning)
+    assert "no λ changes a shift under a flip on the score's own scale" in "".join(
+        warning.value for warning in app.warning
+    )
 
 
 def test_oracle_weights_are_called_an_upper_bound(page: Calibrated) -> None:

@@ -76,8 +76,8 @@ def tell(state: PageState, found: Fit) -> None:
     if reading in WEIGHTED:
         st.caption(
             "A run holds the orbit of each picture, not those of its variants: under its own family a variant is "
-            "taken to have the picture's orbit, under every other one its correction. An audit with the exported "
-            "file scores both."
+            "taken to have the picture's orbit, under every other one its correction. What is called measured scores "
+            "both, as an audit with the exported file does."
         )
     if reading in WEIGHTED and state.get("weights") != ORACLE:
         told = ", ".join(f"{safe(name)} {weight:.3f}" for name, weight in found.terms.weights.items())

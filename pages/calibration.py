@@ -7,6 +7,7 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.errors import InvariscopeError
+from pages.views.calibration.choices import draw_choices
 from pages.views.calibration.measured import Source
 from pages.views.calibration.setup import choose, tell
 from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present
@@ -59,6 +60,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
     draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source)
+    draw_choices(state, files, every, chosen, evaluator)
 
 
 enter()

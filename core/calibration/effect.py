@@ -13,31 +13,24 @@ References:
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import Corrections, Terms, corrections
+from core.calibration.sides import LEVEL, median, ratio, sides
 from core.calibration.sweep import moved
-from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import RESAMPLES, Interval, median_bca
-from core.statistics.changes import interquartile_range, item_medians, percent_change, standard_deviation
+from core.statistics.bootstrap import Interval
+from core.statistics.changes import item_medians, percent_change
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import rank_agreement
-from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
 from core.statistics.spearman_band import spearman_bands
-
-LEVEL = 0.95
 
 COLUMNS = (
     "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",
     "ratio", "ratio_low", "ratio_high", "n",
 )  # fmt: skip
-
-_RESAMPLES = 1000
-_WORK = 8_000_000  # items × resamples × families
 
 
 def before_after(
@@ -100,107 +93,42 @@ def changed(
         gaps: of the flip risk.
     """
     records: list[dict[str, object]] = []
-    first, second = sides = _sides(scores, after)
+    both = first, second = sides(scores, after)
     for name, family in scores.families.items():
         pair = (family, after.families[name])
         head = {"axis": family.axis, "name": name}
-        sizes = _both(*(each.sensitivity(name) for each in sides))
-        records.append({**head, "measure": "sensitivity", **sizes, **_ratio(first, second, [name])})
+        sizes = _both(*(each.sensitivity(name) for each in both))
+        records.append({**head, "measure": "sensitivity", **sizes, **ratio(first, second, [name])})
         records.append({**head, "measure": "percent", **_both(*(_percent(each, scores.sources) for each in pair))})
-        risks = [_risks(each, [gap * side.half for gap in gaps]) for each, side in zip(pair, sides, strict=True)]
+        risks = [_risks(each, [gap * side.half for gap in gaps]) for each, side in zip(pair, both, strict=True)]
         records += [
             {**head, "measure": "flip risk", "gap": gap, **_both(*both)}
             for gap, *both in zip(gaps, *risks, strict=True)
         ]
     for axis in dict.fromkeys(family.axis for family in scores.families.values()):
         names = [name for name, family in scores.families.items() if family.axis == axis]
-        both = _both(*(each.mean(names) for each in sides))
+        ends = _both(*(each.mean(names) for each in both))
         records.append(
-            {"measure": "axis sensitivity", "axis": axis, "name": axis, **both, **_ratio(first, second, names)}
+            {"measure": "axis sensitivity", "axis": axis, "name": axis, **ends, **ratio(first, second, names)}
         )
     for name, ratings in others.items():
         records += _agreements(name, scores.clean, after.clean, ratings, bands[name])
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One scoring, with what its samples say.
-
-    Args:
-        unit: standard deviation of the clean scores; NaN where there is none.
-        half: their interquartile range.
-        sizes: by family, median |Δ| of each item, float64 [n].
-        drawn: by family, median of them in each sample, float64 [samples].
-        units: standard deviation of the clean scores in each sample.
-        sources: of the items.
-    """
-
-    unit: float
-    half: float
-    sizes: Mapping[str, np.ndarray]
-    drawn: Mapping[str, np.ndarray]
-    units: np.ndarray
-    sources: np.ndarray | None
-
-    def sensitivity(self, name: str) -> Interval:
-        """Of a family, in SD of the clean scores."""
-        return _median(self.sizes[name] / self.unit, self.sources)
-
-    def mean(self, names: Sequence[str]) -> Interval:
-        """Mean over families of their sensitivity; the same samples for every family."""
-        sizes = np.array([self.sizes[name] for name in names]) / self.unit
-        n = int((~np.isnan(sizes).all(axis=0)).sum())
-        if n == 0:
-            return Interval(math.nan, math.nan, math.nan, 0, LEVEL, "no shifts")
-        estimate = self.over(names)
-        if n == 1:
-            return Interval(estimate, math.nan, math.nan, 1, LEVEL, "one item has no interval")
-        return Interval(estimate, *_ends(_means(np.array([self.drawn[name] for name in names]) / self.unit)), n, LEVEL)
-
-    def over(self, names: Sequence[str]) -> float:
-        """The estimate of :meth:`mean`."""
-        return float(_means(row_medians(np.array([self.sizes[name] for name in names]).T)[:, None] / self.unit)[0])
-
-
-def _sides(scores: Orbits, after: Orbits) -> tuple[_Side, _Side]:
-    n = len(scores.clean)
-    resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))
-    counts = sample_counts(n, resamples, sources=scores.sources) if n else np.zeros((resamples, 0), dtype=np.int32)
-
-    def side(each: Orbits) -> _Side:
-        sizes = {name: row_medians(np.abs(family.shifts)) for name, family in each.families.items()}
-        drawn = {name: sample_medians(values, counts) for name, values in sizes.items()}
-        spread = standard_deviation(each.clean) or math.nan
-        units = sample_deviations(each.clean, counts)
-        return _Side(spread, interquartile_range(each.clean), sizes, drawn, units, scores.sources)
-
-    return side(scores), side(after)
-
-
-def _ratio(before: _Side, after: _Side, names: Sequence[str]) -> dict[str, float]:
-    """After over before, each in SD of its own side; undefined where nothing moved before."""
-    first, second = before.over(names), after.over(names)
-    if not first > 0:
-        return {}
-    drawn = [_means(np.array([side.drawn[name] for name in names]) / side.units) for side in (before, after)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = _ends(drawn[1] / drawn[0])
-    return {"ratio": second / first, "ratio_low": low, "ratio_high": high}
-
-
-def _ends(drawn: np.ndarray) -> tuple[float, float]:
-    known = drawn[np.isfinite(drawn)]
-    if len(known) < 2 or np.ptp(known) == 0:
-        return math.nan, math.nan
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
-
-
 def _bands(
     scores: Orbits, change: np.ndarray, others: Mapping[str, np.ndarray], strength: float
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return spearman_bands(scores.clean, change, others, [0.0, strength], level=LEVEL)
+
+
+def overall(
+    scores: Orbits, changes: Corrections, strength: float
+) -> dict[str, object]:  # fmt: skip
+    """Mean over every family of its sensitivity, before and after a strength, and their ratio."""
+    first, second = sides(scores, moved(scores, changes, strength))
+    names = list(scores.families)
+    return {**_both(first.mean(names), second.mean(names)), **ratio(first, second, names)}
 
 
 def _both(before: Interval, after: Interval) -> dict[str, object]:
@@ -211,28 +139,12 @@ def _both(before: Interval, after: Interval) -> dict[str, object]:
 
 
 def _percent(family: Family, sources: np.ndarray | None) -> Interval:
-    return _median(item_medians(np.abs(percent_change(family.scores, family.baselines))), sources)
-
-
-def _median(values: np.ndarray, sources: np.ndarray | None) -> Interval:
-    if sources is None:
-        return median_bca(values, level=LEVEL)
-    resamples = int(np.clip(_WORK // max(len(values), 1), _RESAMPLES, RESAMPLES))
-    return median_bca(values, level=LEVEL, groups=sources, resamples=resamples)
+    return median(item_medians(np.abs(percent_change(family.scores, family.baselines))), sources)
 
 
 def _risks(family: Family, gaps: Sequence[float]) -> list[Interval]:
     items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
     return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, level=LEVEL)
-
-
-def _means(medians: np.ndarray) -> np.ndarray:
-    """[families, samples] -> [samples]; a family without a value in a sample is left out of it."""
-    known = ~np.isnan(medians)
-    total = np.where(known, medians, 0.0).sum(axis=0)
-    return np.asarray(
-        np.divide(total, known.sum(axis=0), out=np.full(medians.shape[1], math.nan), where=known.any(axis=0))
-    )
 
 
 def _agreements(

@@ -22,7 +22,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
-from core.calibration.sweep import EPSILONS, Choice, Sweep, choose, oracle_terms, raised, sweep
+from core.calibration.sweep import Choice, Sweep, choose, oracle_terms, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
 from core.statistics.spearman_band import spearman_bands
@@ -147,14 +147,7 @@ def fit(
     """
     if weights not in WEIGHTS:
         raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
-    own = orbits(view, evaluator)
-    others = _others(view, own, ratings, against)
-    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
-    if on_dev.all() or not on_dev.any():
-        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
-    dev, test = own.part(on_dev), own.part(~on_dev)
-    dev_others = {name: values[on_dev] for name, values in others.items()}
-    test_others = {name: values[~on_dev] for name, values in others.items()}
+    dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     oracle = weights == ORACLE and reading in WEIGHTED
     terms = (
         oracle_terms(dev, test, test_others, reading=reading, epsilon=epsilon)
@@ -174,6 +167,24 @@ def fit(
         n_dev=swept.n,
         n_test=int((~np.isnan(test.clean)).sum()),
     )
+
+
+def halves(
+    view: View, *, evaluator: str, against: Sequence[str] | None = None, ratings: pd.DataFrame | None = None
+) -> tuple[Orbits, Orbits, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Scores of the dev and of the test split, and what each is held to; see :func:`fit`.
+
+    Raises:
+        InvalidInput: if the evaluator has no shifts, an H is not known, or a split would be empty.
+    """
+    own = orbits(view, evaluator)
+    others = _others(view, own, ratings, against)
+    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
+    if on_dev.all() or not on_dev.any():
+        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
+    dev_others = {name: values[on_dev] for name, values in others.items()}
+    test_others = {name: values[~on_dev] for name, values in others.items()}
+    return own.part(on_dev), own.part(~on_dev), dev_others, test_others
 
 
 def _others(
@@ -236,34 +247,3 @@ def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
         if not np.isnan(swept.sensitivity[name]).any():
             axes.setdefault(family.axis, []).append(swept.sensitivity[name] / swept.spread)
     return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}
-
-
-def ablation(view: View, *, evaluator: str) -> pd.DataFrame:
-    """Every reading with every kind of weights at every ε, held out. Source: paper A, A.7.
-
-    Returns:
-        One row (reading, weights, epsilon): strength (λ*), before and after (total sensitivity over spread on the
-        held-out split), change_percent, loss (most negative change of a held-out ρ; NaN without an H), raised (families
-        moved beyond their uncalibrated interval), constructed (whether it holds by construction), n_test.
-    """
-    records = []
-    for reading in READINGS:
-        for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
-            for epsilon in EPSILONS:
-                found = fit(view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon)
-                records.append({"reading": reading, "weights": weights if reading in WEIGHTED else "",
-                                "epsilon": epsilon, **_outcome(found)})  # fmt: skip
-    return pd.DataFrame(records)
-
-
-def _outcome(found: Fit) -> dict[str, object]:
-    at = found.test.lambdas.index(found.choice.strength)
-    before, after = float(found.test.total[0]), float(found.test.total[at])
-    losses = [values[at] - values[0] for values in found.test.spearman.values() if not np.isnan(values[0])]
-    return {
-        "strength": found.choice.strength, "before": before, "after": after,
-        "change_percent": 100 * (after - before) / before if before > 0 else np.nan,
-        "loss": float(min(losses)) if losses else np.nan,
-        "raised": ", ".join(raised(found.test, found.choice.strength)),
-        "constructed": found.terms.reading in BY_CONSTRUCTION, "n_test": found.n_test,
-    }  # fmt: skip

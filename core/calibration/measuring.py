@@ -34,7 +34,8 @@ from core.store.manifest import Run, list_runs
 SAME = 0.05
 """Most that a score may differ from the run's, in standard deviations of the clean scores: more is another picture.
 
-Evaluators with 8-bit arithmetic round by what else is in a batch: conse-lite0 differs from itself by 0.006 at most.
+The same evaluator on the same pictures rounds otherwise in another process: conse-lite0 (float32) differed from the
+shipped run by up to 0.006.
 """
 
 WORK = ".work"

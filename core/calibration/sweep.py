@@ -190,15 +190,27 @@ def oracle_terms(
         reading: one of READINGS.
         epsilon: of the constraint, on the test split.
     """
+    return best_of(oracle_candidates(dev, test, others, reading=reading), epsilon=epsilon)
+
+
+def oracle_candidates(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str
+) -> list[tuple[Terms, Sweep]]:
+    """Every weighting that the oracle chooses among, swept on the test split."""
     single = [{name: float(name == one) for name in dev.families} for one in dev.families]
     weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
     candidates = [learn(dev, reading=reading, weights=each) for each in weights]
+    return [(terms, sweep(test, terms, others)) for terms in candidates]
 
-    def reached(terms: Terms) -> float:
-        swept = sweep(test, terms, others)
+
+def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:
+    """The terms that lower the total most under the constraint."""
+
+    def reached(candidate: tuple[Terms, Sweep]) -> float:
+        swept = candidate[1]
         return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
 
-    return min(candidates, key=reached)
+    return min(candidates, key=reached)[0]
 
 
 def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float]) -> np.ndarray:

@@ -3,9 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.questions import Options
+from core.analysis.reading import read_table
+from core.analysis.slices import Slice
+from core.calibration.questions import ABLATION, questions
+from core.settings import results_dir
+from core.store.store import Store
 from tests.pages.opening import Open, said
 
 PAGE = "pages/calibration.py"
@@ -125,3 +132,24 @@ def test_every_measure_has_its_bars(page: Calibrated, measure: str, sentence: st
     assert not app.error
     assert sentence in said(app)
     assert "It is no evaluator by itself" in said(app)
+
+
+def test_every_choice_is_compared_with_what_its_numbers_rest_on(page: Calibrated) -> None:
+    app = page(axes="spatial")
+    assert "33 choices" in said(app)
+    app.toggle(key="calib.ablation").set_value(True).run()
+    assert not app.exception
+    assert app.query_params["ablation"] == "yes"
+    told = said(app)
+    assert "every number is of the held-out split" in told
+    shown = next(each.value for each in app.dataframe if "Rests on" in each.value)
+    assert len(shown) == 33
+    frame = _of_the_report(Slice(axes=("spatial",), evaluators=("conse-lite0",)))
+    assert list(shown["λ*"]) == pytest.approx(list(frame["strength"]))
+    assert list(shown["Rests on"]) == list(frame["basis"])
+
+
+def _of_the_report(chosen: Slice) -> pd.DataFrame:
+    with Store.open(results_dir()) as store:
+        table = read_table(store)
+        return next(each for each in questions(table) if each.id == ABLATION).compute(table.view(chosen), Options())

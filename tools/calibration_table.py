@@ -83,8 +83,8 @@ def tables(told: Sequence[Told]) -> str:
                      "" if held is None else f"{held:.4f}", _ends(row, "after", 4),
                      f"**{_ends(row, 'ratio', 3)}**"]  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "| calibration | SD of the clean scores, after / before | Spearman's ρ, before → after | after from |",
-              "| --- | --- | --- | --- |"]  # fmt: skip
+    head = ("calibration", "SD of the clean scores, after / before", "Spearman's ρ, before → after", "after from")
+    lines += ["", f"| {' | '.join(head)} |", "| --- | --- | --- | --- |"]
     for each in told:
         kept = [f"{row['name']} {_ends(row, 'before', 3)} → {_ends(row, 'after', 3)}, n = {row['n']}"
                 for row in each.rows if row["measure"] == "spearman"]  # fmt: skip

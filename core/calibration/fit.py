@@ -100,18 +100,20 @@ class Fit:
         return (
             f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
             f"own scale; with {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
-            f"{cap:.3g}, so none can fall by more than {100 * cap:.3g} %, whatever the scores are. {self._shrunk(at)} "
-            "Score the variants of the variants to measure it."
+            f"{cap:.3g}, so these numbers cannot fall by more than {100 * cap:.3g} %, whatever the scores are. "
+            f"{self._shrunk(at)}Score the variants of the variants to measure it."
         )
 
     def _shrunk(self, at: int) -> str:
         """What of a fall is only a smaller scale."""
         share = self.test.spread[at] / self.test.spread[0]
-        if not share < 1:  # also where it is not known
-            return "The clean scores' own spread, which every number here is divided by, does not shrink."
+        if np.isnan(share):
+            return ""
+        if share >= 1:
+            return "The clean scores' own spread, which every number here is divided by, does not shrink. "
         return (
             f"The clean scores' own spread, which every number here is divided by, shrinks to {100 * share:.1f} % of "
-            "what it was: that much of the fall is no gain."
+            "what it was: that much of the fall is no gain. "
         )
 
     def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:

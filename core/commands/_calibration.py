@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from core.commands._shared import Code, complain, note, print_json, table
+from core.errors import ScoringStopped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +82,9 @@ def measuring(
                         tell_file(at)
 
             _, path = measure(asked, root=root, options=options, pool=Pool(device=device), progress=report)
-    except (RunStopped, KeyboardInterrupt):
-        complain("interrupted; the same command goes on where it stopped")
+    except (RunStopped, KeyboardInterrupt) as error:
+        why = error.__cause__ if isinstance(error.__cause__, ScoringStopped) else "interrupted"
+        complain(f"{why}; the same command goes on where it stopped")
         raise typer.Exit(Code.INTERRUPTED) from None
     for say in ended:
         say()

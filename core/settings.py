@@ -52,6 +52,11 @@ def jobs_dir() -> Path:
     return data_dir() / "jobs"
 
 
+def calibrations_dir() -> Path:
+    """Folder of the measurements of calibrations, beside the runs: one folder a run."""
+    return data_dir() / "calibrations"
+
+
 def cache_dir() -> Path:
     """Folder of everything that may be deleted at any time; ``INVARISCOPE_CACHE`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))

@@ -1,9 +1,14 @@
 """Calibration: how much of the sensitivity a correction of strength λ removes, and what it costs in agreement."""
 
+from typing import Any
+
 import streamlit as st
 
 from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
 from core.errors import InvariscopeError
+from pages.views.calibration.choices import draw_choices
+from pages.views.calibration.measured import Source
 from pages.views.calibration.setup import choose, tell
 from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present
 from pages.views.calibration.sweep import draw_sweep
@@ -43,14 +48,19 @@ def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
     evaluator = choose(state, scores(files, scope).evaluators, references(scores(files, every).evaluators))
-    key = (
-        files, every, chosen, evaluator, state.get("reading"), state.get("weights"), state.get("epsilon"),
-        tuple(state.get("against")), votes_present(),
+    how: tuple[Any, ...] = (
+        evaluator, state.get("reading"), state.get("weights"), state.get("epsilon"), tuple(state.get("against")),
+        votes_present(),
     )  # fmt: skip
-    found, bands = fitted(*key)
+    key = (files, every, chosen, *how)
+    found, bands = fitted(files, every, chosen, *how)
     tell(state, found)
     state.publish()
-    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator))
+    run = next(each for each in store(files).runs() if each.id == scope.run)
+    whole = Slice(families=tuple(found.scores.families))
+    source = Source(run, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
+    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source)
+    draw_choices(state, files, every, chosen, evaluator)
 
 
 enter()

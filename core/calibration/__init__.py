@@ -1,7 +1,7 @@
 """Calibration: the readings of one formula, its sweep over λ, its effect, and the file that carries it.
 
-It may import the statistics, the store and the analysis; the formulas themselves see only arrays.
+It may import the statistics, the store, the audit and the analysis; the formulas themselves see only arrays.
 Start at :mod:`core.calibration.readings`.
 """
 
-__all__ = ["effect", "file", "fit", "orbits", "readings", "sweep"]
+__all__ = ["effect", "file", "fit", "measured", "measuring", "orbits", "readings", "sweep"]

@@ -11,7 +11,9 @@ from core.analysis.table import View
 from core.calibration.orbits import Orbits, dev_split, orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
+    CONSTRUCTED,
     EACH,
+    MEASURED,
     READINGS,
     SENSITIVITY,
     UNIFORM,
@@ -20,7 +22,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
-from core.calibration.sweep import EPSILONS, Choice, Sweep, choose, oracle_terms, raised, sweep
+from core.calibration.sweep import Choice, Sweep, choose, oracle_terms, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
 from core.statistics.spearman_band import spearman_bands
@@ -63,6 +65,11 @@ class Fit:
     n_dev: int
     n_test: int
 
+    @property
+    def basis(self) -> str:
+        """What the held-out numbers rest on: the formula, or scores that were stored."""
+        return CONSTRUCTED if self.terms.reading in BY_CONSTRUCTION else MEASURED
+
     def caveats(self, strength: float) -> tuple[str, ...]:
         """What must be said before any number of this calibration, in sentences; the gravest first."""
         said = []
@@ -86,14 +93,27 @@ class Fit:
             )
         if self.terms.reading == "absolute":
             return (
-                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes the "
-                "sensitivity to a flip."
+                "By construction, not measured: the absolute reading cancels on involutions, so no λ changes a shift "
+                "under a flip on the score's own scale; only its spread changes."
             )
-        cap = max(weights.values())
+        cap, at = max(weights.values()), self.test.lambdas.index(strength)
         return (
-            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w; with "
-            f"{len(weights)} families the largest weight is {cap:.3g}, so none can fall by more than "
-            f"{100 * cap:.3g} %, whatever the scores are. Score the variants of the variants to measure it."
+            f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
+            f"own scale; with {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
+            f"{cap:.3g}, so these numbers cannot fall by more than {100 * cap:.3g} %, whatever the scores are. "
+            f"{self._shrunk(at)}Score the variants of the variants to measure it."
+        )
+
+    def _shrunk(self, at: int) -> str:
+        """What of a fall is only a smaller scale."""
+        share = self.test.spread[at] / self.test.spread[0]
+        if np.isnan(share):
+            return ""
+        if share >= 1:
+            return "The clean scores' own spread, which every number here is divided by, does not shrink. "
+        return (
+            f"The clean scores' own spread, which every number here is divided by, shrinks to {100 * share:.1f} % of "
+            "what it was: that much of the fall is no gain. "
         )
 
     def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -129,14 +149,7 @@ def fit(
     """
     if weights not in WEIGHTS:
         raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
-    own = orbits(view, evaluator)
-    others = _others(view, own, ratings, against)
-    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
-    if on_dev.all() or not on_dev.any():
-        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
-    dev, test = own.part(on_dev), own.part(~on_dev)
-    dev_others = {name: values[on_dev] for name, values in others.items()}
-    test_others = {name: values[~on_dev] for name, values in others.items()}
+    dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     oracle = weights == ORACLE and reading in WEIGHTED
     terms = (
         oracle_terms(dev, test, test_others, reading=reading, epsilon=epsilon)
@@ -158,6 +171,24 @@ def fit(
     )
 
 
+def halves(
+    view: View, *, evaluator: str, against: Sequence[str] | None = None, ratings: pd.DataFrame | None = None
+) -> tuple[Orbits, Orbits, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Scores of the dev and of the test split, and what each is held to; see :func:`fit`.
+
+    Raises:
+        InvalidInput: if the evaluator has no shifts, an H is not known, or a split would be empty.
+    """
+    own = orbits(view, evaluator)
+    others = _others(view, own, ratings, against)
+    on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
+    if on_dev.all() or not on_dev.any():
+        raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
+    dev_others = {name: values[on_dev] for name, values in others.items()}
+    test_others = {name: values[~on_dev] for name, values in others.items()}
+    return own.part(on_dev), own.part(~on_dev), dev_others, test_others
+
+
 def _others(
     view: View, own: Orbits, ratings: pd.DataFrame | None, against: Sequence[str] | None
 ) -> dict[str, np.ndarray]:
@@ -177,20 +208,26 @@ def _others(
     return {name: found[name] for name in against}
 
 
-def sweep_table(found: Fit, bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None) -> pd.DataFrame:
+def sweep_table(
+    found: Fit,
+    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+    *,
+    measured: Sweep | None = None,
+) -> pd.DataFrame:
     """Both sweeps as one long table: what the page draws and the command writes.
 
     Args:
         found: of :func:`fit`.
         bands: of :meth:`Fit.bands`; they belong to the test split.
+        measured: sweep over the test split with every score of it scored.
 
     Returns:
-        Columns split, strength, allowed, measure (``sensitivity`` by family and ``axis sensitivity``, both over the
-        spread of the calibrated clean scores; ``total sensitivity``, their sum over families; ``spread``, on the
-        score's own scale; ``spearman`` by H), name, value, low, high, n.
+        Columns split (dev, test, measured), strength, allowed, measure (``sensitivity`` by family and
+        ``axis sensitivity``, both over the spread of the calibrated clean scores; ``total sensitivity``, their sum over
+        families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
     """
     rows: list[tuple[Any, ...]] = []
-    for split, swept in (("dev", found.dev), ("test", found.test)):
+    for split, swept in (("dev", found.dev), ("test", found.test), *((("measured", measured),) if measured else ())):
         series = [("sensitivity", name, values / swept.spread) for name, values in swept.sensitivity.items()]
         series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
         series += [("total sensitivity", "", swept.total), ("spread", "", swept.spread)]
@@ -212,34 +249,3 @@ def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
         if not np.isnan(swept.sensitivity[name]).any():
             axes.setdefault(family.axis, []).append(swept.sensitivity[name] / swept.spread)
     return {axis: np.mean(values, axis=0) for axis, values in sorted(axes.items())}
-
-
-def ablation(view: View, *, evaluator: str) -> pd.DataFrame:
-    """Every reading with every kind of weights at every ε, held out. Source: paper A, A.7.
-
-    Returns:
-        One row (reading, weights, epsilon): strength (λ*), before and after (total sensitivity over spread on the
-        held-out split), change_percent, loss (most negative change of a held-out ρ; NaN without an H), raised (families
-        moved beyond their uncalibrated interval), constructed (whether it holds by construction), n_test.
-    """
-    records = []
-    for reading in READINGS:
-        for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
-            for epsilon in EPSILONS:
-                found = fit(view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon)
-                records.append({"reading": reading, "weights": weights if reading in WEIGHTED else "",
-                                "epsilon": epsilon, **_outcome(found)})  # fmt: skip
-    return pd.DataFrame(records)
-
-
-def _outcome(found: Fit) -> dict[str, object]:
-    at = found.test.lambdas.index(found.choice.strength)
-    before, after = float(found.test.total[0]), float(found.test.total[at])
-    losses = [values[at] - values[0] for values in found.test.spearman.values() if not np.isnan(values[0])]
-    return {
-        "strength": found.choice.strength, "before": before, "after": after,
-        "change_percent": 100 * (after - before) / before if before > 0 else np.nan,
-        "loss": float(min(losses)) if losses else np.nan,
-        "raised": ", ".join(raised(found.test, found.choice.strength)),
-        "constructed": found.terms.reading in BY_CONSTRUCTION, "n_test": found.n_test,
-    }  # fmt: skip

@@ -42,12 +42,15 @@ class Orbits:
         items: (corpus, item) of each column, n of them.
         clean: S(x) of the unedited image with its caption, float64 [n]; NaN where missing.
         families: by name, in the order of the names.
+        sources: number of what each item was made of, int [n]: items of one source are resampled together; None: each
+            is one of its own.
     """
 
     evaluator: str
     items: tuple[tuple[str, str], ...]
     clean: np.ndarray
     families: Mapping[str, Family]
+    sources: np.ndarray | None = None
 
     def part(self, chosen: np.ndarray) -> "Orbits":
         """The items that are chosen, bool [n]."""
@@ -56,7 +59,8 @@ class Orbits:
             for name, family in self.families.items()
         }
         items = tuple(item for item, keep in zip(self.items, chosen, strict=True) if keep)
-        return Orbits(self.evaluator, items, self.clean[chosen], families)
+        sources = None if self.sources is None else self.sources[chosen]
+        return Orbits(self.evaluator, items, self.clean[chosen], families, sources)
 
 
 def orbits(view: View, evaluator: str) -> Orbits:
@@ -78,7 +82,7 @@ def orbits(view: View, evaluator: str) -> Orbits:
     if not families:
         raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; audit some invariant probes with it first")
     items = tuple(zip(table.items["corpus"], table.items["item"], strict=True))
-    return Orbits(evaluator, items, table.clean(evaluator), families).part(view.items)
+    return Orbits(evaluator, items, table.clean(evaluator), families, table.sources).part(view.items)
 
 
 def dev_split(sources: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED) -> np.ndarray:

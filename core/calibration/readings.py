@@ -41,6 +41,9 @@ WEIGHTED = ("orbit", "absolute")
 BY_CONSTRUCTION = ("orbit", "absolute", "ridge")
 """Readings whose effect on stored shifts follows from what they are told or assume, whatever the scores are."""
 
+CONSTRUCTED, MEASURED = "by construction", "measured on stored scores"
+"""What a number of the held-out split rests on."""
+
 RIDGE = 1.0
 """k of the ridge reading: how many transforms the family's median is worth."""
 

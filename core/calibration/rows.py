@@ -51,7 +51,7 @@ def _known_part(scores: Orbits, model: Calibrator) -> Orbits:
         if known.any():
             probes = tuple(probe for probe, keep in zip(family.probes, known, strict=True) if keep)
             families[name] = Family(family.axis, probes, family.scores[known], family.baselines[known])
-    return Orbits(scores.evaluator, scores.items, scores.clean, families)
+    return Orbits(scores.evaluator, scores.items, scores.clean, families, scores.sources)
 
 
 def _rows(scores: Orbits, name: str, family: Family) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import EACH, SENSITIVITY, UNIFORM, Corrections, Terms, corrections, learn, sensitivity
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import median_bca
+from core.statistics.bootstrap import RESAMPLES, median_bca
 from core.statistics.changes import standard_deviation
 
 LAMBDAS = tuple(step / 20 for step in range(21))
@@ -25,6 +25,7 @@ EPSILONS = (0.005, 0.01, 0.02)
 _LEAST_PAIRS = 3
 """Fewest items with both scores that have a rank correlation worth the name: of two it is always 1 or -1."""
 
+_WORK = 8_000_000  # items × samples of an interval
 _SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
 
 
@@ -82,10 +83,16 @@ def sweep(
     Raises:
         InvalidInput: if an H has another number of items.
     """
+    return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas)
+
+
+def sweep_of(
+    scores: Orbits, changes: Corrections, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
+) -> Sweep:
+    """The same of corrections that were made already, or measured; see :func:`sweep`."""
     for name, ratings in others.items():
         if len(ratings) != len(scores.clean):
             raise InvalidInput(f"{name} has {len(ratings)} scores for {len(scores.clean)} items; align them first")
-    changes = corrections(scores, terms)
     along = {
         name: _sensitivities(family, changes.variants[name] - changes.baselines[name], lambdas)
         for name, family in scores.families.items()
@@ -98,15 +105,17 @@ def sweep(
         along,
         spread,
         np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
-        {name: _ceiling(family, float(spread[0])) for name, family in scores.families.items()},
+        {name: _ceiling(family, float(spread[0]), scores.sources) for name, family in scores.families.items()},
         _spearman_along(scores.clean, changes.clean, others, lambdas),
         int((~np.isnan(scores.clean)).sum()),
     )
 
 
-def _ceiling(family: Family, spread: float) -> float:
+def _ceiling(family: Family, spread: float, sources: np.ndarray | None) -> float:
     """Upper end of the interval of a family's sensitivity over spread; NaN where it is not defined."""
-    return median_bca(row_medians(np.abs(family.shifts))).high / spread
+    sizes = row_medians(np.abs(family.shifts))
+    few = {} if sources is None else {"resamples": int(np.clip(_WORK // max(len(sizes), 1), 1000, RESAMPLES))}
+    return median_bca(sizes, groups=sources, **few).high / spread
 
 
 def raised(swept: Sweep, strength: float) -> dict[str, float]:
@@ -164,7 +173,7 @@ def moved(scores: Orbits, changes: Corrections, strength: float) -> Orbits:
         )
         for name, family in scores.families.items()
     }
-    return Orbits(scores.evaluator, scores.items, scores.clean + strength * changes.clean, families)
+    return Orbits(scores.evaluator, scores.items, scores.clean + strength * changes.clean, families, scores.sources)
 
 
 def oracle_terms(
@@ -181,15 +190,27 @@ def oracle_terms(
         reading: one of READINGS.
         epsilon: of the constraint, on the test split.
     """
+    return best_of(oracle_candidates(dev, test, others, reading=reading), epsilon=epsilon)
+
+
+def oracle_candidates(
+    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str
+) -> list[tuple[Terms, Sweep]]:
+    """Every weighting that the oracle chooses among, swept on the test split."""
     single = [{name: float(name == one) for name in dev.families} for one in dev.families]
     weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
     candidates = [learn(dev, reading=reading, weights=each) for each in weights]
+    return [(terms, sweep(test, terms, others)) for terms in candidates]
 
-    def reached(terms: Terms) -> float:
-        swept = sweep(test, terms, others)
+
+def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:
+    """The terms that lower the total most under the constraint."""
+
+    def reached(candidate: tuple[Terms, Sweep]) -> float:
+        swept = candidate[1]
         return float(swept.total[swept.lambdas.index(choose(swept, epsilon=epsilon).strength)])
 
-    return min(candidates, key=reached)
+    return min(candidates, key=reached)[0]
 
 
 def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float]) -> np.ndarray:

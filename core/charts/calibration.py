@@ -12,7 +12,12 @@ from core.charts.style import NEUTRAL
 ALLOWED = "#00936B"
 """Shade of the strengths that keep every correlation."""
 
-_SPLITS = {"dev": "dev", "test": "held out"}
+_SPLITS = {"dev": "dev", "test": "held out", "measured": "held out, measured"}
+_LINES: Mapping[str, Mapping[str, Any]] = {
+    "dev": {"dash": "dash", "width": 1.2},
+    "test": {"width": 2.4},
+    "measured": {"dash": "dot", "width": 2.4},
+}
 
 
 def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float, colour: Mapping[str, str]) -> Figure:
@@ -65,6 +70,37 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Fi
     )  # fmt: skip
 
 
+def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
+    """Sensitivity by family before, after by construction and after as measured.
+
+    Args:
+        table: rows of ``core.calibration.effect.before_after`` of a measurement, with ``constructed``, the value after
+            that holds by construction.
+        colour: ``#rrggbb`` of the evaluator.
+    """
+    rows = table.to_dict("records")
+    none = pd.Series(np.nan, index=table.index)
+    parts = [
+        ("before", table["before"], table["before_low"], table["before_high"]),
+        ("by construction", table["constructed"], none, none),
+        ("measured", table["after"], table["after_low"], table["after_high"]),
+    ]
+    sides = [
+        pd.DataFrame(
+            {"label": table["name"].astype(str), "series": name, "panel": "", "value": value, "low": low, "high": high,
+             "n": table["n"],
+             "hover": [f"{row['name']}, {name}\n{each:.4g}\nn = {row['n']} items"
+                       for row, each in zip(rows, value, strict=True)]}
+        )
+        for name, value, low, high in parts
+    ]  # fmt: skip
+    return Figure(
+        "", "", "", pd.concat(sides, ignore_index=True), "median |Δ|, SD", kind="bars", counts=True,
+        styles={"before": Style(NEUTRAL, fill=0.55), "by construction": Style(colour, fill=0.35),
+                "measured": Style(colour)},
+    )  # fmt: skip
+
+
 def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
     value, low, high = (float(row[name]) for name in (side, f"{side}_low", f"{side}_high"))
     told = f"95 % CI {low:.4g} to {high:.4g}" if low == low else "no interval"
@@ -84,11 +120,10 @@ def _along(
          "hover": [_strength_hover(row) for row in rows.to_dict("records")]}
     )  # fmt: skip
     styles = {
-        f"{name}, {words}": Style(
-            colour[name], **({"dash": "dash", "width": 1.2} if split == "dev" else {"width": 2.4})
-        )
+        f"{name}, {words}": Style(colour[name], **_LINES[split])
         for name in sorted(table["name"].unique())
         for split, words in _SPLITS.items()
+        if split in set(table["split"])
     }
     marks = [Reference(chosen, "along", "λ*", "dot")]
     marks += [Reference(strength, "along", "λ")] if strength != chosen else []

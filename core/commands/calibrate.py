@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from core.commands._shared import exit_codes, listed, note, print_json, table
+from core.commands._calibration import measuring, tell
+from core.commands._shared import exit_codes, key_values, listed, note
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from core.analysis.table import ScoreTable
-    from core.calibration.fit import Fit
+    from core.store.manifest import Run
 
 EPILOG = exit_codes(ok="written or shown")
 
@@ -52,18 +51,50 @@ def learn(
     strength: Annotated[float | None, typer.Option(help="Write this λ and not λ*.", min=0, max=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Calibrator to write, a .json file.")] = None,
     sweep: Annotated[Path | None, typer.Option(help="The whole sweep over λ to write, a .csv file.")] = None,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Score the variants of the variants of the held-out half: what orbit and "
+            "absolute do, measured. Called again, it goes on where it stopped.",
+        ),
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured already.")] = False,
+    subject: Annotated[
+        str | None, typer.Option(help="Caption that was held: template or human. Default: the run's first.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the captions, e.g. en.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus to measure on. Default: the run's.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="key=value of the corpus, as the audit had it, e.g. split=val2017.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    progress_file: Annotated[
+        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+    ] = None,
+    job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print before and after as JSON for a script.")] = False,
 ) -> None:
-    """Learn a calibration on half of the images, choose λ* there, and report on the other half."""
+    """Learn a calibration on half of the images, choose λ* there, and report on the other half.
+
+    What orbit and absolute do to stored shifts follows from the formula. With --measure the evaluator scores the
+    variants of every variant, and both are shown.
+    """
     from core.analysis.slices import Slice
     from core.calibration.effect import before_after
     from core.calibration.file import calibrator
     from core.calibration.fit import fit, sweep_table
+    from core.calibration.measured import find
+    from core.calibration.measuring import Asked, refused
+    from core.calibration.readings import MEASURED
+    from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
     from core.human.studies import list_studies
 
-    scores, keys = _scores(run)
+    if strength is not None and strength not in LAMBDAS:
+        raise InvalidInput(f"--strength must be one of the strengths swept, 0, 0.05, …, 1, got {strength:g}")
+    scores, keys, source = _scores(run, subject, language)
     held_to = tuple(name for text in against or () for name in text.split(",")) or None
     view = scores.view(Slice(families=listed(families)))
     found = fit(
@@ -72,7 +103,22 @@ def learn(
     )  # fmt: skip
     chosen = found.choice.strength if strength is None else strength
     changed = before_after(found.scores, found.terms, chosen, found.others)
-    _tell(found, chosen, changed, as_json=as_json)
+    own = None
+    if measure:
+        asked = Asked(source, found, scores.scope.subject, scores.scope.language)
+        known = {"subject": asked.subject, "language": asked.language}
+        own = None if again or refused(found) else find(found, source, **known)[0]
+        if why := refused(found):
+            if found.basis == MEASURED:
+                note(why)
+            else:
+                raise InvalidInput(why)
+        elif own is None:
+            measuring(asked, root=root, options=key_values(option), device=device, progress_file=progress_file)
+            own = find(found, source, **known)[0]
+        else:
+            note(f"measured on {own.file.made}; --again measures anew")
+    tell(found, chosen, changed, own, as_json=as_json)
     if output is not None:
         model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
         _write(output, model.model_dump_json(indent=2))
@@ -109,20 +155,24 @@ def apply_(
     note(f"{len(found):,} shifts of {found['evaluator'].iloc[0]}")
 
 
-def _scores(run: str) -> "tuple[ScoreTable, dict[str, str]]":
-    """Scores of the corpus in view of a run or published file, and its evaluators' fingerprints."""
+def _scores(
+    run: str, subject: str | None = None, language: str | None = None
+) -> "tuple[ScoreTable, dict[str, str], Run]":
+    """Scores of the corpus in view of a run or published file, its evaluators' fingerprints, and that run."""
     from core.analysis.reading import read_table
-    from core.analysis.scope import narrow
+    from core.analysis.scope import Scope, narrow
     from core.commands.publish import place
     from core.store.store import Store
 
     with Store.open(place(run)) as store:
-        scope = narrow(store)
+        scope = narrow(store, Scope(subject=subject, language=language))
         for sentence in scope.left_out:
             note(sentence)
         if len(scope.runs) > 1:
             note(f"corpus {scope.corpus} of {', '.join(corpus for corpus, _ in scope.runs)}")
-        return read_table(store, scope.only()), _keys(store.runs())
+        runs = store.runs()
+        source = next(each for each in runs if each.id == scope.only().run)
+        return read_table(store, scope.only()), _keys(runs), source
 
 
 def _keys(runs: Any) -> dict[str, str]:
@@ -132,35 +182,6 @@ def _keys(runs: Any) -> dict[str, str]:
         for each in run.manifest.get("evaluators") or []:
             found.setdefault(str(each.get("name")), set()).add(str(each.get("fingerprint", {}).get("key", "")))
     return {name: keys.pop() for name, keys in found.items() if len(keys) == 1}
-
-
-def _tell(found: "Fit", strength: float, changed: "pd.DataFrame", *, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
-                "chosen": found.choice.strength, "note": found.choice.note, "oracle": found.oracle,
-                "caveats": list(found.caveats(strength)), "weights": dict(found.terms.weights),
-                "n_dev": found.n_dev, "n_test": found.n_test,
-                "before_after": changed.to_dict("records"),
-            }
-        )  # fmt: skip
-        return
-    for sentence in found.caveats(strength):
-        note(sentence)
-    shown = [
-        (row["measure"], row["name"], "" if row["gap"] != row["gap"] else f"{row['gap']:g}", *_sides(row), row["n"])
-        for row in changed.to_dict("records")
-    ]
-    title = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
-    table(("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "n"), shown, title=title)
-    said = f"λ* = {found.choice.strength:g} on {found.n_dev} dev items; {found.n_test} items held out"
-    note(f"{said}; {found.choice.note}" if found.choice.note else said)
-
-
-def _sides(row: dict[Any, Any]) -> list[str]:
-    ends = [(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("before", "after")]
-    return [f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f}" for value, low, high in ends]
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ they are for stored scores.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Self
@@ -45,7 +45,9 @@ class Calibrated(Evaluator):
     def __init__(self, model: Calibrator, base: Evaluator) -> None:
         self._model = model
         self._base = base
-        self._probes = {name: orbit_probes(model, name) for name, weight in model.weights.items() if weight > 0}
+        self._probes = {
+            name: orbit_probes(name, model.shifts[name]) for name, weight in model.weights.items() if weight > 0
+        }
         self._cache = EmbeddingCache(None, memory_mb=_MEMORY_MB)
 
     @classmethod
@@ -132,7 +134,7 @@ class Calibrated(Evaluator):
             pairs.append((own, caption))
             for probe in (probe for group in families.values() for probe in group):
                 key = f"{own}:{probe.name}"
-                sources[key] = partial(_edit, probe, own, image)
+                sources[key] = partial(edit_alone, probe, own, image)
                 pairs.append((key, caption))
         width = 1 + sum(map(len, families.values()))
         table = score_pairs(self._base, sources, pairs, cache=self._cache).reshape(len(images), width).T
@@ -181,32 +183,46 @@ def refusal(model: Calibrator) -> str:
     try:
         for name, weight in model.weights.items():
             if weight > 0:
-                orbit_probes(model, name)
+                orbit_probes(name, model.shifts[name])
     except InvalidInput as error:
         return str(error)
     return ""
 
 
-def orbit_probes(model: Calibrator, family: str) -> tuple[Probe, ...]:
-    """Probes of a calibrated family that can be applied to any image.
+def orbit_probes(family: str, names: Iterable[str]) -> tuple[Probe, ...]:
+    """Probes of a family that can be applied to any image.
+
+    Args:
+        family: that they are of.
+        names: of the probes.
 
     Raises:
         InvalidInput: if one is not registered, edits the caption, or needs an object's box or mask.
     """
     known = probes.catalogue()
     found = []
-    for name in model.shifts[family]:
+    for name in names:
         if name not in known:
             raise InvalidInput(f"probe {name!r} of family {family!r} is not on this machine; install what brings it")
         probe = known.get(name)
         if probe.edits is not Edits.IMAGE:
             raise InvalidInput(f"family {family!r} edits the caption, so an image alone has no orbit under it")
-        _edit(probe, "plain", np.full((64, 64, 3), 127, dtype=np.uint8))
+        edit_alone(probe, "plain", np.full((64, 64, 3), 127, dtype=np.uint8))
         found.append(probe)
     return tuple(found)
 
 
-def _edit(probe: Probe, key: str, image: np.ndarray) -> np.ndarray:
+def edit_alone(probe: Probe, key: str, image: np.ndarray) -> np.ndarray:
+    """Apply a probe to an image of which nothing else is known.
+
+    Args:
+        probe: an edit of the image.
+        key: hash of the image's pixels; what is random follows from it.
+        image: uint8 RGB [H, W, 3].
+
+    Raises:
+        InvalidInput: if the probe needs more than the image.
+    """
     item = Item(id=key, corpus="calibrated", image_path=None, width=image.shape[1], height=image.shape[0])
     made = Pairs(item, image).make(probe)
     if isinstance(made, ProbeRejected):

@@ -15,6 +15,7 @@ import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import InvalidInput, StoreError
+from core.jobs.measuring import MeasureRequest
 from core.jobs.request import AuditRequest, first_problem
 from core.store.files import cannot_write, write_json
 from core.store.manifest import check_run_id
@@ -58,6 +59,22 @@ class State(BaseModel):
     cancel: str | None = None
 
 
+Request = AuditRequest | MeasureRequest
+"""What a job does."""
+
+
+class _Kind(BaseModel):
+    """What a job file says of its kind; the rest is checked by that kind."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: object = None
+
+    def of(self, path: Path) -> Request:
+        """Read the file as what it is."""
+        return read_shape(path, MeasureRequest) if self.kind == "measure" else read_shape(path, AuditRequest)
+
+
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
@@ -82,13 +99,13 @@ def read_shape(path: Path, shape: type[Shape]) -> Shape:
         ) from error
 
 
-def read_job(folder: Path) -> tuple[AuditRequest, State]:
+def read_job(folder: Path) -> tuple[Request, State]:
     """Read a job's request and state.
 
     Raises:
         StoreError: if a file cannot be used, or names another job than the folder.
     """
-    request = read_shape(folder / JOB, AuditRequest)
+    request = read_shape(folder / JOB, _Kind).of(folder / JOB)
     if request.run_id != folder.name:
         raise StoreError(f"{folder / JOB} names run {request.run_id!r} and lies in {folder.name!r}; "
                          "the job is left out, remove its folder to be rid of it")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Audits as jobs: started, watched, cancelled and resumed from anywhere, one running at a time, the others in line.
+"""Jobs, audits and measurements: started, watched, cancelled, resumed from anywhere, one running, the others in line.
 
 Everything is in files, so that a page, a shell and a server started anew see the same. The process that takes jobs
 from the line is :mod:`core.jobs.work`; it outlives whoever started it.
@@ -19,11 +19,10 @@ from core import settings
 from core.audit.record import now
 from core.errors import InvalidInput, StoreError
 from core.jobs import files
-from core.jobs.files import State
+from core.jobs.files import Request, State
 from core.jobs.process import alive
 from core.jobs.progress import Told, read_progress
-from core.jobs.request import AuditRequest
-from core.store.manifest import COMPLETE, MANIFEST, read_run
+from core.store.manifest import MANIFEST
 
 ACTIVE = ("waiting", "running")
 RESUMABLE = ("failed", "cancelled", "died")
@@ -34,7 +33,7 @@ COMING_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One audit that was asked for.
+    """One audit, or one measurement of a calibration, that was asked for.
 
     Args:
         folder: its files.
@@ -44,7 +43,7 @@ class Job:
     """
 
     folder: Path
-    request: AuditRequest
+    request: Request
     state: State
     progress: Told | None
 
@@ -95,18 +94,19 @@ def list_jobs(jobs: Path | None = None) -> tuple[tuple[Job, ...], tuple[str, ...
         if state.status == "running" and not alive(state.pid, state.born, word=folder.name):
             working = worker_is_alive(jobs) if working is None else working
             if not working:  # a worker that lives will say itself how it ended
-                state = state.model_copy(update={"status": outcome(request, state, None)})
+                state = state.model_copy(update={"status": outcome(folder, request, state, None)})
         found.append(Job(folder, request, state, read_progress(folder / files.PROGRESS)))
     rank = {"running": 0, "waiting": 1}
     found.sort(key=lambda job: (rank.get(job.status, 2), job.state.turn if job.status in ACTIVE else -job.state.turn))
     return tuple(found), tuple(problems)
 
 
-def start(request: AuditRequest, jobs: Path | None = None, *, work: bool = True) -> Job:
+def start(request: Request, jobs: Path | None = None, *, work: bool = True) -> Job:
     """Put an audit in line; it begins at once where nothing else runs.
 
     Args:
-        request: what to do, from :func:`core.jobs.request.audit_request`.
+        request: what to do, from :func:`core.jobs.request.audit_request` or
+            :func:`core.jobs.measuring.measure_request`.
         jobs: folder of jobs; None: the usual one.
         work: start a worker where none is at work.
 
@@ -227,9 +227,9 @@ def trouble(jobs: Path | None = None) -> str:
     return last if last and next_waiting(jobs) is not None and not worker_is_alive(jobs) else ""
 
 
-def outcome(request: AuditRequest, state: State, exit_code: int | None) -> files.Status:
-    """How a process ended, by its exit code (None: nobody was there to see it) and by what its run says."""
-    if exit_code in (0, 1, None) and _is_complete(str(request.run_id)):
+def outcome(folder: Path, request: Request, state: State, exit_code: int | None) -> files.Status:
+    """How a process ended, by its exit code (None: nobody was there to see it) and by what it left behind."""
+    if exit_code in (0, 1, None) and request.is_complete(folder / files.PROGRESS):
         return "complete"
     if state.cancel is not None or exit_code == 130:
         return "cancelled"
@@ -253,13 +253,6 @@ def _taken(jobs: Path) -> set[str]:
 
 def _next_turn(jobs: Path) -> int:
     return 1 + max((job.state.turn for job in list_jobs(jobs)[0]), default=0)
-
-
-def _is_complete(run_id: str) -> bool:
-    try:
-        return read_run(settings.runs_dir() / run_id).status == COMPLETE
-    except StoreError:
-        return False
 
 
 def _wake(jobs: Path, *, patient: bool = False) -> bool:

@@ -14,10 +14,10 @@ from core import settings
 from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
 from core.corpora import registry as corpora
 from core.corpora.schema import Corpus
-from core.errors import InvalidInput, NotAvailable
+from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
 from core.probes.registry import catalogue, select
-from core.store.manifest import check_run_id
+from core.store.manifest import COMPLETE, check_run_id, read_run
 
 
 class AuditRequest(BaseModel):
@@ -65,6 +65,17 @@ class AuditRequest(BaseModel):
         if bad:
             raise ValueError(f"names hold no comma and are not empty, got {bad[0]!r}")
         return names
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What it does, in words."""
+        limit = () if self.limit is None else (f"first {self.limit:,} item{'s' if self.limit > 1 else ''}",)
+        return (self.corpus, f"probes {', '.join(self.probes)}", ", ".join(self.evaluators), *limit)
+
+    @property
+    def unit(self) -> str:
+        """What its progress counts."""
+        return "image"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core`` that run this audit."""
@@ -134,6 +145,13 @@ class AuditRequest(BaseModel):
                     f"evaluator {evaluator.spec.name} is not available: {available.reason}; "
                     f"get it with: {available.command}"
                 )
+
+    def is_complete(self, progress: Path) -> bool:
+        """Whether its run is; ``progress``, the file of its job, need not say so."""
+        try:
+            return read_run(settings.runs_dir() / str(self.run_id)).status == COMPLETE
+        except StoreError:
+            return False
 
     def named(self, taken: Iterable[str] = ()) -> "AuditRequest":
         """Return the request with a run id; one is made of corpus and time where there is none.

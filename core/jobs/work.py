@@ -171,7 +171,7 @@ class _Worker:
             time.sleep(self.poll_s)
         with files.queue_lock(self.jobs):
             state = self._state(job)
-            ended = {"status": outcome(job.request, state, code), "ended": now(), "exit_code": code}
+            ended = {"status": outcome(job.folder, job.request, state, code), "ended": now(), "exit_code": code}
             files.write_shape(job.folder / files.STATE, state.model_copy(update=ended))
         self.tell(f"job {job.id} is {ended['status']}")
 

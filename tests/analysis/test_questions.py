@@ -364,7 +364,7 @@ def test_calibration_starts_from_what_the_held_out_items_do(
     sizes = own.assign(delta=own["delta"].abs(), percent=own["percent"].abs())
     items = sizes.groupby(["evaluator", "axis", "family", "item"])[["delta", "percent"]].median()
     families = items.groupby(["evaluator", "axis", "family"]).median()
-    by_axis = 100 * families["delta"].groupby(["evaluator", "axis"]).mean()
+    by_axis = families["delta"].groupby(["evaluator", "axis"]).mean()
     for _, row in answer("T14").iterrows():
         assert row["before"] == pytest.approx(by_axis[row["evaluator"], row["axis"]] / unedited[row["evaluator"]].std())
         assert 0 <= row["strength"] <= 1

@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from core.calibration.effect import before_after, sample_medians
+from core.calibration.effect import before_after
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import READINGS, learn, sensitivity
 from core.calibration.sweep import (
@@ -151,13 +149,3 @@ def test_before_and_after_are_those_of_the_split() -> None:
     axis = table.loc[("axis sensitivity", "spatial")]
     assert axis["before"] == pytest.approx(table.loc["sensitivity", "before"].mean())
     assert (axis["axis"], axis["n"]) == ("spatial", 200)
-
-
-@given(st.lists(st.sampled_from([math.nan, -1.0, 0.5, 2.0, 3.5]), min_size=1, max_size=9), st.integers(0, 9))
-def test_the_median_of_a_sample_is_that_of_its_values_written_out(values: list[float], seed: int) -> None:
-    every = np.array(values)
-    picks = np.random.default_rng(seed).integers(len(every), size=(7, len(every)))
-    counts = np.array([np.bincount(pick, minlength=len(every)) for pick in picks])
-    written = [every[pick][~np.isnan(every[pick])] for pick in picks]
-    expected = [np.median(each) if len(each) else math.nan for each in written]
-    np.testing.assert_array_equal(sample_medians(every, counts), expected)

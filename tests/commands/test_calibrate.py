@@ -12,6 +12,7 @@ from core.evaluators.calibrator import read_calibrator
 from core.settings import ROOT
 from core.store.publish import publish
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
+from tests.calibration.corners import corner_run
 from tests.commands.calling import Invoke
 
 DEMO = ROOT / "data" / "results" / "demo"
@@ -142,3 +143,69 @@ def test_items_that_cannot_be_split_are_one_sentence(invoke: Invoke, tmp_path: P
     done = invoke("calibrate", run, "--evaluator", "e")
     assert done.exit_code == 2
     assert "1 items cannot be split into dev and test; audit more of them" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def corners(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a run whose calibrated scores are known."""
+    data = tmp_path_factory.mktemp("corners") / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INVARISCOPE_DATA", str(data))
+        corner_run(data)
+    return data
+
+
+MEASURE = ["corners", "--evaluator", "corner", "--families", "vertical-flip,horizontal-flip", "--measure"]
+
+
+def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
+    invoke: Invoke, corners: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(corners))
+    progress = tmp_path / "progress.json"
+    done = invoke("calibrate", *MEASURE, "--reading", "orbit", "--progress-file", progress)
+    assert done.exit_code == 0, done.output
+    assert "measured on" in done.stdout
+    assert "by construction" in done.stdout
+    assert "after / before" in done.stdout
+    assert "wrote " in done.stderr
+    assert json.loads(progress.read_text())["phase"] == "complete"
+    again = invoke("calibrate", *MEASURE, "--reading", "orbit", "--weights", "each", "--strength", "1", "--json")
+    assert "--again measures anew" in again.stderr
+    told = json.loads(again.stdout)
+    assert told["basis"] == "by construction"
+    assert told["measured"]["images"] > 0
+    one, other = ({row["name"]: row for row in rows if row["measure"] == "sensitivity"}
+                  for rows in (told["before_after"], told["measured"]["before_after"]))  # fmt: skip
+    for name in ("vertical-flip", "horizontal-flip"):
+        assert one[name]["before"] == pytest.approx(other[name]["before"])
+        assert one[name]["ratio"] < 0.01  # w = 1 and λ = 1: every shift is multiplied by 0, whatever the scores are
+        assert other[name]["ratio"] > 0.3
+        assert other[name]["ratio_low"] < other[name]["ratio"] < other[name]["ratio_high"]
+        assert other[name]["n"] == told["n_test"]
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "sentence"),
+    [
+        (["--reading", "ridge"], 2, "told each item's own shifts"),
+        (["--reading", "shift"], 0, "measured already, on stored scores"),
+        (["--reading", "orbit", "--subject", "template"], 2, "no subject 'template' is open"),
+        (["--reading", "orbit", "--again", "--root", "/nowhere"], 2, "no folder /nowhere"),
+    ],
+)
+def test_what_cannot_or_need_not_be_measured_says_so(
+    invoke: Invoke, corners: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], code: int, sentence: str
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(corners))
+    done = invoke("calibrate", *MEASURE, *more)
+    assert done.exit_code == code, done.output
+    assert sentence in done.stderr
+
+
+def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> None:
+    done = invoke("calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families",
+                  "gender,vertical-flip", "--measure")  # fmt: skip
+    assert done.exit_code == 2
+    assert "edits the caption" in done.stderr
+    assert "calibrate for vertical-flip alone" in done.stderr

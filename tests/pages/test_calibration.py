@@ -3,9 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.questions import Options
+from core.analysis.reading import read_table
+from core.analysis.slices import Slice
+from core.calibration.questions import ABLATION, questions
+from core.settings import results_dir
+from core.store.store import Store
 from tests.pages.opening import Open, said
 
 PAGE = "pages/calibration.py"
@@ -62,7 +69,9 @@ def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) 
     assert len(flips) == 2
     units = (flips["after"] / flips["before"]).to_numpy()  # both are divided by the spread of the clean scores
     assert units[0] == pytest.approx(units[1], abs=1e-12)
-    assert "no λ changes the sensitivity to a flip" in "".join(warning.value for warning in app.warning)
+    assert "no λ changes a shift under a flip on the score's own scale" in "".join(
+        warning.value for warning in app.warning
+    )
 
 
 def test_oracle_weights_are_called_an_upper_bound(page: Calibrated) -> None:
@@ -123,3 +132,24 @@ def test_every_measure_has_its_bars(page: Calibrated, measure: str, sentence: st
     assert not app.error
     assert sentence in said(app)
     assert "It is no evaluator by itself" in said(app)
+
+
+def test_every_choice_is_compared_with_what_its_numbers_rest_on(page: Calibrated) -> None:
+    app = page(axes="spatial")
+    assert "33 choices" in said(app)
+    app.toggle(key="calib.ablation").set_value(True).run()
+    assert not app.exception
+    assert app.query_params["ablation"] == "yes"
+    told = said(app)
+    assert "every number is of the held-out split" in told
+    shown = next(each.value for each in app.dataframe if "basis" in each.value)
+    assert len(shown) == 33
+    frame = _of_the_report(Slice(axes=("spatial",), evaluators=("conse-lite0",)))
+    assert list(shown["strength"]) == pytest.approx(list(frame["strength"]))
+    assert list(shown["basis"]) == list(frame["basis"])
+
+
+def _of_the_report(chosen: Slice) -> pd.DataFrame:
+    with Store.open(results_dir()) as store:
+        table = read_table(store)
+        return next(each for each in questions(table) if each.id == ABLATION).compute(table.view(chosen), Options())

@@ -12,7 +12,7 @@ READING_TOLD = {
     "orbit": "Every score moves towards the median over its picture's own variants, itself included: "
     "Ŝ = S + λ Σ w·(m − S). At λ = 1 and for one closed family, such as a flip, the score is exactly invariant.",
     "absolute": "As the paper prints it: Ŝ = S − λ Σ w·median |S(x′) − S(x)|. **For an involution it cancels:** a "
-    "picture and its flip carry the same correction, so no λ changes the sensitivity to a flip.",
+    "picture and its flip carry the same correction, so no λ changes a shift under a flip.",
     "shift": "For a known edit, λ times that edit's median shift on the dev split is taken off. Unedited scores stay "
     "as they are, so no correlation changes. It costs nothing at inference.",
     "ridge": "Each picture's own median shift under a family, shrunk towards the family's by n / (n + 1) for n "
@@ -24,8 +24,8 @@ READING_TOLD = {
 WEIGHTS_TOLD = {
     "uniform": "every family weighs the same",
     "sensitivity": "a family weighs in proportion to its median |Δ| on the dev split",
-    "each": "every family weighs 1, so that the corrections are added: closed families fall to nothing, and what they "
-    "share is taken off more than once",
+    "each": "every family weighs 1, so that the corrections are added: by construction every shift falls to nothing at "
+    "λ = 1, while what the families share is taken off more than once",
     "oracle": "chosen on the held-out split itself: **an upper bound, never a result**",
 }
 
@@ -76,8 +76,8 @@ def tell(state: PageState, found: Fit) -> None:
     if reading in WEIGHTED:
         st.caption(
             "A run holds the orbit of each picture, not those of its variants: under its own family a variant is "
-            "taken to have the picture's orbit, under every other one its correction. An audit with the exported "
-            "file scores both."
+            "taken to have the picture's orbit, under every other one its correction. What is called measured scores "
+            "both, as an audit with the exported file does."
         )
     if reading in WEIGHTED and state.get("weights") != ORACLE:
         told = ", ".join(f"{safe(name)} {weight:.3f}" for name, weight in found.terms.weights.items())

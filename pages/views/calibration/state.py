@@ -54,6 +54,7 @@ def calib_state(files: Signature) -> PageState:
             ),
             Field("strength", None, _read_strength, lambda value: f"{value:g}"),
             Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
+            Field("ablation", False, _read_shown, lambda shown: "yes" if shown else "no"),
             Field("gap", 0.007, _read_gap, lambda gap: f"{100 * gap:g}"),
             *scope_fields(files),
             *slice_fields(files),
@@ -136,6 +137,12 @@ def _read_strength(raw: str) -> tuple[float | None, str]:
     if raw in known:
         return known[raw], ""
     return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."
+
+
+def _read_shown(raw: str) -> tuple[bool, str]:
+    if raw in ("yes", "no"):
+        return raw == "yes", ""
+    return False, f"Whether every choice is compared must be yes or no, got {raw[:40]!r}; it is not."
 
 
 def _read_gap(raw: str) -> tuple[float, str]:

@@ -11,6 +11,7 @@ from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
+from pages.views.calibration.measured import Source, draw_measured, measurement
 from pages.views.calibration.state import MEASURES, Bands, effect
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
@@ -21,28 +22,33 @@ _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "n
 
 
 @st.fragment
-def draw_sweep(state: PageState, key: tuple[object, ...], found: Fit, bands: Bands, fingerprint: str) -> None:
+def draw_sweep(
+    state: PageState, key: tuple[object, ...], found: Fit, bands: Bands, fingerprint: str, source: Source
+) -> None:
     """Draw everything that follows λ; only this part runs again while λ moves."""
     strength = _slider(state, found)
     for sentence in found.caveats(strength):
-        st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
-    table = sweep_table(found, bands)
+        st.warning(safe(sentence, limit=600), icon=":material/priority_high:")
+    own, stale = measurement(source, key, found)
+    table = sweep_table(found, bands, measured=None if own is None else own.sweep)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True):
         _spearman(table, found, strength)
     with right.container(border=True):
         _sensitivity(table, found, strength)
+    dotted = "" if own is None else " Dotted: held out, every score scored."
     st.caption(
-        f"Solid: held-out test split, {counted(found.n_test, 'item')}; dashed: dev split, "
-        f"{counted(found.n_dev, 'item')}, which chose λ*. Nothing of one source is on both sides. Shaded: strengths "
-        "that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated shift, on dev. "
-        "Bands: 95 %, "
+        f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "
+        f"{counted(found.n_dev, 'item')}, which chose λ*.{dotted} Nothing of one source is on both sides. "
+        "Shaded: strengths that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated "
+        "shift, on dev. Bands: 95 %, "
         f"{BAND_RESAMPLES} bootstrap samples of items, one set for all λ."
     )
     changed = effect(key, strength, found)
-    st.subheader(f"Before and after, λ = {strength:g}", anchor=False)
+    draw_measured(source, key, found, strength, own, stale)
+    st.subheader(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
     _tiles(changed, found, strength)
-    _changes(state, changed, found.evaluator)
+    _changes(state, changed, found)
     _take_home(found, table, strength, fingerprint)
     state.publish()
 
@@ -107,18 +113,18 @@ def _tiles(changed: pd.DataFrame, found: Fit, strength: float) -> None:
                        f"n = {counted(row['n'], 'item')}")  # fmt: skip
 
 
-def _changes(state: PageState, changed: pd.DataFrame, evaluator: str) -> None:
-    colour = colours([evaluator])[evaluator]
+def _changes(state: PageState, changed: pd.DataFrame, found: Fit) -> None:
+    colour = colours([found.evaluator])[found.evaluator]
     measure = st.segmented_control(
         "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    _change(state, str(measure), changed, colour)
+    _change(state, str(measure), changed, colour, found.basis)
     with st.expander("Every number", icon=":material/table:"):
         _numbers(changed)
 
 
-def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str) -> None:
+def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str, basis: str) -> None:
     told = MEASURES[measure][1]
     if measure == "agreement":
         rows = changed[changed["measure"].isin(["spearman", "kendall_b", "kendall_c"])]
@@ -141,13 +147,14 @@ def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str) 
     draw(figure, key="calib.bars", alt=f"{told}, before and after calibration")
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
-    st.caption(f"{told}; held-out split, 95 % intervals over items, n on hover.{societal}")
+    st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}")
     figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
 
 
 def _numbers(changed: pd.DataFrame) -> None:
     column = st.column_config.NumberColumn
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
+    sides += [("ratio", end) for end in ("", "_low", "_high")]
     ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
     st.dataframe(
         changed, hide_index=True, placeholder="—", alt="What the calibration changes, in numbers",

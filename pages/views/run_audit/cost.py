@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from pydantic import BaseModel
 
 from core.audit.estimate import Estimate, estimate
 from core.errors import InvariscopeError
@@ -100,7 +101,7 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
     st.session_state["run.said"] = ("success", f"{job.id} is in line. Closing this page does not stop it.")
 
 
-def _same(one: AuditRequest, other: AuditRequest) -> bool:
+def _same(one: BaseModel, other: AuditRequest) -> bool:
     return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.jobs import Job
+from core.jobs.measuring import MeasureRequest
 from core.store.manifest import read_run
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.cost import duration
@@ -71,7 +72,7 @@ def _draw(polled: bool) -> None:
     for job in found:
         if job.status in jobs.ACTIVE:
             place += job.status == "waiting"
-            _card(job, place)
+            draw_card(job, place)
     _history([job for job in found if job.status not in jobs.ACTIVE])
 
 
@@ -81,7 +82,7 @@ def _history(ended: list[Job]) -> None:
     pages = -(-len(ended) // SHOWN)
     page = min(st.session_state.get("run.jobs.page") or 1, pages)
     for job in ended[(page - 1) * SHOWN : page * SHOWN]:
-        _card(job, 0)
+        draw_card(job)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             st.pagination(pages, key="run.jobs.page")
@@ -92,7 +93,13 @@ def _history(ended: list[Job]) -> None:
         )  # fmt: skip
 
 
-def _card(job: Job, place: int) -> None:
+def draw_card(job: Job, place: int = 0) -> None:
+    """Draw one job with its buttons.
+
+    Args:
+        job: as it stands.
+        place: in the line, from 1; 0 where it does not wait.
+    """
     with st.container(border=True, key=f"run_job_{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{safe(job.id)}**", width="content")
@@ -103,10 +110,7 @@ def _card(job: Job, place: int) -> None:
 
 
 def _what(job: Job) -> str:
-    asked = job.request
-    words = [safe(asked.corpus), f"probes {safe(', '.join(asked.probes), limit=80)}",
-             safe(", ".join(asked.evaluators), limit=120)]  # fmt: skip
-    words += [f"first {counted(asked.limit, 'item')}"] if asked.limit else []
+    words = [safe(each, limit=120) for each in job.request.told]
     words += [f"attempt {job.state.attempt}"] if job.state.attempt > 1 else []
     return " · ".join(words)
 
@@ -124,7 +128,7 @@ def _running(job: Job, _place: int) -> None:
         st.progress(0.0, text=f"{'Reading the corpus' if told is None else 'Loading the models'} … {spent}")
     else:
         left = told.left_s(time.time())
-        words = [f"{thousands(told.done)} of {counted(told.total, 'image')}", spent]
+        words = [f"{thousands(told.done)} of {counted(told.total, job.request.unit)}", spent]
         words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
         st.progress(told.share, text=" · ".join(each for each in words if each))
     if job.stopping:
@@ -133,7 +137,11 @@ def _running(job: Job, _place: int) -> None:
 
 
 def _ended(job: Job, _place: int) -> None:
-    if job.status == "complete":
+    if job.status == "complete" and isinstance(job.request, MeasureRequest):
+        st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
+        st.page_link("pages/calibration.py", label="Calibration", icon=":material/tune:",
+                     query_params={"evaluator": job.request.evaluator, "reading": job.request.reading})  # fmt: skip
+    elif job.status == "complete":
         with suppress(InvariscopeError):
             counts = read_run(job.run_folder).manifest["counts"]
             null = counts.get("scores_null")
@@ -154,7 +162,7 @@ def _ended(job: Job, _place: int) -> None:
         st.warning(safe(job.last_line or "It was interrupted.", limit=500))
     if job.status == "cancelled":
         told = job.progress
-        st.caption(f"{thousands(told.done)} of {counted(told.total, 'image')} done; resume it to go on."
+        st.caption(f"{thousands(told.done)} of {counted(told.total, job.request.unit)} done; resume it to go on."
                    if told and told.done else "Nothing was scored yet; resume it to begin.")  # fmt: skip
     _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
 

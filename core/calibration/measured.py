@@ -1,0 +1,155 @@
+"""A calibration as measured: calibrated scores made of the evaluator's own scores of every variant of every variant.
+
+The calibrated score is linear in λ, Ŝ = S + λ · C(x), and C(x) needs nothing but the scores of x and of its variants,
+for the unedited pair and for a variant alike. So one set of scores gives the measured effect at every λ, of every
+weighting, of the readings ``orbit`` and ``absolute``; :mod:`core.evaluators.calibrated` computes the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.calibration.compositions import composed
+from core.calibration.effect import effect_of
+from core.calibration.file import calibrator
+from core.calibration.fit import Fit
+from core.calibration.measurement import Measurement, about, read_all
+from core.calibration.measuring import SAME, difference
+from core.calibration.orbits import Family, Orbits
+from core.calibration.readings import Corrections, Terms
+from core.calibration.sweep import Sweep, raised, sweep_of
+from core.evaluators.calibrator import apply
+from core.probes.base import IDENTITY
+from core.statistics.flip_risk import GAPS
+from core.store.manifest import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A calibration on the held-out items, every score of it scored.
+
+    Args:
+        scores: uncalibrated, of the pairs whose calibrated score is known too.
+        changes: what λ multiplies, measured.
+        others: H by name over the same items.
+        sweep: along λ, held out; it chose nothing.
+        file: the scores behind it.
+    """
+
+    scores: Orbits
+    changes: Corrections
+    others: Mapping[str, np.ndarray]
+    sweep: Sweep
+    file: Measurement
+
+    def effect(self, strength: float, *, gaps: Sequence[float] = GAPS) -> pd.DataFrame:
+        """Before and after at a strength; columns of :data:`core.calibration.effect.COLUMNS`."""
+        return effect_of(self.scores, self.changes, strength, self.others, gaps=gaps)
+
+    def caveats(self, strength: float) -> tuple[str, ...]:
+        """What the measurement says against a strength, in sentences."""
+        if not (higher := raised(self.sweep, strength)):
+            return ()
+        listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
+        return (f"Measured, this strength moves further than before: {listed}.",)
+
+
+def measured(found: Fit, file: Measurement) -> Measured:
+    """Calibrate the held-out items by what a measurement holds; it must serve the fit (:func:`unfit`)."""
+    places = {item: place for place, item in enumerate(file.items)}
+    where = np.array([places.get(item, -1) for _, item in found.scores.items])
+    kept = where >= 0
+    part = found.scores.part(kept)
+    own = {name: file.of(name)[where[kept]] for name in file.scores}
+    scores, changes = composed_corrections(part, own, found.terms)
+    others = {name: values[kept] for name, values in found.others.items()}
+    return Measured(scores, changes, others, sweep_of(scores, changes, others), file)
+
+
+def composed_corrections(
+    scores: Orbits, own: Mapping[str, np.ndarray], terms: Terms
+) -> tuple[Orbits, Corrections]:  # fmt: skip
+    """What λ multiplies, for every pair from its own variants.
+
+    Args:
+        scores: which items, families and probes.
+        own: scores by name of the composition, float64 [n] over the same items.
+        terms: of a reading over orbits.
+
+    Returns:
+        The scores, and their corrections; a pair of which one variant has no score has neither.
+    """
+    model = calibrator(terms, strength=1.0, evaluator=scores.evaluator)
+
+    def correction(first: str) -> np.ndarray:
+        orbits = {
+            name: np.array([own[composed(first, probe)] for probe in family.probes])
+            for name, family in scores.families.items()
+            if terms.weights[name] > 0
+        }
+        change = apply(model, own[first], orbits=orbits) - own[first]
+        lacking = [np.isnan(values).any(axis=0) for values in orbits.values()]
+        return np.where(np.any(lacking, axis=0), np.nan, change)
+
+    clean = correction(IDENTITY)
+    before = _known(own[IDENTITY], clean)
+    families, variants, baselines = {}, {}, {}
+    for name, family in scores.families.items():
+        changes = np.array([correction(probe) for probe in family.probes])
+        stored = np.array([own[probe] for probe in family.probes])
+        shape = stored.shape
+        families[name] = Family(
+            family.axis, family.probes, _known(stored, changes), np.broadcast_to(before, shape).copy()
+        )
+        variants[name], baselines[name] = changes, np.broadcast_to(clean, shape).copy()
+    whole = Orbits(scores.evaluator, scores.items, before, families, scores.sources)
+    return whole, Corrections(clean, variants, baselines)
+
+
+def unfit(found: Fit, file: Measurement, run: Run, *, subject: str, language: str) -> str:
+    """Why a measurement cannot be shown for a calibration, in a sentence; empty where it can."""
+    if (file.evaluator, file.subject, file.language) != (found.evaluator, subject, language):
+        return f"It is of {file.evaluator} under captions {file.subject} in {file.language}."
+    key, created = about(run)
+    if (file.run, file.run_key) != (run.id, key):
+        return f"Run {run.id} was made anew with other pairs or another evaluator since; measure again."
+    if file.run_created != created:
+        return f"Run {run.id} was made anew since (begun {created}, measured for the one of {file.run_created})."
+    families = {name: family.probes for name, family in found.scores.families.items()}
+    lacking = [name for name, probes in families.items() if not set(probes) <= set(file.families.get(name, ()))]
+    if lacking:
+        told = ", ".join(file.families)
+        return f"It is of a calibrator for {told}; this one is for {', '.join(lacking)} too."
+    scored = {item for (_, item), value in zip(found.scores.items, found.scores.clean, strict=True) if value == value}
+    if missing := scored - set(file.items):
+        return f"{len(missing)} of {len(scored)} held-out items are not in it; measure again."
+    if (apart := difference(found, file)) > SAME:
+        return (
+            f"Its scores are not those of run {run.id}: the same pairs differ by up to {apart:.3g} SD; measure again."
+        )
+    return ""
+
+
+def find(
+    found: Fit, run: Run, *, subject: str, language: str
+) -> tuple[Measured | None, tuple[str, ...]]:  # fmt: skip
+    """The latest measurement that serves a calibration, and why others of this evaluator do not.
+
+    Returns:
+        None where there is none; a sentence for each that is stale or broken.
+    """
+    files, told = read_all(run.id)
+    stale = []
+    for file in files:
+        if file.evaluator != found.evaluator:
+            continue
+        if not (why := unfit(found, file, run, subject=subject, language=language)):
+            return measured(found, file), ()
+        stale.append(f"A measurement of {file.made} is not shown. {why}")
+    return None, (*stale, *told)
+
+
+def _known(values: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(changes), np.nan, values)

@@ -1,0 +1,159 @@
+"""The file of a measurement: what the evaluator said of some pairs, of their variants, and of the variants of both.
+
+It holds scores and no calibrated number: every weighting, every strength and both readings over orbits follow from it
+(:mod:`core.calibration.measured`). Files lie in ``data/calibrations/<run>/``, beside the runs, and are hostile until
+checked, like everything from outside.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from core import settings
+from core.calibration.compositions import composed
+from core.errors import StoreError
+from core.probes.base import IDENTITY
+from core.store.files import write_json
+from core.store.manifest import Run, check_run_id
+
+LARGEST = 256 << 20
+"""Most bytes of a measurement that are read."""
+
+Name = Annotated[str, Field(max_length=500)]
+Score = Annotated[float, Field(allow_inf_nan=False)] | None
+
+
+class Measurement(BaseModel):
+    """Scores of one evaluator on composed variants.
+
+    Args:
+        version: of this file format.
+        run: id of the run that the calibration was learnt from.
+        run_key: what that run was made of, as its manifest says.
+        run_created: when that run was begun.
+        corpus: of the items.
+        evaluator: whose scores these are.
+        fingerprint: of the evaluator.
+        subject: of the captions.
+        language: of the captions.
+        families: probes by family.
+        items: ids.
+        scores: by name of the composition, a score an item; None where it has none.
+        images: unique pictures that were scored.
+        seconds: that the scoring took.
+        made: when, UTC.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    run: Name
+    run_key: Name = ""
+    run_created: Name = ""
+    corpus: Name
+    evaluator: Name
+    fingerprint: Name = ""
+    subject: Name
+    language: Name
+    families: dict[Name, Annotated[list[Name], Field(min_length=1)]] = Field(min_length=1)
+    items: Annotated[list[Name], Field(min_length=1)]
+    scores: dict[Name, list[Score]]
+    images: int = Field(ge=0)
+    seconds: float = Field(ge=0, allow_inf_nan=False)
+    made: Name
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if set(self.scores) != set(compositions(self.families)):
+            raise ValueError("scores must name every composition of the probes, and nothing else")
+        if any(len(values) != len(self.items) for values in self.scores.values()):
+            raise ValueError("every composition needs one score an item")
+        if len(set(self.items)) < len(self.items):
+            raise ValueError("every item is there once")
+        return self
+
+    def of(self, name: str) -> np.ndarray:
+        """Scores of a composition, float64 [n]; NaN where there is none."""
+        return np.array(self.scores[name], dtype=np.float64)
+
+
+def compositions(families: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Every name that a measurement has scores of: the unedited pair, its variants, and the variants of both."""
+    probes = [probe for names in families.values() for probe in names]
+    return (IDENTITY, *probes, *(composed(first, second) for first in (IDENTITY, *probes) for second in probes))
+
+
+def folder_of(run_id: str) -> Path:
+    """Where the measurements of a run lie."""
+    return settings.calibrations_dir() / check_run_id(run_id)
+
+
+def place(found: Measurement) -> Path:
+    """Where a measurement lies: one file for an evaluator, what was edited, and the captions."""
+    parts = [found.run_key, found.fingerprint, found.corpus, found.subject, found.language, found.families]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", found.evaluator).strip("-._")[:60] or "evaluator"
+    return folder_of(found.run) / f"{stem}-{digest}.json"
+
+
+def write(found: Measurement) -> Path:
+    """Write a measurement as a whole file or nothing, and return where.
+
+    Raises:
+        StoreError: if it cannot be written; what stood there still stands.
+    """
+    path = place(found)
+    write_json(path, found.model_dump(mode="json"))
+    return path
+
+
+def read(path: Path) -> Measurement:
+    """Read and check a measurement.
+
+    Raises:
+        StoreError: if it is no measurement.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise StoreError(f"{path} is larger than {LARGEST >> 20} MB and is left out; measure again")
+        return Measurement.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror or error}; check the file") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise StoreError(f"{path} is no measurement: {where}: {first['msg']}; remove it and measure again") from error
+
+
+def read_all(run_id: str) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
+    """Every measurement of a run, the latest first, and a sentence for each file that is none."""
+    found, problems = [], []
+    for path in sorted(folder_of(run_id).glob("*.json")):
+        try:
+            found.append(read(path))
+        except StoreError as error:
+            problems.append(str(error))
+    return tuple(sorted(found, key=lambda each: each.made, reverse=True)), tuple(problems)
+
+
+def stamp(run_id: str) -> tuple[tuple[str, int, int], ...]:
+    """What a reader's copy of :func:`read_all` depends on: path, size and time of every file."""
+    stamps = []
+    for path in sorted(folder_of(run_id).glob("*.json")):
+        try:
+            status = path.stat()
+        except OSError:  # gone since it was listed
+            continue
+        stamps.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
+
+
+def about(run: Run) -> tuple[str, str]:
+    """What a measurement keeps of its run: its key, and when it was begun."""
+    return str(run.manifest.get("key") or ""), str(run.manifest.get("created") or "")

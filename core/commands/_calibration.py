@@ -1,0 +1,128 @@
+"""What ``calibrate`` says of a calibration: before and after, held out, by construction and measured."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from core.commands._shared import Code, complain, note, print_json, table
+from core.errors import ScoringStopped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.audit.run import Progress
+    from core.calibration.fit import Fit
+    from core.calibration.measured import Measured
+    from core.calibration.measuring import Asked
+
+
+def tell(
+    found: "Fit", strength: float, changed: "pd.DataFrame", own: "Measured | None", *, as_json: bool
+) -> None:  # fmt: skip
+    """Print what a strength changes on the held-out split.
+
+    Args:
+        found: the calibration.
+        strength: λ.
+        changed: of :func:`core.calibration.effect.before_after`.
+        own: the calibration as measured; None where it was not.
+        as_json: for a script.
+    """
+    scored = None if own is None else own.effect(strength)
+    caveats = [*found.caveats(strength), *(() if own is None else own.caveats(strength))]
+    if as_json:
+        about = {
+            "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
+            "chosen": found.choice.strength, "note": found.choice.note, "oracle": found.oracle,
+            "caveats": caveats, "basis": found.basis, "weights": dict(found.terms.weights),
+            "n_dev": found.n_dev, "n_test": found.n_test, "before_after": changed.to_dict("records"),
+        }  # fmt: skip
+        if own is not None and scored is not None:
+            about["measured"] = {
+                "images": own.file.images,
+                "made": own.file.made,
+                "before_after": scored.to_dict("records"),
+            }
+        print_json(about)
+        return
+    for sentence in caveats:
+        note(sentence)
+    heading = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
+    if own is None or scored is None:
+        _whole(changed, f"{heading}, {found.basis}")
+    else:
+        _beside(changed, scored, f"{heading}, measured on {own.file.images:,} pictures")
+    said = f"λ* = {found.choice.strength:g} on {found.n_dev} dev items; {found.n_test} items held out"
+    note(f"{said}; {found.choice.note}" if found.choice.note else said)
+
+
+def measuring(
+    asked: "Asked", *, root: Path | None, options: Mapping[str, str], device: str | None, progress_file: Path | None
+) -> None:
+    """Score what a calibration needs, telling how far it is; Ctrl-C keeps what was finished."""
+    from core.audit.run import RunStopped
+    from core.calibration.measuring import measure
+    from core.commands._progress import progress
+    from core.evaluators.pool import Pool
+    from core.jobs.progress import ProgressFile
+
+    tell_file = None if progress_file is None else ProgressFile(progress_file)
+    ended: list[Callable[[], None]] = []
+    try:
+        with progress("measure", unit="pictures") as update:
+
+            def report(at: "Progress") -> None:
+                update(at.done, at.total, at.eta_s)
+                if tell_file is not None:
+                    if at.phase == "complete":  # said once the result is on the disk
+                        ended.append(lambda: tell_file(at))
+                    else:
+                        tell_file(at)
+
+            _, path = measure(asked, root=root, options=options, pool=Pool(device=device), progress=report)
+    except (RunStopped, KeyboardInterrupt) as error:
+        why = error.__cause__ if isinstance(error.__cause__, ScoringStopped) else "interrupted"
+        complain(f"{why}; the same command goes on where it stopped")
+        raise typer.Exit(Code.INTERRUPTED) from None
+    for say in ended:
+        say()
+    note(f"wrote {path}")
+
+
+def _whole(changed: "pd.DataFrame", title: str) -> None:
+    rows = [
+        (row["measure"], row["name"], "" if row["gap"] != row["gap"] else f"{row['gap']:g}", *_sides(row), _ratio(row),
+         row["n"])
+        for row in changed.to_dict("records")
+    ]  # fmt: skip
+    columns = ("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "after / before", "n")
+    table(columns, rows, title=title)
+
+
+def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None:
+    """Measured beside what holds by construction, each over the spread of its own side's clean scores."""
+    told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}
+    rows = [
+        (row["measure"], row["name"], _sides(row)[0], f"{told[row['measure'], row['name']]['after']:.4f}",
+         _sides(row)[1], _ratio(row), row["n"])
+        for row in scored.to_dict("records")
+        if row["gap"] != row["gap"]
+    ]  # fmt: skip
+    columns = (
+        "measure", "of", "before (95 % CI)", "by construction", "measured (95 % CI)", "after / before", "n",
+    )  # fmt: skip
+    table(columns, rows, title=title)
+
+
+def _sides(row: Mapping[Any, Any]) -> list[str]:
+    ends = [(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("before", "after")]
+    return [f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f}" for value, low, high in ends]
+
+
+def _ratio(row: Mapping[Any, Any]) -> str:
+    if row["ratio"] != row["ratio"]:
+        return ""
+    ends = f" ({row['ratio_low']:.3f} to {row['ratio_high']:.3f})" if row["ratio_low"] == row["ratio_low"] else ""
+    return f"{row['ratio']:.3f}{ends}"

@@ -1,0 +1,70 @@
+"""Bootstrap samples as counts: how often each value is in each sample, so that nothing is drawn or sorted twice.
+
+Source: Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application, 3.8 (samples of sources).
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from core.seeds import RUN_SEED
+
+
+def sample_counts(n: int, resamples: int, *, sources: np.ndarray | None = None, seed: int = RUN_SEED) -> np.ndarray:
+    """How often each of n values is in each sample, int32 [resamples, n].
+
+    Args:
+        n: number of values.
+        resamples: number of samples.
+        sources: number of the source of each value, int [n]: values of one source are in a sample together. None: each
+            is one of its own.
+        seed: of the draws.
+    """
+    if sources is None or n == 0:
+        return _drawn(n, resamples, seed)
+    names, ranks = np.unique(sources, return_inverse=True)
+    return np.asarray(_drawn(len(names), resamples, seed)[:, ranks])
+
+
+def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Median of each sample, from how often it has each value, [n] and [samples, n] -> [samples]; NaN are left out.
+
+    Sorted once, the middle of every sample is where the running sum of its counts passes half of them.
+    """
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known])]
+    if len(order) == 0:
+        return np.full(len(counts), math.nan)
+    ordered, below = values[order], np.cumsum(counts[:, order], axis=1, dtype=np.int32)
+    total = below[:, -1]
+    low, high = ((below <= place[:, None]).sum(axis=1) for place in ((total - 1) // 2, total // 2))
+    some = total > 0
+    medians = np.full(len(counts), math.nan)
+    medians[some] = (ordered[low[some]] + ordered[high[some]]) / 2
+    return medians
+
+
+def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Standard deviation (n - 1) of each sample, [n] and [samples, n] -> [samples]; NaN are left out.
+
+    NaN for a sample of fewer than two values, or of one value alone.
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.full(len(counts), math.nan)
+    centred = values[known] - values[known].mean()
+    own = counts[:, known].astype(np.float64)
+    total, sums, squares = own.sum(axis=1), own @ centred, own @ centred**2
+    some = total > 1
+    variance = np.full(len(counts), math.nan)
+    variance[some] = (squares[some] - sums[some] ** 2 / total[some]) / (total[some] - 1)
+    tiny = 1e-12 * float((centred**2).max())  # a sample of one value repeated has no spread but rounding
+    return np.asarray(np.sqrt(np.where(variance > tiny, variance, math.nan)))
+
+
+@lru_cache(maxsize=2)  # before and after, and every axis, have the same items as a rule
+def _drawn(n: int, resamples: int, seed: int) -> np.ndarray:
+    picks = np.random.default_rng(seed).integers(n, size=(resamples, n))
+    counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
+    return counts.reshape(resamples, n).astype(np.int32)

@@ -1,0 +1,37 @@
+"""Samples as counts against the samples written out."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
+
+
+@given(st.lists(st.sampled_from([math.nan, -1.0, 0.5, 2.0, 3.5]), min_size=1, max_size=9), st.integers(0, 9))
+def test_the_median_of_a_sample_is_that_of_its_values_written_out(values: list[float], seed: int) -> None:
+    every = np.array(values)
+    picks = np.random.default_rng(seed).integers(len(every), size=(7, len(every)))
+    counts = np.array([np.bincount(pick, minlength=len(every)) for pick in picks])
+    written = [every[pick][~np.isnan(every[pick])] for pick in picks]
+    expected = [np.median(each) if len(each) else math.nan for each in written]
+    np.testing.assert_array_equal(sample_medians(every, counts), expected)
+
+
+@given(st.lists(st.sampled_from([math.nan, -1.0, 0.5, 2.0, 3.5]), min_size=1, max_size=9), st.integers(0, 9))
+def test_the_deviation_of_a_sample_is_that_of_its_values_written_out(values: list[float], seed: int) -> None:
+    every = np.array(values)
+    picks = np.random.default_rng(seed).integers(len(every), size=(7, len(every)))
+    counts = np.array([np.bincount(pick, minlength=len(every)) for pick in picks])
+    written = [every[pick][~np.isnan(every[pick])] for pick in picks]
+    expected = [each.std(ddof=1) if len(each) > 1 and np.ptp(each) > 0 else math.nan for each in written]
+    np.testing.assert_allclose(sample_deviations(every, counts), expected, rtol=1e-9)
+
+
+def test_values_of_one_source_are_in_a_sample_together() -> None:
+    counts = sample_counts(5, 50, sources=np.array([3, 7, 3, 1, 7]))
+    assert (counts[:, 0] == counts[:, 2]).all()
+    assert (counts[:, 1] == counts[:, 4]).all()
+    assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()  # three sources are drawn, each with all that it made
+    assert (sample_counts(5, 50).sum(axis=1) == 5).all()

@@ -62,6 +62,7 @@ def learn(
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
     from core.human.studies import list_studies
+    from core.store.files import csv_text
 
     scores, keys = _scores(run)
     held_to = tuple(name for text in against or () for name in text.split(",")) or None
@@ -79,7 +80,7 @@ def learn(
         if why := refusal(model):
             note(f"{output} is no evaluator: {why}. It serves 'calibrate apply' on a run's stored scores alone.")
     if sweep is not None:
-        _write(sweep, sweep_table(found, found.bands()).to_csv(index=False))
+        _write(sweep, csv_text(sweep_table(found, found.bands())))
 
 
 @app.command("apply", epilog=EPILOG, short_help="Write a run's scores under a calibrator.")
@@ -93,6 +94,7 @@ def apply_(
     from core.analysis.slices import Slice
     from core.calibration.file import read_calibrator
     from core.calibration.rows import calibrated_shifts
+    from core.store.files import csv_text
 
     known = read_calibrator(model)
     found = calibrated_shifts(_scores(run)[0].view(Slice(families=tuple(known.shifts))), known, name=name)
@@ -100,7 +102,7 @@ def apply_(
     if kind not in (".csv", ".parquet"):
         raise InvalidInput(f"{output} must end in .csv or .parquet")
     if kind == ".csv":
-        _write(output, found.to_csv(index=False))
+        _write(output, csv_text(found))
     else:
         from core.store.files import write_whole
 
@@ -159,8 +161,13 @@ def _tell(found: "Fit", strength: float, changed: "pd.DataFrame", *, as_json: bo
 
 
 def _sides(row: dict[Any, Any]) -> list[str]:
-    ends = [(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("before", "after")]
-    return [f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f}" for value, low, high in ends]
+    from core.report.cells import number
+
+    sides = []
+    for side in ("before", "after"):
+        value, low, high = (number(row[name], digits=4) for name in (side, f"{side}_low", f"{side}_high"))
+        sides.append(f"{value} ({low} to {high})" if row[f"{side}_low"] == row[f"{side}_low"] else value)
+    return sides
 
 
 def _write(path: Path, text: str) -> None:

@@ -94,7 +94,7 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
     every = families(files, seen).set_index(keys)
     for frame in (every, shown):
         same = [each for each in frame.columns if each in of_report.columns]
-        assert {"median_abs_percent", "abs_low", "n_items", "p_holm", "drift", "scatter"} <= set(same)
+        assert {"median_abs_percent", "abs_low", "n_items", "p_holm", "drift", "conflict", "beyond"} <= set(same)
         pd.testing.assert_frame_equal(frame[same], of_report.loc[frame.index, same], check_dtype=False)
     for key in shown.index:
         mine = 100 * risk.loc[(*key, IQR), ["risk", "low", "high"]]
@@ -102,7 +102,8 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
     assert printed(card_report(store(files), scope)) == [
         [evaluator, axis, f"{family} (of {row['n_families']})",
          said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2), str(row["n_items"]),
-         said(at_gap.loc[(evaluator, axis, family)], digits=1), f"{row['drift']}; {row['scatter']}"]
+         said(at_gap.loc[(evaluator, axis, family)], digits=1),
+         "; ".join(filter(None, row[["drift", "scatter", "conflict"]]))]
         for (evaluator, axis, family), row in of_report.loc[shown.index].join(shown[["n_families"]]).iterrows()
     ]  # fmt: skip
 

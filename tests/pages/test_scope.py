@@ -197,7 +197,7 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     assert f"Run {chosen.get('run', 'first')} " in printed
     rows = re.findall(
         r"<td class=\"words\">([\w-]+) \(of \d+\)</td><td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
-        r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td class=\"words\">([^<]+); ([^<]+)</td>", printed
+        r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td class=\"words\">([^<;]+); ([^<;]+)[^<]*</td>", printed
     )  # fmt: skip
     assert [(each[0], *(f"{float(value):.1f}" for value in each[1:4]), each[4], *each[8:]) for each in rows] == shown
     assert [each[5:8] for each in rows] == risks

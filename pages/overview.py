@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.analysis.overview import not_on_card
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
@@ -46,7 +47,7 @@ def _numbers(files: Signature, scope: Narrowed) -> None:
     draw_findings(worst)
     st.subheader("Fairness card", anchor=False)
     if table.empty:
-        st.info("No family has a percent change yet.")
+        st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
         draw_card(table, contrasts, risk)
     st.subheader("Take it home", anchor=False)

@@ -18,6 +18,7 @@ from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.power import reach
+from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
 
 ALL = "all"
@@ -63,6 +64,8 @@ class Effect:
     Args:
         median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
         median_abs_percent: the same of |%Δ|.
+        beyond: items in percent whose |%Δ| is above the margin, with its 95 % interval beyond_low to beyond_high; see
+            :func:`core.statistics.shares.share`.
         median_delta: the same of Δ, on the score's own scale.
         standardised: median Δ in standard deviations of the evaluator's clean scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
@@ -84,6 +87,9 @@ class Effect:
     median_abs_percent: float
     abs_low: float
     abs_high: float
+    beyond: float
+    beyond_low: float
+    beyond_high: float
     median_delta: float
     delta_low: float
     delta_high: float
@@ -135,13 +141,18 @@ def effect(
     percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
-    test, power = _tested(changes, keep), reach(moved, margin=margin)
+    test, power, far = _tested(changes, keep), reach(moved, margin=margin), _beyond(sizes, groups, margin)
     unit = spread if spread > 0 else math.nan
-    notes = (_zero_said(n_zero, n_shifts + n_zero), _negative_said(negative, len(before)), moved.note)
+    notes = (
+        _missing_said(n_missing, n_shifts + n_zero + n_missing),
+        _negative_said(negative, len(before)) or _zero_said(n_zero, n_shifts + n_zero),
+        _still_said(percent),
+        "" if negative else moved.note,
+    )
     return Effect(
-        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high, shift.estimate, shift.low,
-        shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
-        test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
+        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high, *far, shift.estimate,
+        shift.low, shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before),
+        test.name, test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
         UNDECIDED if negative else scatter(size, margin=margin), power.detectable, power.needed,
         len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
@@ -158,6 +169,13 @@ def _tested(changes: Changes, keep: np.ndarray) -> PairedTest:
     return paired_test(*_scored(changes, keep))
 
 
+def _beyond(sizes: np.ndarray, groups: np.ndarray | None, margin: float) -> tuple[float, float, float]:
+    """Share of items beyond the margin, in percent, with its interval."""
+    known = ~np.isnan(sizes)
+    found = share(sizes[known] > margin, groups=None if groups is None else groups[known])
+    return 100 * found.estimate, 100 * found.low, 100 * found.high
+
+
 def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
     """A change in percent of a negative score has the wrong sign: none is given where a baseline is one."""
     return np.full(len(percent), math.nan) if negative else percent
@@ -172,6 +190,19 @@ def _drift_of_delta(shift: Interval) -> str:
 
 def _zero_said(zero: int, scored: int) -> str:
     return f"baseline 0 in {zero} of {scored} shifts" if zero else ""
+
+
+def _missing_said(missing: int, stored: int) -> str:
+    return f"no score for {missing} of {stored} shifts" if missing else ""
+
+
+def _still_said(percent: np.ndarray) -> str:
+    """A median of mostly zeros is 0 whatever the other items do: say so."""
+    known = percent[~np.isnan(percent)]
+    still = int((known == 0).sum())
+    if 2 * still <= len(known) or still == len(known):
+        return ""
+    return f"{still} of {len(known)} items do not move: the median cannot show what the others do"
 
 
 def _negative_said(negative: int, items: int) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flips.risk import UNITS, cell_risks, shift_cells
 from core.analysis.table import View
-from core.analysis.verdicts import MARGIN, SCATTERS
+from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.probes.base import Axis
 from core.store.store import Store
 
@@ -40,8 +40,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     """Worst family on each axis for every evaluator, beside the noise floor.
 
     The worst family is the one with the largest median |percent change|; of equal ones that whose interval reaches
-    further. It is picked from ``n_families`` after seeing the data, so its interval is that of a maximum; the column
-    says of how many.
+    further, then that of which more items lie beyond the margin. It is picked from ``n_families`` after seeing the
+    data, so its interval is that of a maximum; the column says of how many.
 
     Args:
         view: of the table of scores.
@@ -49,18 +49,35 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
 
     Returns:
         One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, null_band
-        (:meth:`core.analysis.table.View.null_band`). Empty where there are no shifts.
+        (:meth:`core.analysis.table.View.null_band`). Empty where there are no shifts. Who has no row is named by
+        :func:`not_on_card`.
     """
     table = family_contrasts(view) if families is None else families
-    cells = table[table["axis"] != NULL].dropna(subset=["median_abs_percent"])
+    cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
-    ranked = cells.sort_values(["median_abs_percent", "abs_high", "family"], ascending=[False, False, True])
+    order = ["median_abs_percent", "abs_high", "beyond", "family"]
+    ranked = cells.sort_values(order, ascending=[False, False, False, True])
     worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     worst["null_band"] = [
         view.null_band(str(each.evaluator), str(each.corpus)) for each in worst.itertuples()
     ]  # fmt: skip
     return worst
+
+
+def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
+    """Evaluators that a fairness card has no row of, each with the reason, in sentences.
+
+    Args:
+        families: what :func:`family_contrasts` returned.
+    """
+    rows, said = families[families["axis"] != NULL], []
+    for (evaluator, corpus), own in rows.groupby(["evaluator", "corpus"], sort=True):
+        silent = own["drift"].isin(SILENT)
+        if silent.any() or own["median_abs_percent"].isna().all():
+            reason = own["drift"][silent].iloc[0] if silent.any() else own["note"].iloc[0] or "no %Δ"
+            said.append(f"{evaluator} on {corpus} is not on the card: {reason}.")
+    return tuple(said)
 
 
 def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:

@@ -33,6 +33,7 @@ HOLDS = "stays within the margin"
 CONSTANT = "constant: invariance says nothing"
 ALL_ZERO = "every score is 0: nothing can move"
 NO_SCORE = "no score"
+SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 """What is said of an evaluator whose scores cannot show a shift, instead of praise."""
 
 CLAIMS = (DRIFTS, DRIFTS_WITHIN)

@@ -235,6 +235,8 @@ def _sensitivities(family: Family, change: np.ndarray, lambdas: Sequence[float])
 def _common_scale(shifts: np.ndarray, change: np.ndarray) -> float | None:
     """The number c with change = c · shifts, to rounding; None where there is none."""
     at, moved = np.nan_to_num(shifts), np.nan_to_num(change)
+    _, power = np.frexp(max(np.abs(at).max(initial=0), np.abs(moved).max(initial=0)))  # squares stay numbers
+    at, moved = np.ldexp(at, -int(power)), np.ldexp(moved, -int(power))
     square = float((at * at).sum())
     if square == 0:
         return None

@@ -103,9 +103,11 @@ def _whole(changed: "pd.DataFrame", title: str) -> None:
 
 def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None:
     """Measured beside what holds by construction, each over the spread of its own side's clean scores."""
+    from core.report.cells import number
+
     told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}
     rows = [
-        (row["measure"], row["name"], _sides(row)[0], f"{told[row['measure'], row['name']]['after']:.4f}",
+        (row["measure"], row["name"], _sides(row)[0], number(told[row["measure"], row["name"]]["after"], digits=4),
          _sides(row)[1], _ratio(row), row["n"])
         for row in scored.to_dict("records")
         if row["gap"] != row["gap"]
@@ -117,8 +119,13 @@ def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None
 
 
 def _sides(row: Mapping[Any, Any]) -> list[str]:
-    ends = [(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("before", "after")]
-    return [f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f}" for value, low, high in ends]
+    from core.report.cells import number
+
+    sides = []
+    for side in ("before", "after"):
+        value, low, high = (number(row[name], digits=4) for name in (side, f"{side}_low", f"{side}_high"))
+        sides.append(f"{value} ({low} to {high})" if row[f"{side}_low"] == row[f"{side}_low"] else value)
+    return sides
 
 
 def _ratio(row: Mapping[Any, Any]) -> str:

@@ -91,6 +91,7 @@ def learn(
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
     from core.human.studies import list_studies
+    from core.store.files import csv_text
 
     if strength is not None and strength not in LAMBDAS:
         raise InvalidInput(f"--strength must be one of the strengths swept, 0, 0.05, …, 1, got {strength:g}")
@@ -125,7 +126,7 @@ def learn(
         if why := refusal(model):
             note(f"{output} is no evaluator: {why}. It serves 'calibrate apply' on a run's stored scores alone.")
     if sweep is not None:
-        _write(sweep, sweep_table(found, found.bands()).to_csv(index=False))
+        _write(sweep, csv_text(sweep_table(found, found.bands())))
 
 
 @app.command("apply", epilog=EPILOG, short_help="Write a run's scores under a calibrator.")
@@ -139,6 +140,7 @@ def apply_(
     from core.analysis.slices import Slice
     from core.calibration.file import read_calibrator
     from core.calibration.rows import calibrated_shifts
+    from core.store.files import csv_text
 
     known = read_calibrator(model)
     found = calibrated_shifts(_scores(run)[0].view(Slice(families=tuple(known.shifts))), known, name=name)
@@ -146,7 +148,7 @@ def apply_(
     if kind not in (".csv", ".parquet"):
         raise InvalidInput(f"{output} must end in .csv or .parquet")
     if kind == ".csv":
-        _write(output, found.to_csv(index=False))
+        _write(output, csv_text(found))
     else:
         from core.store.files import write_whole
 

@@ -6,7 +6,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.flips.risk import IQR
-from core.analysis.overview import card_risks, fairness_card, family_contrasts
+from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.charts.fairness import family_shifts
@@ -60,7 +60,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     families = family_contrasts(view)
     card = fairness_card(view, families=families)
     if card.empty:
-        raise InvalidInput("the runs hold no percent change of an invariant family; audit some invariant probes first")
+        raise InvalidInput(" ".join(not_on_card(families)) or "the runs hold no percent change of an invariant family; "
+                           "audit some invariant probes first")  # fmt: skip
     risks = card_risks(view, card)
     risks = risks[risks["unit"] == IQR]
     known = {
@@ -75,7 +76,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in table.scope.left_out),
+        *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *not_on_card(families))),
         *(_evaluator(name, card, known, picture) for name, picture in _pictures(families, card).items()),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "
         "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
@@ -103,12 +104,17 @@ def _row(row: pd.Series, risks: Risks) -> str:
     cells = (
         row["axis"], f"{row['family']} (of {row['n_families']})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
-        _with(*risk, digits=1), f"{row['drift']}; {row['scatter']}",
+        _with(*risk, digits=1), claims(row),
     )  # fmt: skip
     return "<tr>" + "".join(
         f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
         for header, cell in zip(_HEADERS, cells, strict=True)
     ) + "</tr>"  # fmt: skip
+
+
+def claims(row: pd.Series) -> str:
+    """What may be claimed of a family, and where its interval and its test do not say the same."""
+    return "; ".join(each for each in (row["drift"], row["scatter"], row["conflict"]) if each)
 
 
 def _with(value: float, low: float, high: float, *, digits: int) -> str:

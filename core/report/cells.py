@@ -9,6 +9,9 @@ from core.report.model import Table
 
 NOTHING = "—"
 
+_LONG, _LONG_COUNT = 1e7, 1e12
+"""A number, and one without decimals, from which on it is written by its power of ten."""
+
 
 def cells(table: Table) -> list[list[str]]:
     """Write every shown cell of a table.
@@ -29,10 +32,23 @@ def number(value: float | None, *, digits: int = 2, signed: bool = False) -> str
     """
     if value is None or pd.isna(value):
         return NOTHING
-    text = f"{abs(value):.{digits}f}"
+    text = decimals(value, digits=digits)
     if float(text) == 0:
         return text
     return ("−" if value < 0 else "+" if signed else "") + text
+
+
+def decimals(value: float, *, digits: int) -> str:
+    """Write a number without its sign; one too long to read by its power of ten.
+
+    Example:
+        >>> decimals(-1234.5678, digits=2), decimals(8.305e202, digits=4), decimals(25743016, digits=0)
+        ('1234.57', '8.305e202', '25743016')
+    """
+    if abs(value) < (_LONG if digits else _LONG_COUNT):
+        return f"{abs(value):.{digits}f}"
+    front, power = f"{abs(value):.3e}".split("e")
+    return f"{front}e{int(power)}"
 
 
 def p_value(p: float | None) -> str:

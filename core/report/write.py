@@ -10,6 +10,7 @@ from core.report.html import html
 from core.report.latex import latex
 from core.report.markdown import markdown
 from core.report.model import FORMATS, Report, Table
+from core.store.files import csv_text
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
@@ -67,4 +68,4 @@ def _figure(each: Figure, folder: Path, contents: Mapping[str, bytes]) -> list[P
 def _data(each: Table | Figure, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     frame = each.data if isinstance(each, Figure) else each.frame
-    return _text(folder / f"{each.id}.csv", frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    return _text(folder / f"{each.id}.csv", csv_text(frame, digits=10))

@@ -53,8 +53,8 @@ class LabRow:
 
     @property
     def zero_baseline(self) -> bool:
-        """Whether the percent change is undefined because the baseline is zero."""
-        return self.delta is not None and abs(self.baseline_score or 0.0) < SHIFT_FLOOR
+        """Whether the percent change is undefined because the baseline is zero or below."""
+        return self.delta is not None and (self.baseline_score or 0.0) < SHIFT_FLOOR
 
     @property
     def percent(self) -> float | None:

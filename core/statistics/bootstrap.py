@@ -251,6 +251,42 @@ def mean_bca_of_counts(
     return Interval(estimate, low, high, n, level)
 
 
+def mean_bca(
+    values: ArrayLike,
+    *,
+    level: float = 0.95,
+    groups: np.ndarray | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = RUN_SEED,
+) -> Interval:
+    """Mean with its BCa interval, values of one source resampled together; without sources see the counts above.
+
+    Args:
+        values: as of :func:`median_bca`.
+        level: confidence level in (0, 1).
+        groups: number of the source of each value; see :func:`median_bca_levels`.
+        resamples: number of bootstrap means.
+        seed: of the draws.
+
+    Returns:
+        The interval, degenerate as in :func:`median_bca`.
+    """
+    known = np.asarray(values, dtype=np.float64).ravel()
+    present = ~np.isnan(known)
+    sources, known = _sources(groups, present), known[present]
+    if sources is None or len(known) < 2 or np.ptp(known) == 0:
+        return mean_bca_of_counts(*np.unique(known, return_counts=True), level=level, resamples=resamples, seed=seed)
+    estimate, n = float(known.mean()), len(known)
+    sizes, sums = np.bincount(sources), np.bincount(sources, weights=known)
+    if len(sizes) < 2:
+        return Interval(estimate, math.nan, math.nan, n, level, "one source has no interval")
+    counts = _seeded_counts(len(sizes), resamples, seed)
+    drawn, left_out = (counts @ sums) / (counts @ sizes), (sums.sum() - sums) / (n - sizes)
+    a = acceleration(left_out.mean() - left_out)
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=a, level=level)
+    return Interval(estimate, low, high, n, level)
+
+
 def _sources(groups: np.ndarray | None, present: np.ndarray) -> np.ndarray | None:
     """Rank of each present value's source; None where each is one of its own."""
     if groups is None:

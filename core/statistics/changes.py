@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 from core.statistics.arithmetic import row_medians
 
 SHIFT_FLOOR = 1e-6
-"""Baselines with |score| below this have no percent change; they are counted. Source: PROTOCOL section 3."""
+"""Baselines below this have no percent change, negative ones neither: divided by one, a rise would read as a fall. They
+are counted. Source: PROTOCOL section 3."""
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
-    """%Δ = 100 · (after - before) / before; NaN where |before| is below SHIFT_FLOOR or a score is missing.
+    """%Δ = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
 
     Args:
         after: scores under an edit, any shape.
@@ -24,11 +25,11 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     Source: PROTOCOL section 3 (paper A, 3.3).
 
     Example:
-        >>> percent_change([0.5, 0.5], [0.4, 0.0]).round(1)
-        array([25., nan])
+        >>> percent_change([0.5, 0.5, -0.3], [0.4, 0.0, -0.4]).round(1)
+        array([25., nan, nan])
     """
     first = np.asarray(before, dtype=np.float64)
-    floored = np.where(np.abs(first) >= SHIFT_FLOOR, first, math.nan)
+    floored = np.where(first >= SHIFT_FLOOR, first, math.nan)
     return np.asarray(100 * (np.asarray(after, dtype=np.float64) - first) / floored)
 
 
@@ -53,4 +54,7 @@ def standard_deviation(values: ArrayLike) -> float:
     present = present[~np.isnan(present)]
     if len(present) < 2:
         return math.nan
-    return 0.0 if np.ptp(present) == 0 else float(present.std(ddof=1))
+    if np.ptp(present) == 0:
+        return 0.0
+    _, power = np.frexp(np.abs(present).max())  # by a power of two, which rounds nothing, squares stay numbers
+    return float(np.ldexp(np.ldexp(present, -int(power)).std(ddof=1), int(power)))

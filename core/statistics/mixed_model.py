@@ -10,7 +10,7 @@ References:
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,21 @@ def mixed_effect(
         InvalidInput: if shapes differ, perturbed is not 0 or 1, or a score is infinite.
     """
     frame = _checked(scores, perturbed, images, categories)
+    # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
+    _, power = np.frexp(frame["score"].abs().max() if len(frame) else 1.0)
+    found = _fitted(frame.assign(score=np.ldexp(frame["score"], -int(power))), level)
+    return replace(
+        found, effect=_times(found.effect, power), low=_times(found.low, power), high=_times(found.high, power),
+        image_sd=_times(found.image_sd, power), category_sd=_times(found.category_sd, power),
+        residual_sd=_times(found.residual_sd, power),
+    )  # fmt: skip
+
+
+def _times(value: float, power: int) -> float:
+    return float(np.ldexp(value, int(power)))
+
+
+def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
     rows, of_image, of_category = len(frame), frame["image"].nunique(), frame["category"].nunique()
     notes = ["one category: no intercept for it"] if of_category == 1 else []
     reason = _no_fit(frame)

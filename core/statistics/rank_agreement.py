@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval, mean_bca_of_counts
+from core.statistics.bootstrap import Interval, mean_bca
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def direction_agreement(
     where its own median shift has that sign; an item that does not move counts 0.5.
 
     Args:
-        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta.
+        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
+            where items share theirs: they are resampled together.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
 
@@ -88,7 +89,9 @@ def direction_agreement(
         known = ", ".join(sorted(map(str, shifts["corpus"].unique()))) or "none"
         raise InvalidInput(f"no shift is of the reference corpus {reference!r}; corpora here: {known}")
     keys = list(by)
-    items = shifts.groupby([*keys, "corpus", "item"], observed=True)["delta"].median().dropna()
+    shifts = shifts if "source" in shifts else shifts.assign(source=shifts["item"])
+    named = [*keys, "corpus", "source", "item"]
+    items = shifts.groupby(named, observed=True)["delta"].median().dropna()
     medians = items.groupby(level=[*keys, "corpus"]).median()
     records = []
     for name, rows in items.reset_index().groupby([*keys, "corpus"], sort=True):
@@ -96,17 +99,18 @@ def direction_agreement(
         if corpus == reference:
             continue
         expected = float(medians.get((*cell, reference), math.nan))
-        records.append({**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows["delta"], expected)})
+        records.append({**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows, expected)})
     return pd.DataFrame(records, columns=[*keys, "corpus", *_DIRECTION])
 
 
 _DIRECTION = ("reference_median", "median", "same_direction", "agreement", "low", "high", "n_items", "note")
 
 
-def _agreement(values: pd.Series, expected: float) -> dict[str, object]:
+def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
+    values = items["delta"]
     median = float(values.median())
     signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = mean_bca_of_counts([0.0, 0.5, 1.0], [(signs < 0).sum(), (signs == 0).sum(), (signs > 0).sum()])
+    found = mean_bca((1 + signs) / 2, groups=pd.factorize(items["source"])[0])
     if math.isnan(expected) or expected == 0:
         found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
     undecided = math.isnan(expected) or expected * median == 0

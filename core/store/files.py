@@ -5,9 +5,12 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -33,6 +36,39 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     except BaseException:
         _remove(temporary)
         raise
+
+
+def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
+    """Write a table as CSV whose texts are read back as texts.
+
+    A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not; here a family may have such a name.
+    It is written in single quotes, ``'null'``, and an empty cell alone is a missing one.
+
+    Args:
+        table: its index is not written.
+        digits: significant ones of a number; None: all.
+
+    Example:
+        >>> import pandas as pd
+        >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
+        "family,n\\n'null',3\\nblur,4\\n"
+    """
+    import pandas as pd
+
+    def told(cell: object) -> object:
+        return f"'{cell}'" if isinstance(cell, str) and cell in _READ_AS_MISSING else cell
+
+    texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
+    # a column of categories keeps its own kind of cells: it is written as plain ones
+    plain = table.assign(**{name: table[name].astype(object).map(told) for name in texts})
+    return str(plain.to_csv(index=False, float_format=f"%.{digits}g" if digits else None, lineterminator="\n"))
+
+
+_READ_AS_MISSING = frozenset(
+    ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+     "NULL", "NaN", "None", "n/a", "nan", "null")
+)  # fmt: skip
+"""What pandas reads as a missing value, unless it is told otherwise."""
 
 
 def write_json(path: Path, value: Any) -> None:

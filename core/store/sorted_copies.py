@@ -27,7 +27,7 @@ KEPT_BYTES = 8_000_000_000
 MEMORY = "1GB"
 """What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
 
-_FORMAT = 1
+_FORMAT = 2
 _ORDER = "evaluator, family, probe, corpus, item, subject, language, rank"
 
 Sources = dict[str, str]

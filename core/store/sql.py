@@ -17,7 +17,7 @@ def shifts_of(scores: str) -> str:
     """SELECT that makes the rows of ``shifts`` from a relation with the columns of ``scores``."""
     return f"""
 select s.*, b.score as baseline_score, b.caption as baseline_caption, s.score - b.score as delta,
-       case when abs(b.score) >= {SHIFT_FLOOR!r} then 100 * (s.score - b.score) / b.score end as percent
+       case when b.score >= {SHIFT_FLOOR!r} then 100 * (s.score - b.score) / b.score end as percent
 from {scores} s left join {scores} b
   on b.run = s.run and b.corpus = s.corpus and b.item = s.item and b.subject = s.subject
  and b.language = s.language and b.rank = s.rank and b.evaluator = s.evaluator and b.probe = s.baseline

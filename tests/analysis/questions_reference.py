@@ -41,6 +41,12 @@ def assert_shift(row: pd.Series, own: pd.DataFrame) -> None:
     assert (row["n_items"], row["n_scored"]) == (len(percent), len(items))
     assert row["median_percent"] == pytest.approx(percent.median(), nan_ok=True)
     assert row["median_delta"] == pytest.approx(items["delta"].median())
+    sizes = own["percent"].abs().groupby(own["item"]).median().dropna()
+    assert row["median_abs_percent"] == pytest.approx(sizes.median(), nan_ok=True)
+    beyond = 100 * (sizes > 1).mean() if len(sizes) else float("nan")
+    assert row["beyond"] == pytest.approx(beyond, nan_ok=True)
+    scored, counted = own["delta"].notna(), own["percent"].notna()
+    assert (row["n_shifts"], row["n_zero_baseline"]) == (counted.sum(), (scored & ~counted).sum())
     u = stats.mannwhitneyu(items["after"], items["before"]).statistic
     assert row["cliffs_delta"] == pytest.approx(2 * u / len(items) ** 2 - 1, abs=1e-12)
     if len(items) > 2:

@@ -6,10 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.overview import CARD_GAP, card_risks, fairness_card, family_contrasts, worst_findings
+from core.analysis.overview import (
+    CARD_GAP,
+    card_risks,
+    fairness_card,
+    family_contrasts,
+    not_on_card,
+    worst_findings,
+)
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from core.errors import InvalidInput
+from core.report.card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
@@ -142,3 +151,57 @@ def test_a_slice_of_nothing_has_an_empty_card_and_no_finding(store: Store, view:
     assert {"n_families", "null_band", "family"} <= set(card.columns)
     assert worst_findings(store, nothing).empty
     assert card_risks(nothing, card).empty
+
+
+def test_of_equal_medians_the_family_that_moves_more_items_is_the_worst_not_the_first_by_name(tmp_path: Path) -> None:
+    def value(probe: str, item: int) -> float:
+        return 0.5 + (0.1 if (probe, item % 24 < 5) == ("rotate-5", True) or (probe, item) == ("hflip", 3) else 0.0)
+
+    with Store.open(
+        write_run(tmp_path / "r", scores_of(["identity", "hflip", "rotate-5", "vflip"], 24, value))
+    ) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view).set_index("family")
+        assert set(families["median_abs_percent"]) == {0.0}
+        assert fairness_card(view)["family"].tolist() == ["rotation"]
+    assert families.loc["rotation", "beyond"] == pytest.approx(100 * 5 / 24)
+    assert families.loc["rotation", "note"].startswith("19 of 24 items do not move")
+
+
+def test_an_evaluator_without_a_row_is_named_with_its_reason(tmp_path: Path) -> None:
+    kinds = {"still": 0.3, "nought": 0.0, "silent": None, "below": -0.5, "usual": 0.5}
+    rows = [
+        row for name, level in kinds.items()
+        for row in scores_of(["identity", "vflip"], 12, lambda probe, item, own=level: own if own in (0.3, 0.0, None)
+                             else own + 0.01 * item * (probe == "vflip"), evaluator=name)
+    ]  # fmt: skip
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        families = family_contrasts(read_table(store).view())
+        card, printed = fairness_card(read_table(store).view()), card_report(store)
+        assert len(worst_findings(store, read_table(store).view())) == 1
+    assert card["evaluator"].tolist() == ["usual"]
+    assert not_on_card(families) == (
+        "below on c is not on the card: %Δ withheld: the baseline is negative in 12 of 12 items.",
+        "nought on c is not on the card: every score is 0: nothing can move.",
+        "silent on c is not on the card: no score.",
+        "still on c is not on the card: constant: invariance says nothing.",
+    )
+    assert all(sentence in printed for sentence in not_on_card(families))
+    assert set(families["evaluator"]) == set(kinds)
+
+
+def test_where_nobody_has_a_row_the_card_says_why(tmp_path: Path) -> None:
+    rows = scores_of(["identity", "vflip"], 12, lambda probe, item: 0.0)
+    with Store.open(write_run(tmp_path / "r", rows)) as store, pytest.raises(InvalidInput, match=r"e on c .* is 0"):
+        card_report(store)
+
+
+def test_no_claim_on_the_card_hides_what_a_median_cannot_see(card: pd.DataFrame, rows: pd.DataFrame) -> None:
+    judge = card.set_index(["evaluator", "axis"]).loc[("grounding-judge", "societal")]
+    own = rows[(rows["evaluator"] == "grounding-judge") & (rows["family"] == judge["family"])]
+    sizes = own["percent"].abs().groupby(own["item"]).median().dropna()
+    assert judge["median_abs_percent"] == 0.0
+    assert judge["beyond"] == pytest.approx(100 * (sizes > 1).mean())
+    assert judge["beyond_low"] > 25
+    assert judge["conflict"] == "the test finds that scores shift, the median does not show it"
+    assert f"{(sizes == 0).sum()} of {len(sizes)} items do not move" in judge["note"]

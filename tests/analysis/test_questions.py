@@ -103,9 +103,14 @@ def test_one_test_has_one_corrected_p_wherever_it_stands(answer: Answer, rows: p
         assert flips == pytest.approx([expected[SPATIAL.index("vertical-flip")]] * 3)
 
 
-def test_an_axis_stands_with_its_controls_alone(answer: Answer) -> None:
+def test_an_axis_is_what_its_families_do(answer: Answer, rows: pd.DataFrame) -> None:
     assert set(answer("S1-spatial")["label"]) == {*SPATIAL, "blur", "null"}
     assert set(answer("S1-societal")["label"]) == {"cultural", "economic", "gender", "emotion"}
+    plain = rows[~rows["control"] | rows["family"].isin(["blur", "null"])]
+    for found in (answer("S1-spatial"), answer("S1-societal")):
+        for _, row in found.iterrows():
+            assert_shift(row, of(plain, evaluator=row["evaluator"], family=row["label"]))
+        assert_corrected(found)
 
 
 @pytest.mark.parametrize(("id_", "families"), [("T3", SPATIAL[-1:]), ("S14", SPATIAL)])

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from core.evaluators.calibrator import read_calibrator
 from core.settings import ROOT
 from core.store.publish import publish
-from tests.analysis.made_runs import raw, scores_of, shifts, write_run
+from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
 from tests.calibration.corners import corner_run
 from tests.commands.calling import Invoke
 
@@ -209,3 +210,18 @@ def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> Non
     assert done.exit_code == 2
     assert "edits the caption" in done.stderr
     assert "calibrate for vertical-flip alone" in done.stderr
+
+
+@pytest.mark.parametrize("size", [1.0, 1e12])
+def test_what_cannot_be_told_is_a_dash_and_a_long_number_a_power_of_ten(
+    invoke: Invoke, tmp_path: Path, size: float
+) -> None:
+    rows = audited("vflip", "hflip", items=24)
+    rows = [{**row, "score": size * row["score"]} for row in rows] + [
+        {**row, "evaluator": "still", "score": 0.3} for row in rows
+    ]
+    done = invoke("calibrate", write_run(tmp_path / "r", rows), "--evaluator", "e")
+    assert done.exit_code == 0
+    assert "nan" not in done.stdout.lower().split()
+    assert "—" in done.stdout
+    assert not re.search(r"\d{9}", done.stdout)

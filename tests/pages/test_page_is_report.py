@@ -1,18 +1,23 @@
-"""A page's number is the report's: every question, whichever subject is held and however many runs a corpus has."""
+"""A page's number is the report's and the card's, whichever captions were held and however many runs a corpus has."""
 
+import re
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import streamlit as st
 
+from core.analysis.flips.risk import IQR
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
 from core.report.build import build
+from core.report.card import card_report
+from core.report.cells import number
 from core.settings import results_dir
-from pages.views.common.runs import Signature, present, scores, store
+from pages.views.common.runs import Signature, card, families, present, risks, scores, store
 from pages.views.results.data import answer, questions
 from tests.analysis.made_runs import SHIPPED, audited, write_run
 
@@ -20,19 +25,28 @@ EDITS = ("vflip", "hflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")
 WORDS = ("gender:boy", "gender:girl")
 
 
-def both_subjects(seed: int, *, evaluators: tuple[str, ...] = ("e", "f"), items: int = 24) -> list[dict]:
-    """An audit of images under both captions, of words under the template."""
+SUBJECTS = {"template": EDITS + WORDS, "human": EDITS, "both": ()}
+"""What an audit can hold, with its probes: images under both captions, words under the template."""
+
+STORED = [(held, runs) for held in SUBJECTS for runs in (1, 2)]
+"""Captions held and runs of the corpus."""
+
+
+def audit_of(held: str, *, seed: int, items: int) -> list[dict]:
+    """Rows of two evaluators under the captions held; no two have one score."""
     return [
         row
-        for place, name in enumerate(evaluators)
-        for subject, probes in (("template", EDITS + WORDS), ("human", EDITS))
-        for row in audited(*probes, seed=seed + place, subject=subject, evaluator=name, items=items)
+        for place, name in enumerate(("e", "f"))
+        for turn, subject in enumerate(("template", "human") if held == "both" else (held,))
+        for row in audited(
+            *SUBJECTS[subject], seed=seed + place + 5 * turn, subject=subject, evaluator=name, items=items
+        )
     ]
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Signature]:
-    """The store over one run of a corpus, over two, or over the shipped one."""
+    """The store over some runs of a corpus, (captions held, how many runs), or over the shipped one."""
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     st.cache_data.clear()
     st.cache_resource.clear()
@@ -40,8 +54,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
         results_dir().mkdir(parents=True)
         (results_dir() / "demo").symlink_to(SHIPPED, target_is_directory=True)
     else:
-        for place in range(request.param):
-            rows = both_subjects(10 * place, items=24 - 4 * place)
+        held, runs = request.param
+        for place in range(runs):
+            rows = audit_of(held, seed=10 * place, items=24 - 4 * place)
             write_run(results_dir() / f"run-{place}", rows, corpus={"name": "c"})
     yield present()
     st.cache_data.clear()
@@ -66,20 +81,82 @@ def assert_same(files: Signature, scope: Narrowed) -> set[str]:
             figure = drawing.figure(frame).frame
             if len(figure):
                 pd.testing.assert_frame_equal(figure, drawn[drawing.id], obj=drawing.id)
+    assert_card(files, scope, written)
     return compared
 
 
-@pytest.mark.parametrize("files", [1, 2], indirect=True, ids=["one run", "two runs"])
-@pytest.mark.parametrize("subject", ["template", "human"])
-def test_the_page_shows_what_the_report_writes(files: Signature, subject: str) -> None:
-    scope = narrow(store(files), Scope(subject=subject))
-    assert scope.runs == (("c", "run-0"),)
-    compared = assert_same(files, scope)
-    assert {"T3", "T5", "T13", "S1", "S1-spatial", "S11", "S14", "S15-coverage", "S-rotation"} <= compared
-    assert ("S4" in compared) == (subject == "template")
+def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFrame]) -> None:
+    """Hold the card of the page and the printed one to the report's rows of the same families."""
+    seen, keys = scope.only(), ["evaluator", "axis", "family"]
+    of_report = written["S1"].assign(family=written["S1"]["label"]).set_index(keys)
+    at_gap = written["T13"].set_index(keys)[["iqr_risk", "iqr_low", "iqr_high"]]
+    shown, risk = card(files, seen).set_index(keys), risks(files, seen).set_index([*keys, "unit"])
+    every = families(files, seen).set_index(keys)
+    for frame in (every, shown):
+        same = [each for each in frame.columns if each in of_report.columns]
+        assert {"median_abs_percent", "abs_low", "n_items", "p_holm", "drift", "conflict", "beyond"} <= set(same)
+        pd.testing.assert_frame_equal(frame[same], of_report.loc[frame.index, same], check_dtype=False)
+    for key in shown.index:
+        mine = 100 * risk.loc[(*key, IQR), ["risk", "low", "high"]]
+        assert mine.tolist() == pytest.approx(at_gap.loc[key].tolist(), nan_ok=True)
+    assert printed(card_report(store(files), scope)) == [
+        [evaluator, axis, f"{family} (of {row['n_families']})",
+         said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2), str(row["n_items"]),
+         said(at_gap.loc[(evaluator, axis, family)], digits=1),
+         "; ".join(filter(None, row[["drift", "scatter", "conflict"]]))]
+        for (evaluator, axis, family), row in of_report.loc[shown.index].join(shown[["n_families"]]).iterrows()
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("files", [2], indirect=True)
+def said(interval: pd.Series, *, digits: int) -> str:
+    value, low, high = (number(each, digits=digits) for each in interval)
+    return value if pd.isna(interval.iloc[1]) else f"{value} [{low}, {high}]"
+
+
+class Printed(HTMLParser):
+    """Rows of the tables of a card, each behind the name of its evaluator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.inside, self.evaluator = "", ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.inside = tag
+        if tag == "tr":
+            self.rows.append([self.evaluator])
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "h2":
+            self.evaluator = data
+        elif self.inside == "td":
+            self.rows[-1].append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+
+def printed(document: str) -> list[list[str]]:
+    parser = Printed()
+    parser.feed(document)
+    return [row for row in parser.rows if len(row) > 1]
+
+
+@pytest.mark.parametrize("files", STORED, indirect=True, ids=[f"{held}, runs {runs}" for held, runs in STORED])
+def test_the_page_shows_what_the_report_writes_and_the_card_states(
+    files: Signature, request: pytest.FixtureRequest
+) -> None:
+    held = re.sub(r".*\[(\w+),.*", r"\1", request.node.name)
+    for subject in ("template", "human") if held == "both" else (held,):
+        scope = narrow(store(files), Scope(subject="human" if (held, subject) == ("both", "human") else None))
+        assert scope.runs == (("c", "run-0"),)
+        assert scope.subject == subject
+        compared = assert_same(files, scope)
+        assert {"T3", "T5", "T13", "S1", "S1-spatial", "S11", "S14", "S15-coverage", "S-rotation"} <= compared
+        assert ("S4" in compared) == (scope.subject == "template")
+
+
+@pytest.mark.parametrize("files", [("both", 2)], indirect=True)
 def test_another_run_of_the_corpus_gives_the_numbers_of_that_run_on_both(files: Signature) -> None:
     other = narrow(store(files), Scope(runs=("run-1",), subject="human"))
     assert "T3" in assert_same(files, other)
@@ -96,7 +173,7 @@ def test_the_shipped_run_reads_the_same_on_page_and_in_report(files: Signature) 
     assert compared == {each.id for each in asked if each.columns and not each.needs(table)}
 
 
-@pytest.mark.parametrize("files", [1], indirect=True)
+@pytest.mark.parametrize("files", [("both", 1)], indirect=True)
 def test_fewer_evaluators_change_no_number_of_those_that_stay(files: Signature) -> None:
     whole, one = (narrow(store(files), Scope(subject="template", evaluators=names)) for names in ((), ("f",)))
     for id_ in ("S1", "T3", "S4", "S-rotation", "T13", "S2"):

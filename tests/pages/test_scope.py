@@ -174,18 +174,33 @@ def test_a_filter_of_another_scope_is_still_there_to_be_taken_back(open_page: Op
     assert "modifiers" not in app.query_params
 
 
-@pytest.mark.parametrize("subject", ["template", "human"])
-def test_the_screen_and_the_printed_card_state_the_same_numbers(open_page: Open, runs: None, subject: str) -> None:
-    app = open_page(OVERVIEW, subject=subject, run="first")
-    shown = re.findall(r"\*\*([\w-]+)\*\* ([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+)", said(app))
-    assert shown
-    with default_store() as store:
-        printed = card_report(store, narrow(store, Scope(runs=("first",), subject=subject)))
-    assert f"{subject} captions in en" in printed
-    rows = re.findall(
-        r"<td class=\"words\">([\w-]+) \(of \d+\)</td><td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)", printed
+@pytest.mark.parametrize("chosen", [
+    {"run": "first", "subject": "template"}, {"run": "first", "subject": "human"}, {"run": "second"},
+    {"subject": "human"}, {},
+])  # fmt: skip
+def test_the_screen_and_the_printed_card_state_the_same_numbers(
+    open_page: Open, runs: None, chosen: dict[str, str]
+) -> None:
+    app = open_page(OVERVIEW, corpus="squares", **chosen)
+    text = said(app)
+    shown = re.findall(
+        r"\*\*([\w-]+)\*\* ([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+) · \*\*(.+?)\*\*, \*\*(.+?)\*\*",
+        text,
     )
-    assert [(name, *(f"{float(each):.1f}" for each in numbers), n) for name, *numbers, n in rows] == shown
+    risks = re.findall(r"Flip risk ([\d.]+) % \(([\d.]+) to ([\d.]+)\)", text)
+    assert len(shown) == len(risks) > 0
+    scope = Scope(runs=(chosen["run"],) if "run" in chosen else (), corpus="squares", subject=chosen.get("subject"))
+    with default_store() as store:
+        narrowed = narrow(store, scope)
+        printed = card_report(store, narrowed)
+    assert f"{narrowed.subject} captions in en" in printed
+    assert f"Run {chosen.get('run', 'first')} " in printed
+    rows = re.findall(
+        r"<td class=\"words\">([\w-]+) \(of \d+\)</td><td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
+        r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td class=\"words\">([^<;]+); ([^<;]+)[^<]*</td>", printed
+    )  # fmt: skip
+    assert [(each[0], *(f"{float(value):.1f}" for value in each[1:4]), each[4], *each[8:]) for each in rows] == shown
+    assert [each[5:8] for each in rows] == risks
 
 
 def test_failures_show_a_pair_under_every_evaluator_whichever_are_chosen(open_page: Open, runs: None) -> None:

@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -157,6 +158,15 @@ def test_cells_write_intervals_changes_and_what_is_missing() -> None:
     assert number(-0.0004, digits=3) == "0.000"
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "written"),
+    [(8.305713612094e202, 4, "8.306e202"), (-1e200, 2, "−1.000e200"), (8119051769831.36, 4, "8.119e12"),
+     (25743016.0, 0, "25743016"), (9999999.4, 1, "9999999.4")],
+)  # fmt: skip
+def test_a_number_too_long_to_read_is_written_by_its_power_of_ten(value: float, digits: int, written: str) -> None:
+    assert number(value, digits=digits) == written
+
+
 def test_a_name_with_a_dollar_is_drawn_as_it_is() -> None:
     assert b"$y$" in drawing(small("$y$").figures[0])
 
@@ -169,7 +179,11 @@ def test_a_report_is_written_with_its_figures_and_data(demo_report: Report, fold
     assert len(links) == 2 * len(demo_report.figures)
     assert all((folder / link).is_file() for link in links)
     for table in demo_report.tables:
-        assert len(pd.read_csv(folder / "data" / f"{table.id}.csv")) == len(table.frame)
+        read = pd.read_csv(folder / "data" / f"{table.id}.csv")
+        assert len(read) == len(table.frame)
+        for name in (each.name for each in table.columns if each.kind == "text"):
+            there = np.array([value not in ("", None) and value == value for value in table.frame[name]])
+            assert (read[name].notna() == there).all(), (table.id, name)
     assert not (folder / "report.html").exists()
 
 

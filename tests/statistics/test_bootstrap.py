@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import bootstrap_medians, jackknife_medians, mean_bca_of_counts, median_bca
+from core.statistics.bootstrap import bootstrap_medians, jackknife_medians, mean_bca, mean_bca_of_counts, median_bca
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -139,3 +139,27 @@ def test_degenerate_shares_say_why(n: int, note: str) -> None:
     found = mean_bca_of_counts([0.0, 1.0], [0, n])
     assert note in found.note
     assert found.n == n
+
+
+def test_a_mean_over_sources_has_scipys_interval_over_sources() -> None:
+    rng = np.random.default_rng(8)
+    sizes = rng.integers(1, 6, size=60)
+    groups = np.repeat(np.arange(60), sizes)
+    values = rng.choice([0.0, 0.5, 1.0], size=len(groups)) * (rng.uniform(size=60) < 0.6)[groups]
+    members = [values[groups == source] for source in range(60)]
+    expected = stats.bootstrap(
+        (np.arange(60),), lambda drawn: np.concatenate([members[at] for at in drawn]).mean(), n_resamples=4999,
+        method="BCa", rng=np.random.default_rng(2), vectorized=False,
+    )  # fmt: skip
+    found = mean_bca(values, groups=groups)
+    assert (found.estimate, found.n) == (pytest.approx(values.mean()), len(values))
+    assert found.low == pytest.approx(expected.confidence_interval.low, abs=0.2 * expected.standard_error)
+    assert found.high == pytest.approx(expected.confidence_interval.high, abs=0.2 * expected.standard_error)
+    assert found.high - found.low > 1.2 * (mean_bca(values).high - mean_bca(values).low)
+
+
+def test_a_mean_of_values_of_their_own_is_that_of_their_counts() -> None:
+    values = [0.0, 1.0, 1.0, 0.5, 1.0, math.nan]
+    assert mean_bca(values, groups=np.arange(6)) == mean_bca(values) == mean_bca_of_counts([0.0, 0.5, 1.0], [1, 1, 3])
+    assert mean_bca([0.0, 1.0], groups=np.zeros(2, dtype=int)).note == "one source has no interval"
+    assert mean_bca([]).note == "no values"

@@ -26,8 +26,8 @@ def test_the_floor_is_that_of_the_protocol() -> None:
 @pytest.mark.parametrize(
     ("after", "before", "expected"),
     [
-        (0.5, 0.4, 25.0), (0.3, 0.4, -25.0), (-0.25, -0.5, -50.0), (0.4, 0.4, 0.0), (0.1, -0.1, -200.0),
-        (2e-6, 1e-6, 100.0), (2e-6, -1e-6, -300.0), (1e12, 5e11, 100.0),
+        (0.5, 0.4, 25.0), (0.3, 0.4, -25.0), (0.4, 0.4, 0.0), (-0.2, 0.1, -300.0), (2e-6, 1e-6, 100.0),
+        (1e12, 5e11, 100.0), (-0.25, -0.5, math.nan), (0.1, -0.1, math.nan), (2e-6, -1e-6, math.nan),
         (0.5, 9.99e-7, math.nan), (0.5, -9.99e-7, math.nan), (0.5, 0.0, math.nan),
         (math.nan, 0.5, math.nan), (0.5, math.nan, math.nan),
     ],
@@ -39,7 +39,7 @@ def test_percent_changes_by_hand(after: float, before: float, expected: float) -
 def test_a_percent_change_keeps_the_shape_and_the_scores() -> None:
     before = np.array([[0.5, 0.0, -1.0]])
     after = np.array([[0.25, 1.0, 1.0]])
-    np.testing.assert_allclose(percent_change(after, before), [[-50.0, math.nan, -200.0]])
+    np.testing.assert_allclose(percent_change(after, before), [[-50.0, math.nan, math.nan]])
     np.testing.assert_array_equal(before, [[0.5, 0.0, -1.0]])
 
 
@@ -68,3 +68,9 @@ def test_spreads_of_nothing_and_of_one_value() -> None:
     assert math.isnan(standard_deviation([3.0, math.nan]))
     assert standard_deviation([2.0, 2.0]) == 0.0
     assert standard_deviation([0.3] * 12) == 0.0  # though their mean is not 0.3 to the last digit
+
+
+@pytest.mark.parametrize("power", [-900, 60, 665])
+def test_the_unit_of_the_scores_changes_no_spread(power: int) -> None:
+    values = np.random.default_rng(3).normal(size=20)
+    assert standard_deviation(np.ldexp(values, power)) == np.ldexp(standard_deviation(values), power)

@@ -70,6 +70,16 @@ def test_the_unit_of_the_scores_does_not_matter() -> None:
     assert large.p == pytest.approx(small.p, rel=1e-4)
 
 
+@pytest.mark.parametrize("power", [-900, 665])
+def test_scores_of_any_size_have_the_same_fit_and_no_overflow(power: int) -> None:
+    frame = simulated(5)
+    usual = mixed_effect(*frame.to_numpy().T)
+    found = mixed_effect(*frame.assign(score=np.ldexp(frame["score"], power)).to_numpy().T)
+    assert (found.p, found.note) == (usual.p, usual.note)
+    for name in ("effect", "low", "high", "image_sd", "category_sd", "residual_sd"):
+        assert getattr(found, name) == np.ldexp(getattr(usual, name), power), name
+
+
 def test_coverage_of_the_interval_by_simulation() -> None:
     fits = [mixed_effect(*simulated(seed, images=30).to_numpy().T) for seed in range(100, 200)]
     hits = sum(fit.low <= 0.03 <= fit.high for fit in fits)

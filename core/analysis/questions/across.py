@@ -133,8 +133,9 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
         for evaluator in view.evaluators if probes else ():
             delta = view.changes(evaluator, probes).delta
             there = np.flatnonzero(~np.isnan(delta) & view.items)
+            own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source")}
             rows.append(pd.DataFrame({"evaluator": evaluator, "family": family, "item": there, "delta": delta[there],
-                                      "corpus": table.items["corpus"].to_numpy()[there]}))  # fmt: skip
+                                      **own}))  # fmt: skip
     shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     if shifts.empty or not (shifts["corpus"] == held).any():
         return pd.DataFrame(columns=[*_AGREED, "same"])

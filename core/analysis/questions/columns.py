@@ -26,6 +26,9 @@ TESTS = (
            f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."),
     Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
            "margin: its 95 % interval lies above it; within: below it."),
+    Column("beyond", "Items beyond % [95 % CI]", digits=0, low="beyond_low", high="beyond_high", help="Share of items "
+           "whose |%Δ| is above the margin: what a median of many zeros cannot show. Wilson, on the effective number "
+           "of items where some share a source"),
     Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
@@ -38,6 +41,7 @@ TESTS = (
            "with 80 % power"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
            "the margin, with 80 % power"),
+    Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),
 )  # fmt: skip
 """What stands behind the median of every shift."""
 
@@ -60,7 +64,8 @@ def how(tests: str) -> str:
         f"otherwise, two-sided; p (Holm) within an evaluator and corpus over {tests}, m of them, controls aside. "
         "Drift: does the 95 % interval of the median exclude 0 and the corrected test reject, does the 90 % interval "
         "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
-        "above or below the margin. A family is invariant only where both stay within it."
+        "above or below the margin. Items beyond: the share of items whose |%Δ| is above it. A family is invariant "
+        "only where both stay within it."
     )
 
 

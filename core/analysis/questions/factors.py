@@ -20,7 +20,8 @@ COLUMNS = (
     Column("h", "H", digits=1), Column("p", "p (Kruskal–Wallis)", kind="p"), Column("friedman_n", "n items", digits=0),
     Column("chi", "χ² (Friedman)", digits=1), Column("friedman_p", "p (Friedman)", kind="p"),
     Column("differ", "Pairs that differ", digits=0), Column("pairs", "of", digits=0),
-    Column("strongest", "Largest |δ|", kind="text"),
+    Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
+    Column("note", "Remark", kind="text"),
 )  # fmt: skip
 PAIR_COLUMNS = (
     EVALUATOR, CORPUS, Column("a", "A", kind="text"), Column("b", "B", kind="text"),
@@ -90,6 +91,7 @@ def _named(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return pairs.assign(**{side: [names[int(place)] for place in pairs[side]] for side in ("a", "b")})
 
 
+_TOLD_APART = 0.005
 _ROW = ("levels", "n", "h", "p", "friedman_n", "chi", "friedman_p", "differ", "pairs", "strongest", "note")
 _PAIR = ["evaluator", "corpus", "a", "b", "test", "p", "p_holm", "cliffs_delta", "n", "note"]
 
@@ -124,9 +126,9 @@ def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
 
 
 def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
-    """The pair furthest apart, the higher level first; nothing where no pair is apart."""
+    """The pair furthest apart, the higher level first; nothing where that would be written as δ 0.00."""
     sizes = pairs["cliffs_delta"].abs().to_numpy(dtype=float)
-    if not len(sizes) or not np.nanmax(sizes, initial=0.0) > 0:
+    if not len(sizes) or not np.nanmax(sizes, initial=0.0) >= _TOLD_APART:
         return ""
     top = pairs.iloc[int(np.nanargmax(sizes))]
     first, second = (top["a"], top["b"]) if top["cliffs_delta"] >= 0 else (top["b"], top["a"])

@@ -36,6 +36,7 @@ def _agreement() -> Question:
     columns = (
         EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT, Column("spearman", "Spearman’s ρ"),
         Column("kendall_b", "Kendall’s τ_b"), Column("kendall_c", "τ_c"), Column("p", "p (τ = 0)", kind="p"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import streamlit as st
 from core.charts.interactive import page
 from core.charts.spec import Figure
 from core.charts.still import picture
+from core.store.files import csv_text
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """Kind of a picture file -> its media type."""
@@ -28,7 +29,7 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
         return table() if callable(table) else table
 
     with st.container(horizontal=True, gap="small"):
-        _button("CSV", lambda: made().to_csv(index=False).encode("utf-8-sig"), f"{stem}.csv", "text/csv", f"{key}.csv")
+        _button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", "text/csv", f"{key}.csv")
         _button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", "application/octet-stream", f"{key}.parquet")
 
 

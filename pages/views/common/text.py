@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from core.report.cells import decimals
+
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^])")
 
 
@@ -22,7 +24,9 @@ def safe(text: str, *, limit: int = 200) -> str:
 
 def number(value: float | None, *, digits: int = 3) -> str:
     """Write a number, or a dash where there is none."""
-    return "—" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    if value is None or math.isnan(value):
+        return "—"
+    return ("-" if value < 0 else "") + decimals(value, digits=digits)
 
 
 def thousands(count: int) -> str:

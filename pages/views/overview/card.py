@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.risk import IQR
+from core.analysis.overview import not_on_card
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
@@ -45,6 +46,8 @@ def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame) 
         "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "
         "that nobody can see. *Drifts* is about the signed median, *scatters* about how far items move whichever way."
     )
+    for sentence in not_on_card(contrasts):
+        st.markdown(safe(sentence))
     with st.expander("Every number of the card", icon=":material/table:"):
         _numbers(card, risks)
 
@@ -55,6 +58,7 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
         f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
+        + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
     )
     st.caption(_risk(row, risks), help=_RISK)
 
@@ -81,8 +85,10 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "low": percent("CI low", format="%+.2f"), "high": percent("CI high", format="%+.2f"),
             "median_abs_percent": percent("Median |%Δ|", format="%.2f"),
             "abs_low": percent("CI low", format="%.2f"), "abs_high": percent("CI high", format="%.2f"),
+            "beyond": percent("Items beyond the margin, %", format="%.0f"),
+            "conflict": "Where interval and test differ",
             "n_items": percent("n items"), "n_shifts": percent("n shifts"),
-            "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0"),
+            "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
             "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
             "n_families": percent("Of families"),
             "null_band": percent("Null edits' median |%Δ|", format="%.2f"),

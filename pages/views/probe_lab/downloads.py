@@ -11,6 +11,7 @@ from core.corpora.images import encode_png
 from core.probes.base import IDENTITY, Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
+from core.store.files import csv_text
 from pages.views.common.text import number
 
 
@@ -20,7 +21,7 @@ def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe])
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
-        "Results as CSV", lambda: result.table().to_csv(index=False).encode("utf-8-sig"), f"{stem}.csv", "text/csv",
+        "Results as CSV", lambda: csv_text(result.table()).encode("utf-8-sig"), f"{stem}.csv", "text/csv",
         icon=":material/table:", on_click="ignore", key="lab.csv",
     )  # fmt: skip
     first.download_button(

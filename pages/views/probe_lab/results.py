@@ -105,7 +105,7 @@ def _below(rows: pd.DataFrame, band: NullBand) -> str:
     rejected = int(rows["rejected"].sum())
     unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
     if zero:
-        said.append(f"{counted(zero, 'probe')} without %Δ: the baseline scores 0.")
+        said.append(f"{counted(zero, 'probe')} without %Δ: the baseline scores 0 or less.")
     if unscored:
         said.append(f"{counted(unscored, 'probe')} without a score, see the table.")
     if rejected:
@@ -143,7 +143,7 @@ def table(result: LabResult) -> None:
             "score": st.column_config.NumberColumn("Score", format="%.4f"),
             "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
             "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
-            "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline scores 0"),
+            "percent": st.column_config.NumberColumn("%Δ", format="%+.2f", help="— where the baseline is 0 or less"),
             "mind": st.column_config.TextColumn("To note", width="medium"),
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
             "inside": st.column_config.NumberColumn("Object inside", format="percent",
@@ -158,7 +158,7 @@ def _mind(row: pd.Series) -> str:
     if row["in_null_band"] is False:
         said.append("outside the null band")
     if row["zero_baseline"]:
-        said.append("baseline scores 0, no %Δ")
+        said.append("baseline scores 0 or less, no %Δ")
     if row["truncated"]:
         said.append("caption truncated")
     if pd.notna(row["object_inside"]) and row["object_inside"] < 0.9:

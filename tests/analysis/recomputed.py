@@ -1,0 +1,49 @@
+"""Which test works a question's answer out anew from the raw Parquet: one entry a question, each by a file's name.
+
+A question without an entry fails :mod:`tests.analysis.test_every_question_is_recomputed`. An entry is worth its test:
+one that reads stored rows by pandas alone and never asks the table of scores.
+"""
+
+from collections.abc import Mapping
+
+SHIPPED = "test_questions.py"
+CORPORA = "test_questions_of_corpora.py"
+
+RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    SHIPPED: {
+        "test_every_family_is_what_its_plain_probes_do_to_items": ("S1",),
+        "test_an_axis_is_what_its_families_do": ("S1-spatial", "S1-societal"),
+        "test_the_mixed_model_of_whole_pairs_gives_the_mean_shift": ("T3", "S14"),
+        "test_the_two_contrasts_of_table_4_are_of_the_scores_themselves": ("T4",),
+        "test_composites_are_dropped_by_their_own_diagnostics": ("T2",),
+        "test_every_probe_of_a_family_has_a_row_beside_the_controls": ("S-reposition", "S-rotation"),
+        "test_levels_of_a_family_are_tested_as_scipy_does": (
+            "S2", "S-rotation-levels", "S6", "S7", "S8", "S9", "S2-pairs", "S-rotation-levels-pairs", "S6-pairs",
+            "S7-pairs", "S8-pairs", "S9-pairs",
+        ),
+        "test_clean_scores_by_level_are_those_of_the_raw_rows": (
+            "T5", "T6", "S3-coverage", "S3-category", "S3-coverage-pairs", "S3-category-pairs",
+        ),
+        "test_shifts_by_level_are_those_of_the_items_of_the_level": ("S15-coverage", "S15-category"),
+        "test_the_map_of_category_and_coverage_holds_every_cell_that_has_an_item": ("S18",),
+        "test_the_curve_on_coverage_is_the_least_squares_natural_spline": ("S17",),
+        "test_shares_of_categories_are_those_of_the_items": ("S21",),
+        "test_words_are_held_against_the_neutral_caption_of_their_length": ("T7", "T8", "S4", "S5"),
+        "test_words_cross_with_what_is_shown": ("S16",),
+        "test_neutral_words_stand_together_with_the_shift_from_the_bare_caption": ("S12",),
+        "test_evaluators_agree_as_scipy_finds": ("S11",),
+        "test_what_was_left_out_is_counted_from_the_rejections": ("S13",),
+        "test_evaluators_stand_with_the_fingerprints_of_the_manifest": ("S0",),
+        "test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap": ("T13", "S10"),
+        "test_calibration_starts_from_what_the_held_out_items_do": ("T14", "T15", "T16"),
+        "test_agreement_along_the_strength_starts_at_that_of_the_clean_scores": ("S23",),
+    },
+    "test_blur_control.py": {"test_the_control_compares_each_item_with_itself_as_the_raw_rows_do": ("S22",)},
+    CORPORA: {
+        "test_the_curve_on_distance_is_the_least_squares_natural_spline_of_the_grid": ("S19",),
+        "test_a_family_in_every_corpus_is_what_its_rows_there_are": ("S20",),
+        "test_subsets_are_medians_of_each_item_s_mean_corpus_by_corpus": ("T9", "T10", "T11"),
+        "test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference": ("T12",),
+    },
+}  # fmt: skip
+"""File -> its test -> questions whose published numbers it holds to the stored rows."""

@@ -9,9 +9,12 @@ import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, EVALUATOR
+from core.analysis.questions.contrasts import named_groups
 from core.analysis.table import ScoreTable, View
-from core.calibration.effect import before_after
+from core.calibration.contrasts import contrasts_of
+from core.calibration.effect import before_after, changed
 from core.calibration.fit import Fit, fit
+from core.calibration.sweep import calibrated
 from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
@@ -72,10 +75,13 @@ def _societal(note: str) -> Question:
 
 
 def _risks(note: str) -> Question:
-    columns = (EVALUATOR, CORPUS, _FAMILY, _N, _change("Risk %, before → after [95 % CI]", digits=1))  # fmt: skip
+    columns = (EVALUATOR, CORPUS, Column("name", "Contrast or family", kind="text"), Column("of", "Which", kind="text"),
+               _N, _change("Risk %, before → after [95 % CI]", digits=1))  # fmt: skip
+    note = f"{note} The paper's contrasts come first, then whole families."
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        frame = _measure(view, "flip risk")
+        frames = [_contrast_risks(view, name) for name in _all(view)]
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["evaluator", "of", *_BOUNDS])
         return frame.assign(**{name: 100 * frame[name] for name in _BOUNDS})
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after"
@@ -136,6 +142,21 @@ def _measure(view: View, measure: str) -> pd.DataFrame:
         for name, each in _all(view).items()
     ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["evaluator", "axis", *_BOUNDS])
+
+
+@once
+def _contrast_risks(view: View, evaluator: str) -> pd.DataFrame:
+    """Flip risk of the contrasts and of the whole families on the test split, each side at its own gap."""
+    found, own = _made(view, evaluator).fit, view.table.only(view.table.reference).view(view.chosen)
+    named = named_groups(own)
+    places = {name: place for place, name in enumerate(own.table.items[["corpus", "item"]].itertuples(index=False))}
+    items = np.array([places[name] for name in found.scores.items], dtype=np.intp)
+    after = calibrated(found.scores, found.terms, found.choice.strength)
+    sides = (contrasts_of(each, named, items) for each in (found.scores, after))
+    rows = changed(*sides, {}, bands={}, gaps=(GAP,))
+    of = {each.group.label: each.of for each in named}
+    rows = rows[rows["measure"] == "flip risk"]
+    return rows.assign(evaluator=evaluator, corpus=view.table.reference, of=rows["name"].map(of)).reset_index(drop=True)
 
 
 def _by_axis(view: View, options: Options) -> pd.DataFrame:

@@ -22,8 +22,8 @@ from core.analysis.questions.columns import (
     axis_of,
     how,
 )
+from core.analysis.questions.contrasts import shown
 from core.analysis.questions.needs import left_out, no_probe
-from core.analysis.questions.words import shown
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION
 from core.statistics.rank_agreement import direction_agreement

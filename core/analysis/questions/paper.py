@@ -12,6 +12,36 @@ CORNERS = ("reposition-TL", "reposition-BR")
 SMALL_TURNS = ("rotate-10", "rotate+10")
 """Table 4, figure 4."""
 
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What the paper compares under one name.
+
+    Args:
+        label: names its rows.
+        family: that its probes are of.
+        probes: that are edited; an item counts the median over those that are here.
+        against: probe that each is compared with, which must be here too; empty for its own baseline.
+    """
+
+    label: str
+    family: str
+    probes: tuple[str, ...]
+    against: str = ""
+
+
+_CULTURAL = ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")
+
+CONTRASTS = (
+    Contrast("vertical flip", FLIP, ("vflip",)),
+    Contrast("bottom right vs top left", "reposition", CORNERS[1:], CORNERS[0]),
+    Contrast("rotation by ±10°", "rotation", SMALL_TURNS),
+    Contrast("cultural vs neutral", "cultural", tuple(f"cultural:{word}" for word in _CULTURAL)),
+    Contrast("cheap, expensive vs neutral", "economic", ("economic:cheap", "economic:expensive")),
+)
+"""Columns of tables 13 and 16 and of figure 11; the second and third are the rows of table 4. Table 13 prints no list
+of words: those of tables 7 and 8 are taken."""
+
 DISTANCE = "distance"
 """Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve."""
 

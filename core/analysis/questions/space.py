@@ -14,14 +14,14 @@ from core.analysis.effects import Group, corpora, effects, family_groups, probe_
 from core.analysis.questions import families, paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
+from core.analysis.questions.contrasts import contrast_group
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference
 from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis
 from core.statistics.mixed_model import mixed_effect
 
-CORNERS, SMALL_TURNS = "bottom right vs top left", "rotation by ±10°"
-"""Labels of the two contrasts of the paper's table 4."""
+_, _CORNERS, _SMALL_TURNS, *_ = paper.CONTRASTS  # the two of the paper's table 4
 
 BETA = Column("beta", "β₁ [95 % CI]", digits=4, signed=True, low="beta_low", high="beta_high",
               help="Mean shift on the evaluator's own scale, image and category as random intercepts")  # fmt: skip
@@ -76,9 +76,9 @@ def _moves() -> Question:
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
         f"left. {MIXED} {_POOLED}", (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS), compute, needs,
         (
-            Drawing("F3", "Repositioning, bottom right against top left", _DOTS, replace(_BY_CORPUS, only=CORNERS),
-                    "Figure 3"),
-            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=SMALL_TURNS), "Figure 4"),
+            Drawing("F3", "Repositioning, bottom right against top left", _DOTS,
+                    replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3"),
+            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4"),
         ),
         "Table 4", _CONTRASTS, SHIFTS,
     )  # fmt: skip
@@ -96,11 +96,8 @@ def families_of_space(view: View) -> list[Group]:
 
 def _move_groups(view: View) -> list[Group]:
     """The two contrasts of table 4, as far as the view keeps their probes."""
-    first, last = paper.CORNERS
-    here = set(view.probes([name for name in (*paper.CORNERS, *paper.SMALL_TURNS) if name in view.table.probes.index]))
-    turns = tuple(name for name in paper.SMALL_TURNS if name in here)
-    corners = [Group(CORNERS, (last,), first, "moves")] if {first, last} <= here else []
-    return corners + ([Group(SMALL_TURNS, turns, tests="moves")] if turns else [])
+    found = (contrast_group(view, each, tests="moves") for each in (_CORNERS, _SMALL_TURNS))
+    return [each for each in found if each is not None]
 
 
 def _mixed(table: ScoreTable) -> Question:

@@ -6,7 +6,6 @@ Source: paper A, sections 5.3 and B.3; PROTOCOL section 1.
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
@@ -25,6 +24,7 @@ from core.analysis.questions.columns import (
     by_value,
     how,
 )
+from core.analysis.questions.contrasts import shown
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
@@ -59,13 +59,6 @@ def word_families(table: ScoreTable) -> tuple[str, ...]:
 def numbers(family: str) -> paper.Numbers:
     """Numbers of a family of words: the paper's, else its name's."""
     return paper.WORDS.get(family) or paper.Numbers(f"S-{family}", f"F-{family}", f"S-{family}-levels")
-
-
-def shown(view: View, family: str) -> np.ndarray:
-    """Items that a family of words is said of, bool [N]: some are said of things only."""
-    if family not in paper.THINGS_ONLY:
-        return np.asarray(view.items)
-    return np.asarray(view.items & (view.table.items["category"].fillna("") != paper.PERSON).to_numpy())
 
 
 @once

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.analysis.effects import BASELINE
 from core.analysis.questions.contrasts import Named
+from core.analysis.table import BASELINE
 from core.calibration.orbits import Family, Orbits
 
 

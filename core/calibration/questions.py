@@ -149,11 +149,12 @@ def _contrast_risks(view: View, evaluator: str) -> pd.DataFrame:
     """Flip risk of the contrasts and of the whole families on the test split, each side at its own gap."""
     found, own = _made(view, evaluator).fit, view.table.only(view.table.reference).view(view.chosen)
     named = named_groups(own)
-    places = {name: place for place, name in enumerate(own.table.items[["corpus", "item"]].itertuples(index=False))}
+    known = zip(own.table.items["corpus"], own.table.items["item"], strict=True)
+    places = {name: place for place, name in enumerate(known)}
     items = np.array([places[name] for name in found.scores.items], dtype=np.intp)
     after = calibrated(found.scores, found.terms, found.choice.strength)
-    sides = (contrasts_of(each, named, items) for each in (found.scores, after))
-    rows = changed(*sides, {}, bands={}, gaps=(GAP,))
+    before, after = (contrasts_of(each, named, items) for each in (found.scores, after))
+    rows = changed(before, after, {}, bands={}, gaps=(GAP,))
     of = {each.group.label: each.of for each in named}
     rows = rows[rows["measure"] == "flip risk"]
     return rows.assign(evaluator=evaluator, corpus=view.table.reference, of=rows["name"].map(of)).reset_index(drop=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.questions.composites import NOTHING, OPEN, SAME, TURNED, filtered_moves
+from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, edges, filtered_moves
 from core.errors import InvalidInput
 from core.statistics.bootstrap import median_bca
 
@@ -104,3 +104,41 @@ def test_composites_of_one_source_are_resampled_together() -> None:
 def test_an_impossible_share_is_refused() -> None:
     with pytest.raises(InvalidInput, match="100"):
         filtered(*composites(2), shares=(100,))
+
+
+def test_both_edges_are_compared_item_by_item() -> None:
+    scores, measured = composites()
+    rng = np.random.default_rng(4)
+    hard = np.array([scores[0], scores[1] + rng.normal(0.02, 0.01, 40)])
+    hard[:, 7] = math.nan
+    rough = {name: values + 1 for name, values in measured.items()} | {"seam_ratio": np.full((2, 40), 2.0)}
+    soft = {**measured, "seam_ratio": np.full((2, 40), 0.5)}
+    one, other = edges({"feathered": scores, "hard": hard}, {"feathered": soft, "hard": rough})
+    both = np.arange(40) != 7
+    percent = [100 * (each[1] - each[0])[both] / each[0][both] for each in (scores, hard)]
+    assert (one["filter"], other["filter"]) == ("feathered", "hard")
+    assert one["n_items"] == other["n_items"] == 39
+    assert one["median_percent"] == pytest.approx(np.median(percent[0]))
+    assert other["median_percent"] == pytest.approx(np.median(percent[1]))
+    expected = median_bca(percent[0] - percent[1])
+    assert [other[name] for name in ("edge", "edge_low", "edge_high")] == pytest.approx(
+        [expected.estimate, expected.low, expected.high]
+    )
+    assert (one["seam"], other["seam"], other["direction"]) == (0.5, 2.0, SAME)
+
+
+def test_an_edge_turns_the_effect_only_where_its_interval_lies_on_the_other_side() -> None:
+    scores, measured = composites()
+    for shift, words in ((-0.2, TURNED), (-0.049, OPEN)):
+        hard = np.array([scores[0], scores[1] + shift])
+        row = edges({"feathered": scores, "hard": hard}, {"feathered": measured, "hard": measured})[1]
+        assert (row["median_percent"] < 0, row["direction"]) == (True, words) if words == TURNED else True
+
+
+def test_a_filter_that_takes_no_item_with_a_shift_says_that_there_is_nothing_to_drop() -> None:
+    scores, measured = composites()
+    measured["seam_energy"] = np.zeros((2, 40))
+    measured["seam_energy"][1, :2] = 5.0
+    scores[0, :2] = math.nan  # what it drops has one place only, and no shift
+    found = filtered(scores, measured, shares=(2.5,)).set_index("filter").loc["seam"]
+    assert (found["cut_items"], found["direction"]) == (0, NOTHING)

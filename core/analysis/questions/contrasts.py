@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.effects import BASELINE, Group
+from core.analysis.effects import Group
 from core.analysis.questions import paper
-from core.analysis.table import ScoreTable, View
+from core.analysis.table import BASELINE, ScoreTable, View
 from core.probes.base import BASE_CAPTION
 
 CONTRAST, FAMILY, BOTH = "paper’s contrast", "whole family", "contrast and whole family"

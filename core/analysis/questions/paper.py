@@ -9,6 +9,9 @@ FLIP = "vertical-flip"
 CORNERS = ("reposition-TL", "reposition-BR")
 """Tables 2 and 4, figure 3: the same object at the top left, and at the bottom right."""
 
+HARD_CORNERS = ("reposition-hard-TL", "reposition-hard-BR")
+"""Table 2, last line: the same places, cut hard instead of feathered."""
+
 SMALL_TURNS = ("rotate-10", "rotate+10")
 """Table 4, figure 4."""
 
@@ -79,4 +82,11 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
     "cultural": tuple(f"cultural:{word}" for word in ("American", "European", "Asian", "African")),
     "economic": ("economic:cheap", "economic:expensive"),
 }
-"""Tables 9 to 11: probes that are averaged an item, corpus by corpus."""
+"""Tables 9 to 12: probes that are averaged an item, corpus by corpus."""
+
+SUBSET_LABELS: Mapping[str, str] = {
+    FLIP: "vertical flip",
+    "cultural": "cultural subset",
+    "economic": "economic subset",
+}
+"""What the subsets are called beside whole families."""

@@ -11,6 +11,7 @@ import pandas as pd
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.questions import families, paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.baselines import BESIDE, LEADS, beside
 from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
@@ -26,6 +27,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference
+from core.analysis.questions.mixed import of_words
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION
@@ -44,8 +46,12 @@ CONTROL = " (control)"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """For each family of words: every word, whether they differ, and by what is shown; then the neutral words."""
     names = [*paper.WORDS, *(name for name in word_families(table) if name not in paper.WORDS)]
-    each = [question for name in names for question in (_words(name), *_levels(table, name))]
+    each = [question for name in names for question in _family(table, name)]
     return (*each, _crossed(table), _controls())
+
+
+def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
+    return _words(name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
 
 
 def word_families(table: ScoreTable) -> tuple[str, ...]:
@@ -82,11 +88,11 @@ def _words(family: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = word_effects(view, family, options.margin, options.bare)
-        return rows if (rows["tests"] != "").any() else rows.iloc[:0]
+        return beside(view, rows, family, bare=options.bare) if (rows["tests"] != "").any() else rows.iloc[:0]
 
     return Question(
-        own.table, title, "words", family, f"{how(tests)} {_AGAINST}{things}",
-        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *TESTS), compute,
+        own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}",
+        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS), compute,
         lambda table: no_family(table, family, what=f"{said} words"), (drawing,), own.table_paper, tests, _ASKS,
     )  # fmt: skip
 

@@ -100,10 +100,9 @@ def sentences(view: View) -> dict[str, str]:
     Args:
         view: of the table of scores, one corpus of it.
     """
-    found = blur_control(view).set_index("evaluator")
+    found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
     lack = _needs(view.table).partition("; an audit")[0] or "no item has both edits here"
-    return {name: _sentence(found.loc[name]) if name in found.index else f"Blur control: {lack}."
-            for name in view.evaluators}  # fmt: skip
+    return {name: _sentence(found[name]) if name in found else f"Blur control: {lack}." for name in view.evaluators}
 
 
 def _sentence(row: pd.Series) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from core.analysis.flips.risk import IQR, SCALE, Cell, cell_risks, group_cells
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
-from core.analysis.questions.contrasts import Named, named_groups, without
+from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.flip_risk import GAPS
@@ -56,13 +56,19 @@ def _needs(table: ScoreTable) -> str:
 
 @once
 def _risks(view: View, unit: str) -> pd.DataFrame:
-    found = cell_risks(_cells(view), unit=unit)
+    found = cell_risks(named_cells(view), unit=unit)
     return found.assign(**{name: 100 * found[name] for name in ("risk", "low", "high")})
 
 
 @once
-def _cells(view: View) -> tuple[Cell, ...]:
+def named_cells(view: View) -> tuple[Cell, ...]:
+    """Shifts of the paper's contrasts and of the whole families, of every evaluator and corpus, under their labels."""
     return group_cells(view, [(each.group, each.items) for each in _named(view)])
+
+
+def whole_families(view: View) -> set[str]:
+    """Labels of those that are of a whole family."""
+    return {each.group.label for each in _named(view) if each.of != CONTRAST}
 
 
 def _named(view: View) -> list[Named]:

@@ -33,7 +33,8 @@ class Geometry:
         level: WORD or PHRASE.
         points: columns family, modifier, projection, median_percent, low, high, n_items, n_objects (phrases behind
             the projection; 0 at word level); one row a modifier with both numbers.
-        tests: columns family, rho, p, n, method, note; ALL first, then family by family.
+        tests: columns family, rho, p, n, method, least, note; ALL first, then family by family. Each family has a
+            baseline of its own, so ALL ranks within families, and its orders keep every modifier in its own.
         neutral: mean projection of the neutral controls, NaN where there is none.
         left_out: one sentence for each modifier or word that could not be placed.
     """
@@ -124,10 +125,10 @@ def _tests(points: pd.DataFrame) -> pd.DataFrame:
     parts = [(ALL, points), *((name, points[points["family"] == name]) for name in families if len(families) > 1)]
     records = []
     for name, rows in parts:
-        found: RankTest = rank_test(rows["projection"], rows["median_percent"])
+        found: RankTest = rank_test(rows["projection"], rows["median_percent"], groups=rows["family"])
         records.append({"family": name, "rho": found.rho, "p": found.p, "n": found.n, "method": found.method,
-                        "note": found.note})  # fmt: skip
-    return pd.DataFrame(records, columns=["family", "rho", "p", "n", "method", "note"])
+                        "least": found.least, "note": found.note})  # fmt: skip
+    return pd.DataFrame(records, columns=["family", "rho", "p", "n", "method", "least", "note"])
 
 
 def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:

@@ -251,14 +251,14 @@ class ScoreTable:
         )
 
     def shifts(
-        self, evaluator: str, probes: Sequence[str], *, cells: np.ndarray | None = None
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, cells: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Every shift of some probes, and whether it is stored, scored or not.
+        """Every shift of some probes, and whether it is stored, scored or not; see :meth:`changes`.
 
         Returns:
             Δ, float64 [k, N], NaN without a score; bool [k, N].
         """
-        after, before, stored = self._pairs(evaluator, probes, BASELINE, cells)
+        after, before, stored = self._pairs(evaluator, probes, against, cells)
         return after - before, stored
 
     def _pairs(
@@ -402,9 +402,11 @@ class View:
         """See :meth:`ScoreTable.changes`; of every item, also those that the slice leaves out."""
         return self.table.changes(evaluator, probes, against=against, cells=self.cells)
 
-    def shifts(self, evaluator: str, probes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def shifts(
+        self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE
+    ) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
-        return self.table.shifts(evaluator, probes, cells=self.cells)
+        return self.table.shifts(evaluator, probes, against=against, cells=self.cells)
 
     def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
         """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""

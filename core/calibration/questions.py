@@ -9,10 +9,13 @@ import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, EVALUATOR
+from core.analysis.questions.contrasts import named_groups
 from core.analysis.table import ScoreTable, View
 from core.calibration.ablation import ablation
-from core.calibration.effect import before_after
+from core.calibration.contrasts import contrasts_of
+from core.calibration.effect import before_after, changed
 from core.calibration.fit import Fit, fit
+from core.calibration.sweep import calibrated
 from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
@@ -89,15 +92,18 @@ def _societal(of: str) -> Question:
 
 def _risks(of: str) -> Question:
     columns = (
-        EVALUATOR, CORPUS, *_READING, _FAMILY, _N, _change("Risk %, held out, before → after [95 % CI]", digits=1),
+        EVALUATOR, CORPUS, *_READING, Column("name", "Contrast or family", kind="text"),
+        Column("of", "Which", kind="text"), _N, _change("Risk %, held out, before → after [95 % CI]", digits=1),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        frame = _measure(view, "flip risk")
+        frames = [_contrast_risks(view, name, reading) for name, reading in _all(view, *READING)]
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["evaluator", "of", *_BOUNDS])
         return frame.assign(**{name: 100 * frame[name] for name in _BOUNDS})
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after, held out"
-    note = f"{HOW} The gap is 0.7 % of the interquartile range of the clean scores of the same side.{of}"
+    note = (f"{HOW} The gap is 0.7 % of the interquartile range of the clean scores of the same side. The paper's "
+            f"contrasts come first, then whole families.{of}")  # fmt: skip
     return _asked("T16", title, note, columns, compute)
 
 
@@ -201,6 +207,23 @@ def _measure(view: View, measure: str) -> pd.DataFrame:
     ]
     columns = ["evaluator", "axis", "reading", *_BOUNDS]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+
+@once
+def _contrast_risks(view: View, evaluator: str, reading: str) -> pd.DataFrame:
+    """Flip risk of the contrasts and of the whole families on the test split, each side at its own gap."""
+    found, own = _made(view, evaluator, reading).fit, _own(view)
+    named = named_groups(own)
+    known = zip(own.table.items["corpus"], own.table.items["item"], strict=True)
+    places = {name: place for place, name in enumerate(known)}
+    items = np.array([places[name] for name in found.scores.items], dtype=np.intp)
+    after = calibrated(found.scores, found.terms, found.choice.strength)
+    before, after = (contrasts_of(each, named, items) for each in (found.scores, after))
+    rows = changed(before, after, {}, bands={}, gaps=(GAP,))
+    of = {each.group.label: each.of for each in named}
+    rows = rows[rows["measure"] == "flip risk"]
+    about = {"evaluator": evaluator, "corpus": view.table.reference, "reading": reading, "basis": found.basis}
+    return rows.assign(**about, of=rows["name"].map(of)).reset_index(drop=True)
 
 
 def _by_axis(view: View, options: Options) -> pd.DataFrame:

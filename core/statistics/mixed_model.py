@@ -1,13 +1,4 @@
-"""Mixed effects: score ~ perturbed, crossed random intercepts for image and category, by REML, exact at any n.
-
-statsmodels handles crossed intercepts with dense matrices: minutes at a few thousand rows. Every image has few
-rows and there are few categories, so the mixed-model equations are solved here by eliminating the images (a
-diagonal block) and then the categories (a small dense one). Images of as many rows are summed once, so that an
-evaluation takes O(categories³), whatever the number of images.
-
-References:
-    [1] Bates, D. et al. (2015). Fitting linear mixed-effects models using lme4. JSS 67(1), section 3.4.
-"""
+"""Mixed effects of one edit: score ~ perturbed, crossed random intercepts for image and category, by REML."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import linalg, optimize, sparse
-from scipy.special import ndtr, ndtri
 
 from core.errors import InvalidInput
+from core.statistics.crossed_model import crossed_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +45,7 @@ class MixedEffect:
 def mixed_effect(
     scores: ArrayLike, perturbed: ArrayLike, images: ArrayLike, categories: ArrayLike, *, level: float = 0.95
 ) -> MixedEffect:
-    """Fit score ~ 1 + perturbed + (1 | image) + (1 | category) by REML.
-
-    1. Scale both intercepts' deviations by the residual one, θ = (image, category).
-    2. For a θ, eliminate images and categories and profile out β and σ² [1].
-    3. Minimise the profiled REML criterion over θ ≥ 0.
+    """Fit score ~ 1 + perturbed + (1 | image) + (1 | category) by REML; see :func:`crossed_model`.
 
     Args:
         scores: shape [n]; rows with a NaN are left out.
@@ -92,7 +78,6 @@ def _times(value: float, power: int) -> float:
 
 def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
     rows, of_image, of_category = len(frame), frame["image"].nunique(), frame["category"].nunique()
-    notes = ["one category: no intercept for it"] if of_category == 1 else []
     reason = _no_fit(frame)
     if reason == _SAME:
         shift, spread = _certain(frame)
@@ -100,92 +85,14 @@ def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
     if reason:
         none = math.nan
         return MixedEffect(none, none, none, none, none, none, none, rows, of_image, of_category, reason)
-    problem = _Problem(frame)
-    theta = problem.minimise()
-    beta, covariance, sigma = problem.solve(theta)
-    error = math.sqrt(covariance[1, 1])
-    half = -ndtri((1 - level) / 2) * error
-    notes += [f"no spread between {name}" for name, size in zip(_INTERCEPTS, theta, strict=False) if size < 1e-4]
-    return MixedEffect(
-        effect=float(beta[1]),
-        low=float(beta[1] - half),
-        high=float(beta[1] + half),
-        p=float(2 * ndtr(-abs(beta[1] / error))),
-        image_sd=float(theta[0] * sigma),
-        category_sd=float(theta[1] * sigma) if len(theta) == 2 else math.nan,
-        residual_sd=float(sigma),
-        n=rows,
-        images=of_image,
-        categories=of_category,
-        note="; ".join(notes),
-    )
+    design = np.column_stack([np.ones(rows), frame["perturbed"]])
+    found = crossed_model(frame["score"], design, *(pd.factorize(frame[name])[0] for name in ("image", "category")))
+    beta = found.estimate([0.0, 1.0], level=level)
+    return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, rows, of_image,
+                       of_category, found.note)  # fmt: skip
 
 
-_INTERCEPTS = ("images", "categories")
 _SAME = "every image moves by the same amount"
-
-
-class _Problem:
-    """Cross products of one fit; Z₁ images, Z₂ categories, X = (1, perturbed), y."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        image, category = (pd.factorize(frame[name])[0] for name in ("image", "category"))
-        n = len(frame)
-        self.centre, self.scale = frame["score"].mean(), frame["score"].std(ddof=0)
-        y = (frame["score"].to_numpy() - self.centre) / self.scale
-        x = np.column_stack([np.ones(n), frame["perturbed"].to_numpy(), y])
-        self.levels = category.max() + 1 if category.max() > 0 else 0
-        dummies = np.eye(self.levels)[category] if self.levels else np.empty((n, 0))
-        dense = np.hstack([dummies, x])
-        one = sparse.csr_array((np.ones(n), (image, np.arange(n))))
-        self.n = n
-        counts, by_image = np.bincount(image), one @ dense  # [images], [images, levels + 3]
-        self.products = dense.T @ dense
-        # images of as many rows weigh the same whatever θ is, so their products are summed once
-        self.counts, self.images = np.unique(counts, return_counts=True)
-        self.by_count = np.array([by_image[counts == count].T @ by_image[counts == count] for count in self.counts])
-
-    def reduce(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
-        """Cross products of (X, y) with both intercepts eliminated, and the log determinant of what went."""
-        weight = theta[0] ** 2 / (theta[0] ** 2 * self.counts + 1)
-        left = self.products - np.einsum("c,cij->ij", weight, self.by_count)
-        log_det = float(self.images @ np.log1p(theta[0] ** 2 * self.counts))
-        k = self.levels
-        if not k:
-            return left, log_det
-        block = theta[1] ** 2 * left[:k, :k] + np.eye(k)
-        factor = linalg.cho_factor(block, lower=True, check_finite=False)
-        solved = linalg.cho_solve(factor, left[:k, k:], check_finite=False)
-        inner = left[k:, k:] - theta[1] ** 2 * left[k:, :k] @ solved
-        return inner, log_det + 2 * float(np.log(np.diag(factor[0])).sum())
-
-    def criterion(self, theta: np.ndarray) -> float:
-        """Profiled REML deviance up to a constant."""
-        inner, log_det = self.reduce(theta)
-        residual = inner[2, 2] - inner[2, :2] @ np.linalg.solve(inner[:2, :2], inner[:2, 2])
-        return float(log_det + np.linalg.slogdet(inner[:2, :2])[1] + (self.n - 2) * math.log(max(residual, 1e-300)))
-
-    def minimise(self) -> np.ndarray:
-        size = 2 if self.levels else 1
-        found = [
-            optimize.minimize(
-                self.criterion,
-                np.full(size, start),
-                method="Nelder-Mead",
-                bounds=[(0.0, 1e6)] * size,
-                options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 2000},
-            )
-            for start in (0.3, 5.0)
-        ]
-        return np.asarray(min(found, key=lambda each: each.fun).x)
-
-    def solve(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """β, its covariance and σ, in the scores' own units."""
-        inner, _ = self.reduce(theta)
-        inverse = np.linalg.inv(inner[:2, :2])
-        beta = inverse @ inner[:2, 2]
-        variance = (inner[2, 2] - inner[2, :2] @ beta) / (self.n - 2)
-        return beta * self.scale, inverse * variance * self.scale**2, math.sqrt(variance) * self.scale
 
 
 def _checked(scores: ArrayLike, perturbed: ArrayLike, images: ArrayLike, categories: ArrayLike) -> pd.DataFrame:

@@ -1,6 +1,11 @@
-"""Spearman's ρ of few points, with the p-value of a permutation test: every order where they can be counted."""
+"""Spearman's ρ of few points, with the p-value of a permutation test: every order where they can be counted.
+
+Points of several groups whose values cannot be held against each other (modifiers of families with baselines of their
+own) are ranked within their group and change places within it alone.
+"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -33,7 +38,8 @@ class RankTest:
         n: points with both values.
         method: EXACT or DRAWN; empty without a test.
         orders: how many orders were tried.
-        least: smallest p that n points without ties can give, 2 / n!; NaN below 2 points.
+        least: smallest p that these points without ties can give, 2 / n! (over groups, 2 / the product of their
+            factorials); NaN below 2 points.
         note: why there is no value; empty otherwise.
     """
 
@@ -46,12 +52,24 @@ class RankTest:
     note: str = ""
 
 
-def rank_test(one: ArrayLike, other: ArrayLike, *, draws: int = DRAWS, seed: int = RUN_SEED) -> RankTest:
+def rank_test(
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int = RUN_SEED,
+) -> RankTest:
     """Spearman's ρ and the share of orders that give at least as large a |ρ|.
+
+    With groups, ρ is that of the ranks within each group, each group's about its own mean: Σ ab / √(Σ a² Σ b²) over
+    all points, a and b the centred ranks. Orders are those that keep every point in its group.
 
     Args:
         one: shape [n]; a point with a NaN in either is left out.
         other: shape [n].
+        groups: group of each point, shape [n]; None: all are of one. A group of one point says nothing, and is not
+            counted.
         draws: orders drawn above EXACT_MOST points; the observed order counts as one more, so p is never 0.
         seed: of the draws.
 
@@ -63,38 +81,62 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, draws: int = DRAWS, seed: int
         0.08333333333333333
     """
     a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (one, other))
-    if a.shape != b.shape:
-        raise InvalidInput(f"two scorings of the same points have equal lengths, got {len(a)} and {len(b)}")
+    own = np.zeros(len(a), dtype=np.intp) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if not a.shape == b.shape == own.shape:
+        raise InvalidInput(f"two scorings of the same points have equal lengths, got {len(a)}, {len(b)}, {len(own)}")
     if np.isinf(a).any() or np.isinf(b).any():
         raise InvalidInput("ranks need finite values or NaN, got an infinite one")
     whole = ~(np.isnan(a) | np.isnan(b))
-    n = int(whole.sum())
-    least = 2 / math.factorial(n) if 2 <= n <= 100 else math.nan
+    if groups is not None:
+        whole &= np.bincount(own[whole], minlength=int(own.max(initial=0)) + 1)[own] > 1
+    n, parts = int(whole.sum()), [np.flatnonzero(own[whole] == each) for each in np.unique(own[whole])]
+    least = 2 / math.prod(math.factorial(len(part)) for part in parts) if 2 <= n <= 100 else math.nan
     if n < 3:
         return RankTest(math.nan, math.nan, n, "", 0, least, "fewer than three points have no rank correlation")
-    first, second = (_centred(values[whole]) for values in (a, b))
+    first, second = (_centred(values[whole], parts) for values in (a, b))
     if not first.any() or not second.any():
         return RankTest(math.nan, math.nan, n, "", 0, least, "all points have the same value on one side")
     scale = math.sqrt((first @ first) * (second @ second))
     rho = float(np.clip(first @ second / scale, -1, 1))
     if n <= EXACT_MOST:
-        orders = np.array(list(permutations(range(n))), dtype=np.int8)
-        hits = int((np.abs(second[orders] @ first) / scale >= abs(rho) - _ROUNDING).sum())
-        return RankTest(rho, hits / len(orders), n, EXACT, len(orders), least)
-    hits = _drawn(first, second, scale, abs(rho), draws, np.random.default_rng(seed))
+        sums = _every_order(first, second, parts)
+        hits = int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
+        return RankTest(rho, hits / len(sums), n, EXACT, len(sums), least)
+    hits = _drawn(first, second, scale, abs(rho), draws, np.random.default_rng(seed), parts)
     return RankTest(rho, (hits + 1) / (draws + 1), n, DRAWN, draws, least)
 
 
-def _centred(values: np.ndarray) -> np.ndarray:
-    ranks = rankdata(values)
-    return np.asarray(ranks - ranks.mean())
+def _every_order(first: np.ndarray, second: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Σ ab under every order within the groups: the sums of the groups' own, each with each."""
+    sums = np.zeros(1)
+    for part in parts:
+        orders = np.array(list(permutations(range(len(part)))), dtype=np.int8)
+        sums = (sums[:, None] + second[part][orders] @ first[part]).ravel()
+    return sums
+
+
+def _centred(values: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+    ranks = np.empty(len(values))
+    for part in parts:
+        own = rankdata(values[part])
+        ranks[part] = own - own.mean()
+    return ranks
 
 
 def _drawn(
-    first: np.ndarray, second: np.ndarray, scale: float, size: float, draws: int, rng: np.random.Generator
+    first: np.ndarray,
+    second: np.ndarray,
+    scale: float,
+    size: float,
+    draws: int,
+    rng: np.random.Generator,
+    parts: Sequence[np.ndarray],
 ) -> int:
-    hits, table = 0, np.tile(second, (min(draws, _CHUNK), 1))
+    hits, tables = 0, [np.tile(second[part], (min(draws, _CHUNK), 1)) for part in parts]
     for start in range(0, draws, _CHUNK):
-        part = table[: min(_CHUNK, draws - start)]
-        hits += int((np.abs(rng.permuted(part, axis=1) @ first) / scale >= size - _ROUNDING).sum())
+        many = min(_CHUNK, draws - start)
+        sums = np.zeros(many)
+        for part, table in zip(parts, tables, strict=True):
+            sums += rng.permuted(table[:many], axis=1) @ first[part]
+        hits += int((np.abs(sums) / scale >= size - _ROUNDING).sum())
     return hits

@@ -88,6 +88,24 @@ def _curves(at: np.ndarray, ys: np.ndarray, points: int, level: float, seed: int
     return found
 
 
+def spline_design(x: np.ndarray) -> np.ndarray:
+    """Values of the natural cubic splines that span a curve's shapes, their sum 1 everywhere; for a model of its own.
+
+    Args:
+        x: finite, float64 [n].
+
+    Returns:
+        float64 [n, KNOTS]; with fewer than KNOTS distinct x a straight line's, [n, 2], or for one alone [n, 1].
+    """
+    distinct = np.unique(x)
+    if len(distinct) >= KNOTS:
+        return np.asarray(_basis(x)(x))
+    if len(distinct) < 2:
+        return np.ones((len(x), 1))
+    share = (x - distinct[0]) / (distinct[-1] - distinct[0])
+    return np.column_stack([1 - share, share])
+
+
 def _basis(at: np.ndarray) -> CubicSpline:
     distinct = np.unique(at)
     knots = np.unique(np.quantile(at, np.linspace(0, 1, KNOTS)))

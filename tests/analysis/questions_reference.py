@@ -98,3 +98,29 @@ def risk(own: pd.DataFrame, gap: float) -> float:
     total = sum(share * weight[(value - delta > gap) & (item != name)].sum()
                 for value, name, share in zip(delta, item, weight, strict=True))  # fmt: skip
     return 100 * total / (n * (n - 1))
+
+
+CONTRASTS = {
+    "vertical flip": ["vflip"],
+    "rotation by ±10°": ["rotate-10", "rotate+10"],
+    "cultural vs neutral": [f"cultural:{word}" for word in
+                            ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")],
+    "cheap, expensive vs neutral": ["economic:cheap", "economic:expensive"],
+}  # fmt: skip
+"""Columns of the paper's table 13 but the repositioned object, whose two places are held against each other."""
+
+
+def contrast(scores: pd.DataFrame, rows: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Shifts of one contrast under one evaluator, columns item and delta; what has no score is left out.
+
+    Args:
+        scores: stored rows of the evaluator.
+        rows: its shifts.
+        label: of CONTRASTS, or ``bottom right vs top left``.
+    """
+    if label in CONTRASTS:
+        own = rows[rows["probe"].isin(CONTRASTS[label])]
+        own = own[own["category"] != "person"] if label.startswith("cheap") else own
+        return own[["item", "delta"]].dropna()
+    wide = scores.pivot_table(index="item", columns="probe", values="score")
+    return (wide["reposition-BR"] - wide["reposition-TL"]).dropna().rename("delta").reset_index()

@@ -1,14 +1,19 @@
 """Artifact filters on composites whose diagnostics are known."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.questions.composites import NOTHING, OPEN, SAME, TURNED, filtered_moves
+from core.analysis.questions import Options, catalogue
+from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, edges, filtered_moves
+from core.analysis.reading import read_table
 from core.errors import InvalidInput
 from core.statistics.bootstrap import median_bca
+from core.store.store import Store
+from tests.analysis.made_runs import raw, score, write_run
 
 Composites = tuple[np.ndarray, dict[str, np.ndarray]]
 
@@ -104,3 +109,106 @@ def test_composites_of_one_source_are_resampled_together() -> None:
 def test_an_impossible_share_is_refused() -> None:
     with pytest.raises(InvalidInput, match="100"):
         filtered(*composites(2), shares=(100,))
+
+
+def test_both_edges_are_compared_item_by_item() -> None:
+    scores, measured = composites()
+    rng = np.random.default_rng(4)
+    hard = np.array([scores[0], scores[1] + rng.normal(0.02, 0.01, 40)])
+    hard[:, 7] = math.nan
+    rough = {name: values + 1 for name, values in measured.items()} | {"seam_ratio": np.full((2, 40), 2.0)}
+    soft = {**measured, "seam_ratio": np.full((2, 40), 0.5)}
+    one, other = edges({"feathered": scores, "hard": hard}, {"feathered": soft, "hard": rough})
+    both = np.arange(40) != 7
+    percent = [100 * (each[1] - each[0])[both] / each[0][both] for each in (scores, hard)]
+    assert (one["filter"], other["filter"]) == ("feathered", "hard")
+    assert one["n_items"] == other["n_items"] == 39
+    assert one["median_percent"] == pytest.approx(np.median(percent[0]))
+    assert other["median_percent"] == pytest.approx(np.median(percent[1]))
+    expected = median_bca(percent[0] - percent[1])
+    assert [other[name] for name in ("edge", "edge_low", "edge_high")] == pytest.approx(
+        [expected.estimate, expected.low, expected.high]
+    )
+    assert (one["seam"], other["seam"], other["direction"]) == (0.5, 2.0, SAME)
+
+
+def test_an_edge_turns_the_effect_only_where_its_interval_lies_on_the_other_side() -> None:
+    scores, measured = composites()
+    middle = float(np.median(scores[1]))
+    for shift, words in ((0.98 - middle, OPEN), (0.9 - middle, TURNED), (-0.001, SAME)):
+        spread = np.where(np.arange(40) % 2, 0.5, 1.5) if words == OPEN else 1.0
+        hard = np.array([scores[0], 1 + spread * (scores[1] + shift - 1)])
+        if words == OPEN:
+            hard[1, ::4] += 0.2
+        row = edges({"feathered": scores, "hard": hard}, {"feathered": measured, "hard": measured})[1]
+        assert row["direction"] == words
+        assert (row["median_percent"] > 0) == (words == SAME)
+        assert (row["high"] < 0) == (words == TURNED)
+
+
+def test_a_filter_that_takes_no_item_with_a_shift_says_that_there_is_nothing_to_drop() -> None:
+    scores, measured = composites()
+    measured["seam_energy"] = np.zeros((2, 40))
+    measured["seam_energy"][1, :2] = 5.0
+    scores[0, :2] = math.nan  # what it drops has one place only, and no shift
+    found = filtered(scores, measured, shares=(2.5,)).set_index("filter").loc["seam"]
+    assert (found["cut_items"], found["direction"]) == (0, NOTHING)
+
+
+def repositioned(*, hard: bool) -> list[dict]:
+    """An audit of twenty items moved to two places, with feathered edges and perhaps with hard ones."""
+    rng, rows = np.random.default_rng(2), []
+    for place in range(20):
+        item, clean = f"i{place:02d}", float(rng.uniform(0.4, 0.8))
+        rows.append(score(item, "identity", clean))
+        for edge, family in (("", "reposition"), ("hard-", "reposition-hard"))[: 1 + hard]:
+            for anchor in ("TL", "BR"):
+                about = {"axis": "spatial", "family": family, "baseline": "identity", "seam_energy": rng.uniform(),
+                         "bg_delta": rng.uniform(0, 1e-3), "seam_ratio": 2.0 if edge else 0.5}  # fmt: skip
+                rows.append(score(item, f"reposition-{edge}{anchor}", clean + float(rng.normal(0, 0.05)), **about))
+    return rows
+
+
+def table_2(folder: Path, *, hard: bool) -> tuple[pd.DataFrame, str]:
+    write_run(folder / "r", repositioned(hard=hard), corpus={"name": "c"})
+    with Store.open(folder) as store:
+        table = read_table(store)
+        question = next(each for each in catalogue(table) if each.id == "T2")
+        return question.compute(table.view(), Options()), question.note
+
+
+def test_where_both_edges_were_run_table_2_has_their_line(tmp_path: Path) -> None:
+    found, note = table_2(tmp_path, hard=True)
+    rows = found.set_index("filter")
+    wide = raw(tmp_path / "r").pivot_table(index="item", columns="probe", values="score")
+    percent = {edge: 100 * (wide[f"reposition{edge}-BR"] / wide[f"reposition{edge}-TL"] - 1) for edge in ("", "-hard")}
+    assert rows.loc["feathered", "median_percent"] == pytest.approx(percent[""].median())
+    assert rows.loc["hard", "median_percent"] == pytest.approx(percent["-hard"].median())
+    assert rows.loc["hard", "edge"] == pytest.approx((percent[""] - percent["-hard"]).median())
+    assert (rows.loc["feathered", "seam"], rows.loc["hard", "seam"]) == (0.5, 2.0)
+    assert rows.loc["hard", "label"] == "hard edge, the same items"
+    assert "compared item by item" in note
+
+
+def test_where_one_edge_was_run_the_line_says_what_it_needs(tmp_path: Path) -> None:
+    found, note = table_2(tmp_path, hard=False)
+    row = found.iloc[-1]
+    assert (row["label"], row["n_items"]) == ("feathered and hard edge", 0)
+    assert row["direction"] == "needs an audit with --probes reposition-hard-TL,reposition-hard-BR"
+    assert math.isnan(row["median_percent"])
+    assert math.isnan(row["retained"])
+    assert "--probes reposition-hard-TL,reposition-hard-BR" in note
+    assert "an item goes where either is dropped" in note
+
+
+def test_every_row_of_table_2_says_how_disturbed_its_composites_are(tmp_path: Path) -> None:
+    found, note = table_2(tmp_path, hard=False)
+    rows = found[found["n_items"] > 0].set_index(["filter", "q"])
+    assert rows[["seam", "background"]].notna().all(axis=None)
+    scores = raw(tmp_path / "r")
+    moved = scores[scores["probe"].isin(["reposition-TL", "reposition-BR"])]
+    worst = moved.nlargest(4, "bg_delta")["item"]
+    left = moved[~moved["item"].isin(worst)]
+    assert rows.loc[("background", 10.0), "background"] == pytest.approx(1000 * left["bg_delta"].median())
+    assert rows.loc[("background", 10.0), "retained"] == 100 * left["item"].nunique() / 20
+    assert "BGΔ is the same in every composite" not in note

@@ -1,18 +1,24 @@
 """The blur control against the raw rows of the shipped run, and its words."""
 
 import math
+from html import escape
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.controls import FAILS, OPEN, PASSES, said
+from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
+from core.report.build import build
+from core.report.card import card_report
 from core.statistics.bootstrap import Interval
 from core.store.store import Store
-from tests.analysis.made_runs import raw, shifts
+from pages.views.results.state import SHOWN
+from tests.analysis.made_runs import audited, raw, shifts, write_run
 
 
 def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: Store) -> None:
@@ -20,7 +26,8 @@ def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: St
     found = question.compute(read_table(store).view(), Options()).set_index("evaluator")
     rows = shifts(raw())
     rows = rows[rows["family"].isin(["reposition", "blur"])].assign(size=lambda frame: frame["percent"].abs())
-    sizes = rows.groupby(["evaluator", "family", "item"])["size"].median().unstack("family").dropna()
+    each = rows.pivot_table(index=["evaluator", "item"], columns="family", values="size", aggfunc="median")
+    sizes = each.dropna()
     for evaluator, own in sizes.groupby("evaluator"):
         row = found.loc[str(evaluator)]
         difference = (own["reposition"] - own["blur"]).to_numpy()
@@ -42,3 +49,35 @@ def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: St
 )  # fmt: skip
 def test_the_words_follow_the_interval(low: float, high: float, n: int, words: str) -> None:
     assert said(Interval((low + high) / 2, low, high, n, 0.95)) == words
+
+
+def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
+    table = read_table(store)
+    found = next(each for each in catalogue(table) if each.id == "S22").compute(table.view(), Options())
+    told = sentences(table.view())
+    assert set(told) == set(found["evaluator"])
+    for _, row in found.iterrows():
+        said_here = told[row["evaluator"]]
+        assert said_here.startswith(f"Blur control: {row['said']}; median |%Δ| {row['moved']:.1f} moved, ")
+        assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
+        assert said_here.endswith(f", n = {row['n_items']}.")
+
+
+def test_without_one_of_the_two_edits_the_sentence_says_which(tmp_path: Path) -> None:
+    write_run(tmp_path / "r", audited("vflip", "blur-1"), corpus={"name": "c"})
+    with Store.open(tmp_path) as opened:
+        assert sentences(read_table(opened).view()) == {"e": "Blur control: no run holds a moved object."}
+
+
+def test_the_control_is_on_page_report_and_card(store: Store) -> None:
+    table = read_table(store)
+    question = next(each for each in catalogue(table) if each.id == "S22")
+    assert question.section in SHOWN
+    assert not question.part_of
+    frame = question.compute(table.view(), Options())
+    report = build(store)
+    pd.testing.assert_frame_equal(next(each.frame for each in report.tables if each.id == "S22"), frame)
+    assert "F-blur" in {each.id for each in report.figures}
+    card = card_report(store)
+    for sentence in sentences(table.view()).values():
+        assert escape(sentence) in card

@@ -101,3 +101,23 @@ def test_families_are_tested_one_by_one_beside_all() -> None:
 def test_word_lists_that_cannot_be_used_are_refused(options: dict[str, object], problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         placed(shifts(up=1.0), **options)
+
+
+def test_families_that_lie_apart_are_not_taken_for_a_correlation() -> None:
+    high = shifts(up=13.0, good=12.0, raised=12.5).assign(family="h")
+    low = shifts(down=3.0, bad=2.0, sunk=2.5).assign(family="l")
+    table = {**TABLE, "raised": [0.9, 0.4, 0.1], "sunk": [-0.8, 0.5, 0.3]}
+
+    def embedded(texts: Sequence[str]) -> np.ndarray:
+        return np.array([table[text] for text in texts], dtype=float)
+
+    found = geometry(embedded, pd.concat([high, low], ignore_index=True), positive=["good"], negative=["bad"])
+    row = found.tests.set_index("family").loc[ALL]
+    ranks = {
+        name: found.points[found.points["family"] == name][["projection", "median_percent"]].rank() for name in "hl"
+    }
+    both = pd.concat([own - own.mean() for own in ranks.values()])
+    within = (both["projection"] * both["median_percent"]).sum() / np.sqrt((both**2).sum().prod())
+    assert row["rho"] == pytest.approx(within)
+    assert row["rho"] < 0.5 < found.points[["projection", "median_percent"]].corr("spearman").iloc[0, 1]
+    assert row["least"] == 2 / 36

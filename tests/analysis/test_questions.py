@@ -18,9 +18,11 @@ from core.calibration.questions import questions as calibration
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED, raw, shifts, shuffled
 from tests.analysis.questions_reference import (
+    CONTRASTS,
     assert_corrected,
     assert_levels,
     assert_shift,
+    contrast,
     holm,
     of,
     over_items,
@@ -336,20 +338,28 @@ def test_evaluators_stand_with_the_fingerprints_of_the_manifest(answer: Answer, 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap(
-    answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame, evaluator: str
+    answer: Answer, scores: pd.DataFrame, rows: pd.DataFrame, clean: pd.DataFrame, evaluator: str
 ) -> None:
-    at, wide = of(answer("T13"), evaluator=evaluator), of(answer("S10"), evaluator=evaluator).set_index("family")
+    at, wide = of(answer("T13"), evaluator=evaluator), of(answer("S10"), evaluator=evaluator).set_index("label")
     spread = np.subtract(*np.nanquantile(clean[evaluator], [0.75, 0.25]))
     plain = rows[~rows["control"] | (rows["family"] == "null")].dropna(subset=["delta"])
     assert set(at["family"]) == set(plain["family"])
+    contrasts, stored = (
+        ["vertical flip", "bottom right vs top left", *list(CONTRASTS)[1:]],
+        of(scores, evaluator=evaluator),
+    )
+    assert at["label"].tolist()[:5] == contrasts
+    assert set(at.loc[at["of"] == "contrast and whole family", "label"]) == {"vertical flip", "cultural vs neutral"}
     for _, row in at.iterrows():
         own = of(plain, evaluator=evaluator, family=row["family"])
+        if row["label"] in contrasts:
+            own = contrast(stored, own, row["label"])
         assert (row["n_items"], row["n_shifts"]) == (own["item"].nunique(), len(own))
         assert (row["d"], row["iqr_d"]) == (0.007, pytest.approx(0.007 * spread))
         assert row["value"] == pytest.approx(risk(own, 0.007), abs=1e-9)
         assert row["iqr_risk"] == pytest.approx(risk(own, 0.007 * spread), abs=1e-9)
-        assert wide.loc[row["family"], "risk_0.003"] == pytest.approx(risk(own, 0.003), abs=1e-9)
-        assert wide.loc[row["family"], "risk_0.007"] == row["value"] <= 50
+        assert wide.loc[row["label"], "risk_0.003"] == pytest.approx(risk(own, 0.003), abs=1e-9)
+        assert wide.loc[row["label"], "risk_0.007"] == row["value"] <= 50
 
 
 @pytest.fixture(scope="module")
@@ -361,7 +371,7 @@ def held_out() -> set[str]:
 
 
 def test_calibration_starts_from_what_the_held_out_items_do(
-    answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
+    answer: Answer, scores: pd.DataFrame, rows: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
 ) -> None:
     unedited = clean.loc[clean.index.isin(held_out), list(EVALUATORS)]
     middle = unedited.quantile(0.75) - unedited.quantile(0.25)
@@ -377,8 +387,16 @@ def test_calibration_starts_from_what_the_held_out_items_do(
     assert set(societal["axis"]) == {"societal"}
     for _, row in societal.iterrows():
         assert row["before"] == pytest.approx(families.loc[(row["evaluator"], "societal", row["name"]), "percent"])
-    for _, row in answer("T16").iterrows():
-        shifted = of(own.dropna(subset=["delta"]), evaluator=row["evaluator"], family=row["name"])
+    risks = answer("T16")
+    assert set(risks["name"]) == set(of(answer("T13"), axis="spatial")["label"]) | set(
+        of(answer("T13"), axis="societal")["label"]
+    )
+    for _, row in risks.iterrows():
+        if row["of"] == "whole family":
+            shifted = of(own.dropna(subset=["delta"]), evaluator=row["evaluator"], family=row["name"])
+        else:
+            stored = of(scores[scores["item"].isin(held_out)], evaluator=row["evaluator"])
+            shifted = contrast(stored, of(own, evaluator=row["evaluator"]), row["name"])
         assert row["n"] == shifted["item"].nunique()
         assert row["before"] == pytest.approx(risk(shifted, 0.007 * middle[row["evaluator"]]), abs=1e-9)
 

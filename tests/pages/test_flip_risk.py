@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.questions import Options
+from core.analysis.questions.flips import questions
+from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
+from core.store.store import Store
 from tests.pages.opening import Open, said
 
 PAGE = "pages/flip_risk.py"
@@ -35,11 +39,24 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
     table = open_page(PAGE, unit="scale").dataframe[0].value
-    assert len(table) == 27 == table["risk"].notna().sum()
+    assert len(table) == 36 == table["risk"].notna().sum()
     assert (table["low"] <= table["risk"]).all()
     assert (table["risk"] <= table["high"]).all()
     assert (table["high"] <= 50).all()
     assert (table["n_items"] > 0).all()
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page: Open, store: Store) -> None:
+    shown = open_page(PAGE, unit="scale", gap="0.7").dataframe[0].value
+    table = read_table(store)
+    question = next(each for each in questions(table) if each.id == "T13")
+    report = question.compute(table.view(), Options())
+    assert "bottom right vs top left" in set(shown["family"])
+    both = report.merge(shown, left_on=["evaluator", "corpus", "label"], right_on=["evaluator", "corpus", "family"])
+    assert len(both) == len(report) == len(shown)
+    for name, page in (("value", "risk"), ("low_x", "low_y"), ("high_x", "high_y"), ("n_items_x", "n_items_y")):
+        assert both[page].tolist() == pytest.approx(both[name].tolist())
 
 
 @pytest.mark.usefixtures("demo")
@@ -65,7 +82,7 @@ def test_one_of_the_paper_s_gaps_moves_the_slider(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_filters_make_every_number(open_page: Open) -> None:
     app = open_page(PAGE, families="rotation", evaluators="conse-lite0")
-    assert len(app.dataframe[0].value) == 1
+    assert app.dataframe[0].value["family"].tolist() == ["rotation by ±10°", "rotation"]
     app = open_page(PAGE, gap="77", families="nothing")
     assert "could not be restored" in said(app)
     assert "0.7 % is shown" in said(app)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.questions.controls import sentences
+from core.analysis.reading import read_table
 from core.analysis.verdicts import LEAST_N
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
@@ -12,7 +14,7 @@ from core.evaluators.pool import Pool
 from core.report.card import card_report
 from core.settings import runs_dir
 from core.store.publish import publish
-from core.store.store import default_store
+from core.store.store import Store, default_store
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.pages.opening import OVERVIEW, Open, texts
 
@@ -43,6 +45,13 @@ def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, findings_ru
     assert f"n = {2 * LEAST_N} items" in said
     assert "95 % CI" in said
     assert "too few items" not in said
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_card_says_what_the_blur_control_says(open_page: Open, store: Store) -> None:
+    said = texts(open_page(OVERVIEW)).replace("\\", "")
+    for sentence in sentences(read_table(store).view()).values():
+        assert sentence in said
 
 
 def test_no_finding_rests_on_too_few_items(open_page: Open, one_run: Path) -> None:

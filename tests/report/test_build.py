@@ -105,10 +105,21 @@ def test_corpora_are_pooled_in_tables_3_and_4_alone(several_report: Report) -> N
 
 def test_flip_risk_has_a_row_for_every_corpus(several_report: Report) -> None:
     found = table(several_report, "T13")
-    families = {corpus: set(rows["family"]) for corpus, rows in found.groupby("corpus")}
+    families = {corpus: set(rows["label"]) for corpus, rows in found.groupby("corpus")}
     assert set(families) == {"made-up-a", "made-up-b", "made-up-c"}
     assert len(set(map(frozenset, families.values()))) == 1
     assert found["n_items"].max() <= 60
+
+
+def test_the_paper_s_contrasts_that_no_score_is_of_are_named(made: Open) -> None:
+    report = build(made(r=audited("vflip", "hflip", "rotate-5")))
+    found = next(each for each in report.tables if each.id == "T13")
+    assert found.frame["label"].tolist() == ["vertical flip", "horizontal-flip", "rotation"]
+    assert found.frame["of"].tolist() == ["contrast and whole family", "whole family", "whole family"]
+    assert found.note.endswith(
+        "Left out, for no score here is of it: bottom right vs top left; rotation by ±10°; cultural vs neutral; cheap, "
+        "expensive vs neutral."
+    )
 
 
 def test_calibration_is_reported_on_the_split_that_it_did_not_learn_from(demo_report: Report) -> None:

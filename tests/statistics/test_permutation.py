@@ -93,3 +93,46 @@ def test_reversing_one_side_turns_the_sign_and_keeps_p(values: list[int]) -> Non
     if not math.isnan(forward.rho):
         assert forward.rho == pytest.approx(-backward.rho)
         assert forward.p == pytest.approx(backward.p)
+
+
+def within_by_hand(one: np.ndarray, other: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
+    """ρ of ranks within groups, and the share of the orders within groups that reach it, each written out."""
+    a, b = np.empty(len(one)), np.empty(len(one))
+    for name in np.unique(groups):
+        own = groups == name
+        a[own], b[own] = (stats.rankdata(each[own]) - stats.rankdata(each[own]).mean() for each in (one, other))
+    every = [[]]
+    for name in np.unique(groups):
+        every = [[*done, *order] for done in every for order in permutations(np.flatnonzero(groups == name))]
+    place = np.concatenate([np.flatnonzero(groups == name) for name in np.unique(groups)])
+    scale = math.sqrt((a @ a) * (b @ b))
+    found = np.array([a[place] @ b[order] / scale for order in every])
+    return float(a @ b / scale), float(np.mean(np.abs(found) >= abs(a @ b / scale) - 1e-9))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_points_change_places_within_their_group_alone(seed: int) -> None:
+    rng, groups = np.random.default_rng(seed), np.array([0, 1, 0, 1, 0, 1, 0])
+    one, other = rng.integers(0, 6, 7).astype(float), rng.normal(size=7)
+    found = rank_test(one, other, groups=groups)
+    rho, p = within_by_hand(one, other, groups)
+    assert (found.rho, found.p) == (pytest.approx(rho), pytest.approx(p))
+    assert found.orders == math.factorial(4) * math.factorial(3)
+    assert found.least == 2 / (math.factorial(4) * math.factorial(3))
+
+
+def test_groups_that_lie_apart_make_no_correlation() -> None:
+    groups = np.repeat(["low", "high"], 15)
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(size=30) + 10 * (groups == "high"), rng.normal(size=30) + 10 * (groups == "high")
+    mixed, within = rank_test(one, other), rank_test(one, other, groups=groups)
+    assert mixed.p < 0.001
+    assert within.p > 0.05
+    assert within.method == DRAWN
+
+
+def test_a_group_of_one_says_nothing_and_one_group_is_the_usual_test() -> None:
+    one, other = [3.0, 1.0, 2.0, 5.0, 4.0], [1.0, 2.0, 3.0, 5.0, 4.0]
+    usual = rank_test(one, other)
+    assert rank_test(one, other, groups=["a"] * 5) == usual
+    assert rank_test([*one, 9.0], [*other, 0.0], groups=[*"aaaaa", "b"]) == usual

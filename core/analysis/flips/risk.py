@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import Group
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
@@ -46,11 +47,21 @@ def shift_cells(view: View) -> tuple[Cell, ...]:
 
     Controls are left out, the null family stays: it is the noise floor that the others are read against.
     """
+    return group_cells(view, [(Group(family, probes), view.items) for family, probes in _families(view)])
+
+
+def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple[Cell, ...]:
+    """The shifts of any groups of probes as cells, named by the groups' labels.
+
+    Args:
+        view: of the table of scores.
+        groups: each with the items that it is of, bool [N].
+    """
     return tuple(
-        _cell(view, evaluator, corpus, family, probes)
+        _cell(view, evaluator, corpus, group, keep)
         for evaluator in view.evaluators
         for corpus in view.corpora
-        for family, probes in _families(view)
+        for group, keep in groups
     )
 
 
@@ -61,15 +72,16 @@ def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield family, probes
 
 
-def _cell(view: View, evaluator: str, corpus: str, family: str, probes: tuple[str, ...]) -> Cell:
+def _cell(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> Cell:
     table = view.table
-    items = np.flatnonzero(view.items & table.of_corpus(corpus))
-    delta, stored = view.shifts(evaluator, probes)
+    items = np.flatnonzero(view.items & keep & table.of_corpus(corpus))
+    delta, stored = view.shifts(evaluator, group.probes, against=group.against)
     delta, stored = delta[:, items], stored[:, items]
     scored = int((~np.isnan(delta)).sum())
     pairs = ShiftPairs(delta, np.broadcast_to(items, delta.shape))
     spread = table.middle_half(evaluator, corpus)
-    return Cell(evaluator, corpus, table.axis_of(family), family, pairs, spread, scored, int(stored.sum()) - scored)
+    axis = str(table.probes.loc[group.probes[0], "axis"])
+    return Cell(evaluator, corpus, axis, group.label, pairs, spread, scored, int(stored.sum()) - scored)
 
 
 def cell_risks(

@@ -6,6 +6,7 @@ add a statistic with its section on the page and in the report, add it to a modu
 
 from core.analysis.questions import (
     across,
+    adjusted,
     composites,
     controls,
     distance,
@@ -21,7 +22,7 @@ from core.analysis.table import ScoreTable
 
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
-MODULES = (families, space, controls, composites, distance, objects, words, across, made_of, flips)
+MODULES = (families, space, controls, composites, distance, objects, adjusted, words, across, made_of, flips)
 """Modules in the order in which a page shows what they ask."""
 
 

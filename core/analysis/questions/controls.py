@@ -48,9 +48,14 @@ def _needs(table: ScoreTable) -> str:
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
-    records = []
+    return blur_control(view)
+
+
+def blur_control(view: View) -> pd.DataFrame:
+    """The control of every evaluator and corpus, where both families are here; see _NOTE."""
+    records = list[dict[str, object]]()
     families = view.table.families()
-    for evaluator in view.evaluators:
+    for evaluator in view.evaluators if {MOVED, BLUR} <= set(families) else ():
         moved, blurred = (view.changes(evaluator, families[name]).size for name in (MOVED, BLUR))
         both = view.items & ~np.isnan(moved) & ~np.isnan(blurred)
         for corpus, own in corpora(view.table):
@@ -87,3 +92,22 @@ def said(difference: Interval) -> str:
     if difference.low > 0:
         return PASSES
     return FAILS if difference.high < 0 else OPEN
+
+
+def sentences(view: View) -> dict[str, str]:
+    """What the control says of each evaluator of one corpus, in a sentence with its numbers; why not, where it cannot.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+    """
+    found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
+    lack = _needs(view.table).partition("; an audit")[0] or "no item has both edits here"
+    return {name: _sentence(found[name]) if name in found else f"Blur control: {lack}." for name in view.evaluators}
+
+
+def _sentence(row: pd.Series) -> str:
+    ends = "" if np.isnan(row["low"]) else f" ({row['low']:+.1f} to {row['high']:+.1f})"
+    p = "no test" if np.isnan(row["p"]) else "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
+    numbers = (f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
+               f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}")  # fmt: skip
+    return f"Blur control: {row['said']}; {numbers}.".replace("-", "−")

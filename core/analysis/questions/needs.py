@@ -37,6 +37,17 @@ def no_clean(table: ScoreTable) -> str:
     return f"no run scored an unedited image with its caption ({IDENTITY}); audit with this version, which always does"
 
 
+def several_corpora(table: ScoreTable) -> str:
+    """Why corpora cannot be held against each other; empty where the scope holds two or more."""
+    if len(table.corpora) > 1:
+        return ""
+    others = sorted(set(left_out(table, "corpus")["corpus"]))
+    said = f"it compares corpora and the scope holds one, {table.corpora[0]}; "
+    if others:
+        return f"{said}corpus {others[0]} is open too, but the scope leaves it out: choose its run and subject"
+    return f"{said}audit a second one and open both runs: python -m core audit --corpus coco --root path/to/coco"
+
+
 def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> str:
     rows = left_out(table, column, names)
     if rows.empty:

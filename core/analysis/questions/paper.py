@@ -9,8 +9,41 @@ FLIP = "vertical-flip"
 CORNERS = ("reposition-TL", "reposition-BR")
 """Tables 2 and 4, figure 3: the same object at the top left, and at the bottom right."""
 
+HARD_CORNERS = ("reposition-hard-TL", "reposition-hard-BR")
+"""Table 2, last line: the same places, cut hard instead of feathered."""
+
 SMALL_TURNS = ("rotate-10", "rotate+10")
 """Table 4, figure 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What the paper compares under one name.
+
+    Args:
+        label: names its rows.
+        family: that its probes are of.
+        probes: that are edited; an item counts the median over those that are here.
+        against: probe that each is compared with, which must be here too; empty for its own baseline.
+    """
+
+    label: str
+    family: str
+    probes: tuple[str, ...]
+    against: str = ""
+
+
+_CULTURAL = ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")
+
+CONTRASTS = (
+    Contrast("vertical flip", FLIP, ("vflip",)),
+    Contrast("bottom right vs top left", "reposition", CORNERS[1:], CORNERS[0]),
+    Contrast("rotation by ±10°", "rotation", SMALL_TURNS),
+    Contrast("cultural vs neutral", "cultural", tuple(f"cultural:{word}" for word in _CULTURAL)),
+    Contrast("cheap, expensive vs neutral", "economic", ("economic:cheap", "economic:expensive")),
+)
+"""Columns of tables 13 and 16 and of figure 11; the second and third are the rows of table 4. Table 13 prints no list
+of words: those of tables 7 and 8 are taken."""
 
 DISTANCE = "distance"
 """Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve."""
@@ -49,4 +82,11 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
     "cultural": tuple(f"cultural:{word}" for word in ("American", "European", "Asian", "African")),
     "economic": ("economic:cheap", "economic:expensive"),
 }
-"""Tables 9 to 11: probes that are averaged an item, corpus by corpus."""
+"""Tables 9 to 12: probes that are averaged an item, corpus by corpus."""
+
+SUBSET_LABELS: Mapping[str, str] = {
+    FLIP: "vertical flip",
+    "cultural": "cultural subset",
+    "economic": "economic subset",
+}
+"""What the subsets are called beside whole families."""

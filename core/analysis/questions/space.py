@@ -7,25 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, family_groups, probe_groups
 from core.analysis.questions import families, paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
+from core.analysis.questions.contrasts import contrast_group
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference
+from core.analysis.questions.mixed import BETA, MIXED, SPREADS, betas
 from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis
-from core.statistics.mixed_model import mixed_effect
 
-CORNERS, SMALL_TURNS = "bottom right vs top left", "rotation by ±10°"
-"""Labels of the two contrasts of the paper's table 4."""
+_CORNERS, _SMALL_TURNS = paper.CONTRASTS[1:3]
 
-BETA = Column("beta", "β₁ [95 % CI]", digits=4, signed=True, low="beta_low", high="beta_high",
-              help="Mean shift on the evaluator's own scale, image and category as random intercepts")  # fmt: skip
-MIXED = "β₁: mean shift of the score by REML, crossed random intercepts for image and category."
 _EDIT = Column("label", "Edit", kind="text")
 _DOTS = "Median %Δ with its 95 % BCa interval; the line is no change."
 _POOLED = (
@@ -76,9 +72,9 @@ def _moves() -> Question:
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
         f"left. {MIXED} {_POOLED}", (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS), compute, needs,
         (
-            Drawing("F3", "Repositioning, bottom right against top left", _DOTS, replace(_BY_CORPUS, only=CORNERS),
-                    "Figure 3"),
-            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=SMALL_TURNS), "Figure 4"),
+            Drawing("F3", "Repositioning, bottom right against top left", _DOTS,
+                    replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3"),
+            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4"),
         ),
         "Table 4", _CONTRASTS, SHIFTS,
     )  # fmt: skip
@@ -96,16 +92,13 @@ def families_of_space(view: View) -> list[Group]:
 
 def _move_groups(view: View) -> list[Group]:
     """The two contrasts of table 4, as far as the view keeps their probes."""
-    first, last = paper.CORNERS
-    here = set(view.probes([name for name in (*paper.CORNERS, *paper.SMALL_TURNS) if name in view.table.probes.index]))
-    turns = tuple(name for name in paper.SMALL_TURNS if name in here)
-    corners = [Group(CORNERS, (last,), first, "moves")] if {first, last} <= here else []
-    return corners + ([Group(SMALL_TURNS, turns, tests="moves")] if turns else [])
+    found = (contrast_group(view, each, tests="moves") for each in (_CORNERS, _SMALL_TURNS))
+    return [each for each in found if each is not None]
 
 
 def _mixed(table: ScoreTable) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return _betas(view, families_of_space(view), view.table.reference)
+        return betas(view, families_of_space(view), view.table.reference)
 
     def needs(table: ScoreTable) -> str:
         if Axis.SPATIAL.value in families.axes(table):
@@ -116,7 +109,7 @@ def _mixed(table: ScoreTable) -> Question:
         "S14", "Spatial edits: the mean shift of the score, with image and category as random intercepts", "space",
         "contrasts", f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}",
         (EVALUATOR, CORPUS, Column("label", "Family", kind="text"), COUNT, BETA,
-         Column("beta_p", "p", kind="p"), Column("beta_note", "Remark", kind="text")),
+         Column("beta_p", "p", kind="p"), *SPREADS, Column("beta_note", "Remark", kind="text")),
         compute, needs,
     )  # fmt: skip
 
@@ -124,29 +117,8 @@ def _mixed(table: ScoreTable) -> Question:
 def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:
     """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one."""
     *_, (corpus, _) = corpora(view.table, pooled=True)
-    found = _betas(view, groups, corpus).drop(columns="n_items")
+    found = betas(view, groups, corpus).drop(columns="n_items")
     return rows.merge(found, on=["evaluator", "corpus", "label"], how="left")
-
-
-def _betas(view: View, groups: Sequence[Group], corpus: str) -> pd.DataFrame:
-    rows = [_beta(view, evaluator, group, corpus) for group in groups for evaluator in view.evaluators]
-    columns = ["evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note"]
-    return pd.DataFrame([row for row in rows if row], columns=columns)
-
-
-@once
-def _beta(view: View, evaluator: str, group: Group, corpus: str) -> dict[str, object]:
-    changes, items = view.changes(evaluator, group.probes, against=group.against), view.table.items
-    own = dict(corpora(view.table, pooled=True))[corpus]
-    places = np.flatnonzero(own & view.items & ~np.isnan(changes.delta))
-    if not len(places):
-        return {}
-    category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
-    scores = np.concatenate([before, before + changes.delta[places]])
-    found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2))
-    return {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images,
-            "beta": found.effect, "beta_low": found.low, "beta_high": found.high, "beta_p": found.p,
-            "beta_note": found.note}  # fmt: skip
 
 
 def _probes(table: ScoreTable, family: str) -> Question:

@@ -6,12 +6,12 @@ Source: paper A, sections 5.3 and B.3; PROTOCOL section 1.
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.questions import families, paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.baselines import BESIDE, LEADS, beside
 from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
@@ -25,7 +25,9 @@ from core.analysis.questions.columns import (
     by_value,
     how,
 )
+from core.analysis.questions.contrasts import shown
 from core.analysis.questions.factors import factor_questions, laid_out, of_reference
+from core.analysis.questions.mixed import of_words
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION
@@ -44,8 +46,12 @@ CONTROL = " (control)"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """For each family of words: every word, whether they differ, and by what is shown; then the neutral words."""
     names = [*paper.WORDS, *(name for name in word_families(table) if name not in paper.WORDS)]
-    each = [question for name in names for question in (_words(name), *_levels(table, name))]
+    each = [question for name in names for question in _family(table, name)]
     return (*each, _crossed(table), _controls())
+
+
+def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
+    return _words(name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
 
 
 def word_families(table: ScoreTable) -> tuple[str, ...]:
@@ -59,13 +65,6 @@ def word_families(table: ScoreTable) -> tuple[str, ...]:
 def numbers(family: str) -> paper.Numbers:
     """Numbers of a family of words: the paper's, else its name's."""
     return paper.WORDS.get(family) or paper.Numbers(f"S-{family}", f"F-{family}", f"S-{family}-levels")
-
-
-def shown(view: View, family: str) -> np.ndarray:
-    """Items that a family of words is said of, bool [N]: some are said of things only."""
-    if family not in paper.THINGS_ONLY:
-        return np.asarray(view.items)
-    return np.asarray(view.items & (view.table.items["category"].fillna("") != paper.PERSON).to_numpy())
 
 
 @once
@@ -89,11 +88,11 @@ def _words(family: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = word_effects(view, family, options.margin, options.bare)
-        return rows if (rows["tests"] != "").any() else rows.iloc[:0]
+        return beside(view, rows, family, bare=options.bare) if (rows["tests"] != "").any() else rows.iloc[:0]
 
     return Question(
-        own.table, title, "words", family, f"{how(tests)} {_AGAINST}{things}",
-        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *TESTS), compute,
+        own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}",
+        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS), compute,
         lambda table: no_family(table, family, what=f"{said} words"), (drawing,), own.table_paper, tests, _ASKS,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ import streamlit as st
 from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
+from core.analysis.questions.controls import sentences
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
@@ -102,6 +103,12 @@ def families(files: Signature, scope: Narrowed) -> pd.DataFrame:
 def risks(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Flip risk of the families on the fairness card; see ``core.analysis.overview.card_risks``."""
     return card_risks(view(files, scope), card(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the blur control …")
+def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """What the blur control says of each evaluator."""
+    return sentences(view(files, scope))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")

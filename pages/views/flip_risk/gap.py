@@ -6,7 +6,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import Cell, cell_curves, cell_risks, shift_cells
+from core.analysis.flips.risk import Cell, cell_curves, cell_risks
+from core.analysis.questions.flips import named_cells, whole_families
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.flip_risk import family_styles, risk_curves, risk_map
@@ -32,8 +33,8 @@ _UNIT_TOLD = {
 # Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
 @st.cache_resource(max_entries=2, show_spinner="Counting every pair of shifts …")
 def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
-    """Shifts of every evaluator and family, in order."""
-    return shift_cells(view(files, scope, chosen))
+    """Shifts of every evaluator, of the paper's contrasts and of every family, in order."""
+    return named_cells(view(files, scope, chosen))
 
 
 @st.cache_data(max_entries=128, show_spinner="Counting every pair of shifts …")
@@ -44,8 +45,10 @@ def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: floa
 
 @st.cache_data(max_entries=16, show_spinner="Counting every pair of shifts …")
 def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
-    """Flip risk of every cell at every gap of the slider but 0, as it is drawn."""
-    return cell_curves(cells_of(files, scope, chosen), gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+    """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
+    whole = whole_families(view(files, scope, chosen))
+    own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
+    return cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -117,7 +120,8 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
     st.caption(
         f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
         f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval over items: the bootstrap's in closed "
-        "form (ABC), drawn (BCa) below 50 items. The null family is the noise floor: edits that nobody can see."
+        "form (ABC), drawn (BCa) below 50 items. The null family is the noise floor: edits that nobody can see. The "
+        "paper's own contrasts (e.g. bottom right vs top left) stand among whole families."
     )
     figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
 
@@ -137,8 +141,8 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame
             figure_buttons(figure, partial(exact, name), f"flip-risk-{name}", title=f"Flip risk of {name}",
                            key=f"flip.c.{name}")  # fmt: skip
     st.caption(
-        "Solid: spatial families, dashed: societal, dotted grey: the noise floor. The dotted line on top is the "
-        "bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
+        "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
+        "top is the bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
         f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
         "and have every interval. Hover for n."
     )
@@ -150,7 +154,7 @@ def _numbers(cells: pd.DataFrame) -> None:
     st.dataframe(
         shown, hide_index=True, placeholder="—", alt="Flip risk in numbers",
         column_config={
-            "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Family",
+            "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
             "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
             "risk": percent("RRF, %", format="%.1f"), "low": percent("CI low", format="%.1f"),
             "high": percent("CI high", format="%.1f"), "n_items": percent("n items"),

@@ -54,7 +54,7 @@ def draw_geometry(found: Geometry, evaluator: str) -> None:
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
-    st.markdown(_said(whole))
+    st.markdown(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
     figure = valence_scatter(found.points, neutral=found.neutral)
     draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator))
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
@@ -68,6 +68,9 @@ def draw_geometry(found: Geometry, evaluator: str) -> None:
     for sentence in found.left_out:
         st.caption(f"Mind: {safe(sentence, limit=300)}.")
     _draw_tests(found)
+
+
+_WITHIN = " Ranked within families, and every order keeps a word in its own: each family has a baseline of its own."
 
 
 def _draw_tests(found: Geometry) -> None:
@@ -99,7 +102,7 @@ def _said(row: pd.Series) -> str:
     said = f"Spearman's ρ = **{rho}**, p {p} (permutation test, {how}), n = {counted(n, 'modifier')}."
     if n >= _FEW:
         return said
-    least = 2 / math.factorial(n)
+    least = row["least"]
     bound = f" With {n}, even a perfect order cannot give a p below {least:.3f}." if least >= 0.001 else ""
     return f"{said} {n} points are few.{bound}"
 

@@ -1,6 +1,7 @@
 """The fairness card: how far each evaluator moves, its worst family on each axis, and the flip risk there."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -22,13 +23,14 @@ _RISK = (
 )
 
 
-def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame) -> None:
+def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str]) -> None:
     """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
 
     Args:
         card: ``core.analysis.overview.fairness_card``.
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
+        control: ``core.analysis.questions.controls.sentences``.
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -41,6 +43,7 @@ def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame) 
             draw(figure, key=f"overview.card.{name}", alt=_spoken(name, rows))
             for _, row in rows.iterrows():
                 _worst(row, risks)
+            st.caption(safe(control.get(name, ""), limit=400))
     st.caption(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
         "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "

@@ -1,0 +1,221 @@
+"""Size and category held against each other: mixed models of clean scores, and means balanced over the composition.
+
+Source: paper A, B.2.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora, with_holm
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, in_order
+from core.analysis.questions.factors import of_reference
+from core.analysis.questions.needs import no_clean
+from core.analysis.table import ScoreTable, View
+from core.statistics.balance import LEAST_SOURCES, Balanced, balanced_mean
+from core.statistics.bootstrap import Interval
+from core.statistics.crossed_model import CrossedModel, crossed_model
+from core.statistics.splines import spline_design
+
+MIDDLE = "50-70"
+"""Coverage bin that the others are held against, where it has an item. Source: paper A, section 5.2."""
+
+EVERY = "every level together"
+"""Names the row of the joint test."""
+
+_LEVEL, _P, _HOLM = (
+    Column("level", "Level", kind="text"),
+    Column("p", "p", kind="p"),
+    Column("p_holm", "p (Holm)", kind="p"),
+)
+_CHI = Column("chi", "χ² (joint)", digits=1, help="Wald test that no level differs")
+_DF = Column("df", "df", digits=0)
+_REMARK = Column("note", "Remark", kind="text")
+_SOURCE = ("source", "sources")
+_WALD = (
+    "Wald intervals and tests, which take the spreads for known: with few groups they are too narrow. An image has one "
+    "clean score, so its own intercept is what remains; that of its source (a cut-out that several images share) "
+    "stands in its place where there is one."
+)
+_BALANCES = {
+    "category": ("category",),
+    "coverage": ("coverage_bin",),
+    "category × coverage": ("category", "coverage_bin"),
+}
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The size effect, the categories at one coverage, and means over a balanced composition."""
+    return _size(table), _category(table), _balanced()
+
+
+def _needs(table: ScoreTable, *columns: str) -> str:
+    for column in columns:
+        if table.items[column].isna().all():
+            return f"the items have no {column.replace('_', ' ')}; a corpus with boxes and categories gives them"
+    return no_clean(table)
+
+
+def _size(table: ScoreTable) -> Question:
+    return Question(
+        "S14-size", "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
+        "object", "coverage",
+        f"score ~ coverage bin + (1 | source) + (1 | category) by REML over clean scores; a row is a bin's mean minus "
+        f"that of {MIDDLE} % (without an item there: of the bin with the most). {_WALD} p (Holm) over the bins of an "
+        f"evaluator.{of_reference(table)}",
+        (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low",
+                                                  high="high"), _P, _HOLM, _CHI, _DF, _REMARK),
+        _size_rows, lambda table: _needs(table, "coverage_bin", "category"), paper="B.2", tests="the bins",
+    )  # fmt: skip
+
+
+def _category(table: ScoreTable) -> Question:
+    return Question(
+        "S14-category", "Category: mean scores as they are, and at one coverage", "object", "category",
+        "score ~ category + (1 | source) + (1 | label) by REML over clean scores, alone and with coverage as a natural "
+        "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
+        f"the size of its objects. Joint: that no category differs, before and after. {_WALD}{of_reference(table)}",
+        (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
+         Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
+         _CHI, Column("p", "p", kind="p"), Column("adjusted_chi", "χ², adjusted", digits=1),
+         Column("adjusted_p", "p, adjusted", kind="p"), _DF, _REMARK),
+        _category_rows, lambda table: _needs(table, "coverage", "category"), paper="B.2",
+    )  # fmt: skip
+
+
+def _clean(view: View, evaluator: str, *columns: str) -> tuple[np.ndarray, pd.DataFrame]:
+    """Clean scores of the reference corpus and their items, where score and columns are there."""
+    table = view.table
+    score = table.clean(evaluator)
+    keep = view.items & table.of_corpus(table.reference) & ~np.isnan(score)
+    keep &= table.items[list(columns)].notna().all(axis=1).to_numpy()
+    items = table.items[keep]
+    return score[keep], items.assign(label=items["label"].fillna("unknown"))
+
+
+def _dummies(values: pd.Series, levels: Sequence[str]) -> np.ndarray:
+    return np.column_stack([(values == level).to_numpy(dtype=np.float64) for level in levels])
+
+
+def _size_rows(view: View, options: Options) -> pd.DataFrame:
+    records = []
+    for evaluator in view.evaluators:
+        score, items = _clean(view, evaluator, "coverage_bin", "category")
+        counts = items["coverage_bin"].value_counts()
+        levels = in_order(list(counts.index), "coverage_bin")
+        if len(levels) < 2:
+            continue
+        middle = MIDDLE if MIDDLE in levels else max(levels, key=lambda level: int(counts[level]))
+        others = [level for level in levels if level != middle]
+        design = np.column_stack([np.ones(len(score)), _dummies(items["coverage_bin"], others)])
+        found = crossed_model(score, design, items["source"].astype(str), items["category"],
+                              names=(_SOURCE, ("category", "categories")))  # fmt: skip
+        head = {"evaluator": evaluator, "corpus": view.table.reference}
+        for place, level in enumerate(others, start=1):
+            own = found.estimate(np.eye(len(levels))[place])
+            records.append({**head, "level": f"{level} vs {middle}", "n_items": int(counts[level]), "value": own.value,
+                            "low": own.low, "high": own.high, "p": own.p, "tests": "bins", "note": ""})  # fmt: skip
+        chi, df, p = found.wald(np.eye(len(levels))[1:])
+        records.append({**head, "level": EVERY, "n_items": len(score), "p": p, "tests": "", "chi": chi, "df": df,
+                        "note": found.note})  # fmt: skip
+    names = ["evaluator", "corpus", "level", "n_items", "value", "low", "high", "p", "tests", "chi", "df", "note"]
+    return with_holm(pd.DataFrame(records, columns=names).assign(test="Wald")).drop(columns="conflict")
+
+
+def _category_rows(view: View, options: Options) -> pd.DataFrame:
+    frames = [_categories(view, evaluator) for evaluator in view.evaluators]
+    names = ["evaluator", "corpus", "level", "n_items", *PLAIN, "adjusted", "adjusted_low", "adjusted_high", "chi", "p",
+             "adjusted_chi", "adjusted_p", "df", "note"]  # fmt: skip
+    records = [record for frame in frames for record in frame]
+    return pd.DataFrame(records, columns=names)
+
+
+def _categories(view: View, evaluator: str) -> Iterator[dict[str, object]]:
+    score, items = _clean(view, evaluator, "coverage", "category")
+    counts = items["category"].value_counts()
+    levels = sorted(counts.index)
+    if len(levels) < 2:
+        return
+    cells, spline = _dummies(items["category"], levels), spline_design(items["coverage"].to_numpy(np.float64))
+    bent = spline[:, 1:] - spline[:, 1:].mean(axis=0)  # 0 at the mean of the corpus, so a cell's effect is its mean
+    plain, adjusted = (_of_labels(score, design, items) for design in (cells, np.column_stack([cells, bent])))
+    head = {"evaluator": evaluator, "corpus": view.table.reference}
+    for place, level in enumerate(levels):
+        one, other = (each.estimate(np.eye(len(each.effects))[place]) for each in (plain, adjusted))
+        yield {**head, "level": level, "n_items": int(counts[level]), "value": one.value, "low": one.low,
+               "high": one.high, "adjusted": other.value, "adjusted_low": other.low, "adjusted_high": other.high,
+               "note": ""}  # fmt: skip
+    chi, df, p = plain.wald(_against_first(plain, len(levels)))
+    adjusted_chi, _, adjusted_p = adjusted.wald(_against_first(adjusted, len(levels)))
+    said = dict.fromkeys(each for each in (plain.note, adjusted.note) if each)
+    yield {**head, "level": EVERY, "n_items": len(score), "chi": chi, "p": p, "adjusted_chi": adjusted_chi,
+           "adjusted_p": adjusted_p, "df": df, "note": "; ".join(said)}  # fmt: skip
+
+
+def _of_labels(score: np.ndarray, design: np.ndarray, items: pd.DataFrame) -> CrossedModel:
+    return crossed_model(score, design, items["source"].astype(str), items["label"],
+                         names=(_SOURCE, ("label", "labels")))  # fmt: skip
+
+
+def _against_first(model: CrossedModel, levels: int) -> np.ndarray:
+    """Each level's effect minus the first's, one a row."""
+    rows = np.eye(len(model.effects))[1:levels]
+    rows[:, 0] = -1
+    return rows
+
+
+def _balanced() -> Question:
+    title = "Mean scores over a balanced composition"
+    note = (
+        "Mean of clean scores as the corpus has its items, and with every stratum (a category, a coverage bin, or "
+        "both) weighing the same. Composition-balanced bootstrap: each of 10,000 resamples (seed 2025) draws from "
+        "every stratum as many sources as it has; 95 % BCa intervals of both means and of their difference over the "
+        f"same draws. A stratum of fewer than {LEAST_SOURCES} sources is in neither mean; how many are left out stands "
+        "beside. Where the difference is not 0, what a corpus happens to hold is part of its mean."
+    )
+    columns = (
+        EVALUATOR, CORPUS, Column("over", "Balanced over", kind="text"), COUNT, Column("strata", "Strata", digits=0),
+        Column("left_out", "Left out", digits=0, help="Strata of too few sources"),
+        Column("items_left_out", "Items left out", digits=0),
+        Column("plain", "Mean [95 % CI]", digits=4, low="plain_low", high="plain_high"),
+        Column("balanced", "Balanced mean [95 % CI]", digits=4, low="balanced_low", high="balanced_high"),
+        Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"), _REMARK,
+    )  # fmt: skip
+    make = Dots("over", "corpus", ("evaluator",), PLAIN, "balanced − mean", free=True)
+    said = "Balanced minus plain mean with its 95 % BCa interval; the line is no difference."
+    drawing = Drawing("F-balanced", title, said, make)
+    return Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows,
+                    lambda table: _needs(table, "category", "coverage_bin"), (drawing,), "B.2")  # fmt: skip
+
+
+def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
+    table, records = view.table, []
+    for over, columns in _BALANCES.items():
+        whole = table.items[list(columns)].notna().all(axis=1).to_numpy() & view.items
+        strata = np.where(whole, table.items.groupby(list(columns), sort=True, dropna=False).ngroup(), -1)
+        for evaluator in view.evaluators:
+            score = table.clean(evaluator)
+            for corpus, own in corpora(table):
+                keep = own & whole & ~np.isnan(score)
+                if not keep.any():
+                    continue
+                sources = None if table.sources is None else table.sources[keep]
+                found = balanced_mean(score[keep], strata[keep], sources=sources)
+                records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
+    names = ["evaluator", "corpus", "over", "n_items", "strata", "left_out", "items_left_out", "plain", "plain_low",
+             "plain_high", "balanced", "balanced_low", "balanced_high", *PLAIN, "note"]  # fmt: skip
+    return pd.DataFrame(records, columns=names)
+
+
+def _balance(found: Balanced) -> dict[str, object]:
+    def ends(name: str, interval: Interval) -> dict[str, float]:
+        return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+    difference = found.difference
+    return {
+        "n_items": found.plain.n, "strata": found.strata, "left_out": found.left_out,
+        "items_left_out": found.items_left_out, **ends("plain", found.plain), **ends("balanced", found.balanced),
+        "value": difference.estimate, "low": difference.low, "high": difference.high, "note": difference.note,
+    }  # fmt: skip

@@ -1,0 +1,158 @@
+"""What dropping suspicious composites, or another edge, does to the effect of repositioning: arrays in, rows out.
+
+Source: paper A, A.8.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from core.analysis.effects import median_over
+from core.errors import InvalidInput
+from core.statistics.bootstrap import Interval
+from core.statistics.changes import percent_change
+
+SHARES = (5, 10)
+"""Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
+
+FILTERS: Mapping[str, tuple[str, ...]] = {
+    "seam": ("seam_energy",),
+    "background": ("bg_delta",),
+    "either": ("seam_energy", "bg_delta"),
+    "fill": ("fill_ratio",),
+}
+"""What each filter looks at; of the fill's texture, how far it is from that of its rim, on either side."""
+
+FEATHERED, HARD = "feathered", "hard"
+"""Rows of the two edges over the same items."""
+
+SAME, TURNED, OPEN, NOTHING = "same", "turned", "cannot be told", "nothing to drop"
+"""Where a filtered median points, held against the unfiltered one."""
+
+
+def edges(
+    scores: Mapping[str, np.ndarray],
+    measured: Mapping[str, Mapping[str, np.ndarray]],
+    *,
+    sources: np.ndarray | None = None,
+) -> list[dict[str, object]]:
+    """The move between the two places with feathered and with hard edges, over the items that have both.
+
+    Args:
+        scores: of both composites of every item by edge, float64 [2, n].
+        measured: diagnostics of the composites by edge and name, float64 [2, n].
+        sources: as of :func:`filtered_moves`.
+
+    Returns:
+        A row an edge as :func:`filtered_moves` gives them, the hard one held against the feathered one; with it edge,
+        edge_low, edge_high: median of the items' feathered minus hard %Δ, in points.
+    """
+    percent = {edge: percent_change(each[1], each[0]) for edge, each in scores.items()}
+    both = ~np.isnan(percent[FEATHERED]) & ~np.isnan(percent[HARD])
+    found = {edge: median_over(each, both, sources) for edge, each in percent.items()}
+    apart = median_over(percent[FEATHERED] - percent[HARD], both, sources)
+    paired = {FEATHERED: {}, HARD: {"edge": apart.estimate, "edge_low": apart.low, "edge_high": apart.high}}
+    return [
+        {"filter": edge, "q": 0.0, "cut_items": 0, "median_percent": own.estimate, "low": own.low, "high": own.high,
+         "n_items": own.n, "direction": _direction(own, found[FEATHERED]), "overlaps": _overlap(own, found[FEATHERED]),
+         **_kept_said(measured[edge], both), **paired[edge], "note": own.note}
+        for edge, own in found.items()
+    ]  # fmt: skip
+
+
+def filtered_moves(
+    scores: np.ndarray,
+    measured: Mapping[str, np.ndarray],
+    *,
+    sources: np.ndarray | None = None,
+    shares: Sequence[float] = SHARES,
+) -> Iterator[dict[str, object]]:
+    """Median percent change from the first composite to the second, with ever more suspicious ones dropped.
+
+    Each filter ranks the composites of both places by their diagnostic and drops the top q %; an item is left out
+    where one of its two composites is. A composite without the diagnostic is never dropped by it, and a cut never
+    falls among equals: the tied ones all stay.
+
+    Args:
+        scores: of both composites of every item, float64 [2, n]; NaN where there is none.
+        measured: diagnostics of the composites by name, float64 [2, n].
+        sources: number of each item's source, int [n]; None: every item is one of its own.
+        shares: q, in percent.
+
+    Returns:
+        One row a (filter, q), the unfiltered one first: filter, q, cut_items, median_percent, low, high, n_items,
+        direction (of SAME, TURNED, OPEN, NOTHING, held against the unfiltered one), overlaps (the intervals do),
+        seam, background, fill (median diagnostics of what is kept), note.
+
+    Raises:
+        InvalidInput: if a share is not in [0, 100).
+    """
+    if not all(0 <= q < 100 for q in shares):
+        raise InvalidInput(f"a filter drops between 0 and 100 percent, got {list(shares)}")
+    percent, whole = percent_change(scores[1], scores[0]), None
+    for name, q, cut in _cuts(scores, measured, shares):
+        found = median_over(percent, ~cut, sources)
+        whole = whole or found
+        yield {
+            "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
+            "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
+            "direction": _direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none" else NOTHING,
+            "overlaps": _overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
+        }  # fmt: skip
+
+
+def _direction(found: Interval, whole: Interval) -> str:
+    """Where a filtered median points; a sign alone turns nothing."""
+    if np.isnan(found.estimate) or np.isnan(whole.estimate):
+        return ""
+    beyond = found.high < 0 if whole.estimate > 0 else found.low > 0
+    if whole.estimate != 0 and beyond:
+        return TURNED
+    return SAME if np.sign(found.estimate) == np.sign(whole.estimate) else OPEN
+
+
+_TOLD = (("seam", "seam_ratio", 1.0), ("background", "bg_delta", 1000.0), ("fill", "fill_ratio", 1.0))
+"""Column of the table, diagnostic, what it is multiplied by."""
+
+
+def _kept_said(measured: Mapping[str, np.ndarray], kept: np.ndarray) -> dict[str, float]:
+    """Median diagnostics of the composites of some items; NaN where none was measured."""
+    medians = {}
+    for name, column, scale in _TOLD:
+        values = measured[column][:, kept] if column in measured else np.empty(0)
+        values = values[~np.isnan(values)]
+        medians[name] = scale * float(np.median(values)) if values.size else np.nan
+    return medians
+
+
+def _overlap(one: Interval, other: Interval) -> bool:
+    return bool(one.low <= other.high and other.low <= one.high)
+
+
+def _cuts(
+    scores: np.ndarray, measured: Mapping[str, np.ndarray], shares: Sequence[float]
+) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Name and share of every filter, and which items it drops, bool [n]."""
+    yield "none", 0.0, np.zeros(scores.shape[1], dtype=bool)
+    there = ~np.isnan(scores)
+    for name, columns in FILTERS.items():
+        for q in shares:
+            worst = [_top(np.where(there, _suspicion(column, measured), np.nan), q) for column in columns]
+            yield name, float(q), np.logical_or.reduce(worst).any(axis=0)
+
+
+def _suspicion(column: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How suspicious a diagnostic makes each composite, the larger the more; NaN where it was not measured."""
+    values = measured.get(column)
+    if values is None:
+        return np.full(next(iter(measured.values())).shape, np.nan)
+    return np.abs(np.log(np.where(values > 0, values, np.nan))) if column == "fill_ratio" else values
+
+
+def _top(values: np.ndarray, q: float) -> np.ndarray:
+    """Marks the q % largest of the values that are there, fewer where the cut would fall among equal ones."""
+    present = np.sort(values[~np.isnan(values)])[::-1]
+    count = round(len(present) * q / 100)
+    if not 0 < count < len(present):
+        return np.zeros(values.shape, dtype=bool)
+    return np.asarray(values > present[count] if present[count - 1] == present[count] else values >= present[count - 1])

@@ -1,0 +1,119 @@
+"""Mixed models of any fixed effects against statsmodels' dense REML, and what cannot be fitted."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.crossed_model import crossed_model
+
+
+def scored(seed: int, *, n: int = 180, sources: int = 70, labels: int = 9) -> pd.DataFrame:
+    """Scores by a factor of three levels and a covariate, sources and labels at random."""
+    rng = np.random.default_rng(seed)
+    source, label = rng.integers(sources, size=n), rng.integers(labels, size=n)
+    level, x = rng.integers(3, size=n), rng.uniform(size=n)
+    score = (
+        0.4 + 0.05 * (level == 1) - 0.03 * (level == 2) + 0.1 * x + rng.normal(0, 0.06, sources)[source]
+        + rng.normal(0, 0.08, labels)[label] + rng.normal(0, 0.05, n)
+    )  # fmt: skip
+    return pd.DataFrame({"score": score, "level": level, "x": x, "source": source, "label": label})
+
+
+def dense(formula: str, frame: pd.DataFrame, **parts: str):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sm.MixedLM.from_formula(formula, groups=np.ones(len(frame)), vc_formula=parts, data=frame)
+        return model.fit(reml=True)
+
+
+def design(frame: pd.DataFrame) -> np.ndarray:
+    return np.column_stack([np.ones(len(frame)), frame["level"] == 1, frame["level"] == 2, frame["x"]]).astype(float)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_effects_errors_and_variance_components_are_those_of_statsmodels(seed: int) -> None:
+    frame = scored(seed)
+    ours = crossed_model(frame["score"], design(frame), frame["source"], frame["label"])
+    theirs = dense("score ~ C(level) + x", frame, source="0 + C(source)", label="0 + C(label)")
+    np.testing.assert_allclose(ours.effects, theirs.fe_params, atol=2e-5)
+    variances = dict(zip(theirs.model.exog_vc.names, theirs.vcomp, strict=True))
+    x, parts = design(frame), [np.equal.outer(*2 * [frame[name].to_numpy()]) * variances[name] for name in variances]
+    whole = sum(parts) + theirs.scale * np.eye(len(frame))
+    np.testing.assert_allclose(ours.covariance, np.linalg.inv(x.T @ np.linalg.solve(whole, x)), rtol=5e-3, atol=1e-8)
+    np.testing.assert_allclose(np.sqrt(np.diag(ours.covariance)), theirs.bse_fe, rtol=0.02)  # theirs: a rough Hessian
+    assert ours.deviations == pytest.approx([math.sqrt(variances[name]) for name in ("source", "label")], rel=0.02)
+    assert ours.residual == pytest.approx(math.sqrt(theirs.scale), rel=5e-3)
+    chi, df, p = ours.wald(np.eye(4)[1:3])
+    both = theirs.fe_params.to_numpy()[1:3]
+    expected = both @ np.linalg.solve(np.linalg.inv(x.T @ np.linalg.solve(whole, x))[1:3, 1:3], both)
+    assert (chi, df) == (pytest.approx(expected, rel=0.01), 2)
+    assert p == pytest.approx(stats.chi2.sf(expected, 2), rel=0.05)
+
+
+def test_a_combination_of_effects_has_its_own_error() -> None:
+    frame = scored(3)
+    ours = crossed_model(frame["score"], design(frame), frame["source"], frame["label"])
+    found = ours.estimate([0, 1, -1, 0])
+    error = math.sqrt(ours.covariance[1, 1] + ours.covariance[2, 2] - 2 * ours.covariance[1, 2])
+    assert found.value == pytest.approx(ours.effects[1] - ours.effects[2])
+    assert found.high - found.low == pytest.approx(2 * 1.959964 * error)
+    assert found.p == pytest.approx(2 * stats.norm.sf(abs(found.value) / error))
+
+
+def test_means_of_cells_without_a_constant_are_those_with_one() -> None:
+    frame = scored(4)
+    cells = np.column_stack([frame["level"] == level for level in range(3)] + [frame["x"]]).astype(float)
+    with_one = crossed_model(frame["score"], design(frame), frame["source"], frame["label"])
+    without = crossed_model(frame["score"], cells, frame["source"], frame["label"])
+    assert without.effects[0] == pytest.approx(with_one.effects[0], abs=1e-6)
+    assert without.effects[2] == pytest.approx(with_one.effects[0] + with_one.effects[2], abs=1e-6)
+
+
+def test_without_repeated_groups_it_is_least_squares() -> None:
+    frame = scored(5)
+    ours = crossed_model(frame["score"], design(frame), np.arange(len(frame)), np.zeros(len(frame)))
+    theirs = sm.OLS(frame["score"], design(frame)).fit()
+    np.testing.assert_allclose(ours.effects, theirs.params, atol=1e-9)
+    np.testing.assert_allclose(ours.covariance, theirs.cov_params(), rtol=1e-6)
+    assert ours.note == "one row of each image: the intercept is the residual; one category: no intercept for it"
+    assert all(map(math.isnan, ours.deviations))
+
+
+def test_one_intercept_alone_is_statsmodels_random_intercept() -> None:
+    frame = scored(6)
+    ours = crossed_model(frame["score"], design(frame), np.arange(len(frame)), frame["label"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = sm.MixedLM(frame["score"], design(frame), groups=frame["label"]).fit(reml=True)
+    np.testing.assert_allclose(ours.effects, theirs.fe_params, atol=1e-5)
+    assert ours.deviations[1] == pytest.approx(math.sqrt(float(np.asarray(theirs.cov_re)[0, 0])), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (lambda frame: (frame["score"][:3], design(frame)[:3], frame["source"][:3], frame["label"][:3]), "3 rows"),
+        (lambda frame: (frame["score"], np.ones((len(frame), 2)), frame["source"], frame["label"]), "told apart"),
+        (lambda frame: (frame["x"], design(frame), frame["source"], frame["label"]), "nothing remains"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted_has_no_effect_and_says_why(change: object, note: str) -> None:
+    ours = crossed_model(*change(scored(7)))  # type: ignore[operator]
+    assert note in ours.note
+    assert np.isnan(ours.effects).all()
+    assert math.isnan(ours.estimate(np.eye(len(ours.effects))[0]).value)
+    assert math.isnan(ours.wald(np.eye(len(ours.effects))[:1])[2])
+
+
+def test_columns_of_other_lengths_or_without_a_number_are_refused() -> None:
+    frame = scored(8)
+    with pytest.raises(InvalidInput, match="equal numbers"):
+        crossed_model(frame["score"][1:], design(frame), frame["source"], frame["label"])
+    with pytest.raises(InvalidInput, match="finite"):
+        crossed_model(frame["score"].where(frame.index > 0), design(frame), frame["source"], frame["label"])

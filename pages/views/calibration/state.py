@@ -14,6 +14,7 @@ from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
 from core.statistics.flip_risk import GAPS
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, store, stored_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import slice_fields
@@ -62,7 +63,7 @@ def calib_state(files: Signature) -> PageState:
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
+@st.cache_resource(hash_funcs=KEYED, max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
 def fitted(
     files: Signature,
     scope: Narrowed,
@@ -101,13 +102,13 @@ def references(evaluators: tuple[str, ...]) -> tuple[str, ...]:
     return evaluators + ((HUMAN,) if rated else ())
 
 
-@st.cache_data(max_entries=2, show_spinner="Reading the votes …")
+@st.cache_data(hash_funcs=KEYED, max_entries=2, show_spinner="Reading the votes …")
 def people(votes: Votes) -> pd.DataFrame:  # noqa: ARG001  # the cache's key
     """Ratings by people over every study; no row where there is none."""
     return ratings(list_studies()[0])
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner=False)
 def effect(key: tuple[object, ...], strength: float, _found: Fit) -> pd.DataFrame:  # noqa: ARG001  # the cache's key
     """What a strength changes on the held-out split; ``key`` names the fit."""
     return before_after(_found.scores, _found.terms, strength, _found.others)

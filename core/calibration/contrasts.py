@@ -33,4 +33,4 @@ def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> O
             own = np.broadcast_to(family.scores[family.probes.index(group.against)], own.shape)
         after = np.where(each.items[items], family.scores[rows], np.nan)
         found[group.label] = Family(family.axis, tuple(family.probes[row] for row in rows), after, own)
-    return Orbits(scores.evaluator, scores.items, scores.clean, found)
+    return Orbits(scores.evaluator, scores.items, scores.clean, found, scores.sources)

@@ -20,7 +20,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
-from core.calibration.sweep import EPSILONS, best_of, choose, oracle_candidates, raised, sweep
+from core.calibration.sweep import EPSILONS, best_of, ceilings_of, choose, oracle_candidates, raised, sweep
 
 SAW_IT = "chosen on the held-out split: an upper bound"
 """What the numbers of oracle weights rest on."""
@@ -46,23 +46,31 @@ def ablation(
     """
     dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     records = []
+    on_dev, on_test = ceilings_of(dev), ceilings_of(test)
     for reading in READINGS:
         for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
-            oracle = oracle_candidates(dev, test, test_others, reading=reading) if weights == ORACLE else []
+            oracle = (
+                oracle_candidates(dev, test, test_others, reading=reading, ceilings=on_test)
+                if weights == ORACLE
+                else []
+            )
             learnt = None if oracle else learn(dev, reading=reading, weights=weights)
-            swept = None if learnt is None else sweep(dev, learnt, dev_others)
+            swept = None if learnt is None else sweep(dev, learnt, dev_others, ceilings=on_dev)
             for epsilon in EPSILONS:
                 terms = best_of(oracle, epsilon=epsilon) if learnt is None else learnt
-                chosen = choose(sweep(dev, terms, dev_others) if swept is None else swept, epsilon=epsilon)
+                own = sweep(dev, terms, dev_others, ceilings=on_dev) if swept is None else swept
+                chosen = choose(own, epsilon=epsilon)
                 named = {"reading": reading, "weights": weights if reading in WEIGHTED else "", "epsilon": epsilon}
                 basis = CONSTRUCTED if reading in BY_CONSTRUCTION else MEASURED
-                outcome = _outcome(test, terms, test_others, chosen.strength)
+                outcome = _outcome(test, terms, test_others, chosen.strength, on_test)
                 records.append({**named, "strength": chosen.strength, "basis": SAW_IT if oracle else basis, **outcome})
     return pd.DataFrame(records)
 
 
-def _outcome(test: Orbits, terms: Terms, others: dict[str, np.ndarray], strength: float) -> dict[str, object]:
-    swept = sweep(test, terms, others, lambdas=(0.0, strength))
+def _outcome(
+    test: Orbits, terms: Terms, others: dict[str, np.ndarray], strength: float, ceilings: dict[str, float]
+) -> dict[str, object]:
+    swept = sweep(test, terms, others, lambdas=(0.0, strength), ceilings=ceilings)
     losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
     told = overall(test, corrections(test, terms), strength)
     return {

@@ -12,13 +12,14 @@ import numpy as np
 
 from core.calibration.orbits import Orbits
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import RESAMPLES, Interval, median_bca
+from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import interquartile_range, standard_deviation
 from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
 
 LEVEL = 0.95
 
 _RESAMPLES = 1000
+_SOURCE_RESAMPLES = 2000  # of medians where sources are drawn: each takes every item, and a reader drags λ
 _WORK = 8_000_000  # items × resamples × families
 
 
@@ -101,7 +102,7 @@ def median(values: np.ndarray, sources: np.ndarray | None) -> Interval:
     """Median over items with its interval; items of one source are resampled together."""
     if sources is None:
         return median_bca(values, level=LEVEL)
-    resamples = int(np.clip(_WORK // max(len(values), 1), _RESAMPLES, RESAMPLES))
+    resamples = int(np.clip(_WORK // max(len(values), 1), 400, _SOURCE_RESAMPLES))
     return median_bca(values, level=LEVEL, groups=sources, resamples=resamples)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import EACH, SENSITIVITY, UNIFORM, Corrections, Terms, corrections, learn, sensitivity
+from core.calibration.sides import median
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import RESAMPLES, median_bca
 from core.statistics.changes import standard_deviation
 
 LAMBDAS = tuple(step / 20 for step in range(21))
@@ -25,7 +25,6 @@ EPSILONS = (0.005, 0.01, 0.02)
 _LEAST_PAIRS = 3
 """Fewest items with both scores that have a rank correlation worth the name: of two it is always 1 or -1."""
 
-_WORK = 8_000_000  # items × samples of an interval
 _SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
 
 
@@ -70,7 +69,12 @@ class Choice:
 
 
 def sweep(
-    scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
+    scores: Orbits,
+    terms: Terms,
+    others: Mapping[str, np.ndarray],
+    *,
+    lambdas: Sequence[float] = LAMBDAS,
+    ceilings: Mapping[str, float] | None = None,
 ) -> Sweep:
     """Follow sensitivity and correlation along λ; every score is linear in λ, so corrections are made once.
 
@@ -79,15 +83,21 @@ def sweep(
         terms: learnt on the dev split.
         others: H by name, float64 [n] over the same items; NaN where missing.
         lambdas: strengths.
+        ceilings: of :func:`ceilings_of`, which no terms change; None: worked out.
 
     Raises:
         InvalidInput: if an H has another number of items.
     """
-    return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas)
+    return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas, ceilings=ceilings)
 
 
 def sweep_of(
-    scores: Orbits, changes: Corrections, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
+    scores: Orbits,
+    changes: Corrections,
+    others: Mapping[str, np.ndarray],
+    *,
+    lambdas: Sequence[float] = LAMBDAS,
+    ceilings: Mapping[str, float] | None = None,
 ) -> Sweep:
     """The same of corrections that were made already, or measured; see :func:`sweep`."""
     for name, ratings in others.items():
@@ -105,17 +115,19 @@ def sweep_of(
         along,
         spread,
         np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
-        {name: _ceiling(family, float(spread[0]), scores.sources) for name, family in scores.families.items()},
+        ceilings_of(scores) if ceilings is None else ceilings,
         _spearman_along(scores.clean, changes.clean, others, lambdas),
         int((~np.isnan(scores.clean)).sum()),
     )
 
 
-def _ceiling(family: Family, spread: float, sources: np.ndarray | None) -> float:
-    """Upper end of the interval of a family's sensitivity over spread; NaN where it is not defined."""
-    sizes = row_medians(np.abs(family.shifts))
-    few = {} if sources is None else {"resamples": int(np.clip(_WORK // max(len(sizes), 1), 1000, RESAMPLES))}
-    return median_bca(sizes, groups=sources, **few).high / spread
+def ceilings_of(scores: Orbits) -> dict[str, float]:
+    """By family, upper end of the 95 % interval of its uncalibrated sensitivity over spread; NaN where undefined."""
+    spread = standard_deviation(scores.clean) or math.nan
+    return {
+        name: median(row_medians(np.abs(family.shifts)), scores.sources).high / spread
+        for name, family in scores.families.items()
+    }
 
 
 def raised(swept: Sweep, strength: float) -> dict[str, float]:
@@ -194,13 +206,19 @@ def oracle_terms(
 
 
 def oracle_candidates(
-    dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str
+    dev: Orbits,
+    test: Orbits,
+    others: Mapping[str, np.ndarray],
+    *,
+    reading: str,
+    ceilings: Mapping[str, float] | None = None,
 ) -> list[tuple[Terms, Sweep]]:
     """Every weighting that the oracle chooses among, swept on the test split."""
     single = [{name: float(name == one) for name in dev.families} for one in dev.families]
     weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
     candidates = [learn(dev, reading=reading, weights=each) for each in weights]
-    return [(terms, sweep(test, terms, others)) for terms in candidates]
+    known = ceilings_of(test) if ceilings is None else ceilings
+    return [(terms, sweep(test, terms, others, ceilings=known)) for terms in candidates]
 
 
 def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Terms:

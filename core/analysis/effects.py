@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
-from core.analysis.verdicts import DRIFTS, LEAST_N, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
+from core.analysis.verdicts import DRIFTS, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
-from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
 from core.statistics.power import reach
+from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
 
 ALL = "all"
@@ -62,6 +63,7 @@ class Effect:
     Args:
         median_percent: median over items of an item's median %Δ, with its 95 % BCa interval low to high.
         median_abs_percent: the same of |%Δ|.
+        beyond: share of the items whose |%Δ| exceeds the margin, in percent, with its 95 % Wilson interval.
         median_delta: the same of Δ, on the score's own scale.
         standardised: median Δ in standard deviations of the evaluator's clean scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
@@ -83,6 +85,9 @@ class Effect:
     median_abs_percent: float
     abs_low: float
     abs_high: float
+    beyond: float
+    beyond_low: float
+    beyond_high: float
     median_delta: float
     delta_low: float
     delta_high: float
@@ -134,16 +139,18 @@ def effect(
     after = before + changes.delta[scored]
     negative = int((before < 0).sum())
     percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
+    beyond = share(np.where(np.isnan(sizes), math.nan, sizes > margin), groups=groups)
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
     test, power = paired_test(before, after), reach(moved, margin=margin)
     unit = spread if spread > 0 else math.nan
     notes = (_zero_said(n_zero, n_shifts + n_zero), _negative_said(negative, len(before)), moved.note)
     return Effect(
-        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high, shift.estimate, shift.low,
+        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high,
+        100 * beyond.estimate, 100 * beyond.low, 100 * beyond.high, shift.estimate, shift.low,
         shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
         test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
-        UNDECIDED if negative else scatter(size, margin=margin), power.detectable, power.needed,
+        UNDECIDED if negative else scatter(size, beyond, margin=margin), power.detectable, power.needed,
         len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
 

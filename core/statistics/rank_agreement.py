@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval, mean_bca_of_counts
+from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def direction_agreement(
     where its own median shift has that sign; an item that does not move counts 0.5.
 
     Args:
-        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta.
+        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; and source
+            where items share theirs, which then stand together in an interval.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
 
@@ -90,23 +92,29 @@ def direction_agreement(
     keys = list(by)
     items = shifts.groupby([*keys, "corpus", "item"], observed=True)["delta"].median().dropna()
     medians = items.groupby(level=[*keys, "corpus"]).median()
+    about = shifts.drop_duplicates(["corpus", "item"]).set_index(["corpus", "item"])
     records = []
     for name, rows in items.reset_index().groupby([*keys, "corpus"], sort=True):
         *cell, corpus = name
         if corpus == reference:
             continue
+        sources = (
+            about["source"].loc[list(zip(rows["corpus"], rows["item"], strict=True))] if "source" in about else None
+        )
         expected = float(medians.get((*cell, reference), math.nan))
-        records.append({**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows["delta"], expected)})
+        records.append(
+            {**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows["delta"], expected, sources)}
+        )
     return pd.DataFrame(records, columns=[*keys, "corpus", *_DIRECTION])
 
 
 _DIRECTION = ("reference_median", "median", "same_direction", "agreement", "low", "high", "n_items", "note")
 
 
-def _agreement(values: pd.Series, expected: float) -> dict[str, object]:
+def _agreement(values: pd.Series, expected: float, sources: pd.Series | None) -> dict[str, object]:
     median = float(values.median())
     signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = mean_bca_of_counts([0.0, 0.5, 1.0], [(signs < 0).sum(), (signs == 0).sum(), (signs > 0).sum()])
+    found = share((signs + 1) / 2, groups=None if sources is None else sources.to_numpy(dtype=str))
     if math.isnan(expected) or expected == 0:
         found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
     undecided = math.isnan(expected) or expected * median == 0

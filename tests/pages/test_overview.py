@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.verdicts import LEAST_N
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.card import card_report
 from core.settings import runs_dir
+from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import default_store
 from tests.audit.squares import HISTOGRAM, build_corpus

@@ -121,7 +121,8 @@ def _directions(table: ScoreTable) -> Question:
     return Question(
         "T12", f"Agreement with the direction on {table.reference}", "corpora", "directions",
         f"Share of a corpus' items whose shift has the direction of the median shift on the reference corpus, "
-        f"{table.reference} unless another is chosen; an item that does not move counts one half. 95 % BCa intervals.",
+        f"{table.reference} unless another is chosen; an item that does not move counts one half. 95 % Wilson "
+        "intervals, over sources.",
         columns, _agreement, _several, paper="Table 12", asks=("reference",),
     )  # fmt: skip
 
@@ -135,7 +136,8 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
             delta = view.changes(evaluator, probes).delta
             there = np.flatnonzero(~np.isnan(delta) & view.items)
             rows.append(pd.DataFrame({"evaluator": evaluator, "family": family, "item": there, "delta": delta[there],
-                                      "corpus": table.items["corpus"].to_numpy()[there]}))  # fmt: skip
+                                      "corpus": table.items["corpus"].to_numpy()[there],
+                                      "source": table.items["source"].to_numpy()[there]}))  # fmt: skip
     shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     if shifts.empty or not (shifts["corpus"] == held).any():
         return pd.DataFrame(columns=[*_AGREED, "same"])

@@ -49,7 +49,7 @@ def draw() -> None:
     charts(result)
     st.caption(
         "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "
-        "band is the range of this picture's shifts under edits that nobody can see; a faint bar lies inside it."
+        "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it."
     )
     seen, rows, files = st.tabs(["What the metric saw", "Table", "Downloads"])
     with seen:

@@ -10,10 +10,10 @@ import pandas as pd
 from scipy import stats
 
 from core.analysis.table import Changes, View
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, LEAST_N, MARGIN, STILL, TOO_FEW, agreed, drift
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, STILL, TOO_FEW, agreed, drift
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
 from core.statistics.shift_tests import cliffs_delta, holm, paired_test
 from core.statistics.two_samples import median_differences
 

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
-from core.analysis.verdicts import DRIFTS, LEAST_N, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
+from core.analysis.verdicts import DRIFTS, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
-from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
 from core.statistics.power import reach
 from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
@@ -139,9 +139,10 @@ def effect(
     before, after = _scored(changes, keep)
     negative = int((before < 0).sum())
     percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
+    beyond = share(np.where(np.isnan(sizes), math.nan, sizes > margin), groups=groups)
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
-    test, power, far = _tested(changes, keep), reach(moved, margin=margin), _beyond(sizes, groups, margin)
+    test, power = _tested(changes, keep), reach(moved, margin=margin)
     unit = spread if spread > 0 else math.nan
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
@@ -150,10 +151,11 @@ def effect(
         "" if negative else moved.note,
     )
     return Effect(
-        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high, *far, shift.estimate,
-        shift.low, shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before),
-        test.name, test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
-        UNDECIDED if negative else scatter(size, margin=margin), power.detectable, power.needed,
+        moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high,
+        100 * beyond.estimate, 100 * beyond.low, 100 * beyond.high, shift.estimate, shift.low,
+        shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
+        test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
+        UNDECIDED if negative else scatter(size, beyond, margin=margin), power.detectable, power.needed,
         len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
 
@@ -167,13 +169,6 @@ def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _tested(changes: Changes, keep: np.ndarray) -> PairedTest:
     return paired_test(*_scored(changes, keep))
-
-
-def _beyond(sizes: np.ndarray, groups: np.ndarray | None, margin: float) -> tuple[float, float, float]:
-    """Share of items beyond the margin, in percent, with its interval."""
-    known = ~np.isnan(sizes)
-    found = share(sizes[known] > margin, groups=None if groups is None else groups[known])
-    return 100 * found.estimate, 100 * found.low, 100 * found.high
 
 
 def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:

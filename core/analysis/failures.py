@@ -70,7 +70,7 @@ def scales(table: ScoreTable) -> pd.DataFrame:
 
     Returns:
         One row an evaluator: run, evaluator, sd (:meth:`ScoreTable.spread`), typical (median absolute clean score),
-        null_percent (:meth:`View.null_band`) and n_null, its items; NaN where nothing was scored.
+        null_percent (reach of :meth:`View.null_band`) and n_null, the edits behind it; NaN where nothing was scored.
 
     Source: PROTOCOL section 1 (null); ECOSYSTEM, deltas that compare across metrics.
     """
@@ -79,8 +79,8 @@ def scales(table: ScoreTable) -> pd.DataFrame:
     for name in table.evaluators:
         clean = np.abs(table.clean(name)[table.of_corpus(corpus)])
         typical = float(np.nanmedian(clean)) if (~np.isnan(clean)).any() else math.nan
-        null, items = view.null_band(name, corpus), len(view.null_sizes(name, corpus))
-        records.append((table.scope.run, name, table.spread(name, corpus), typical, null, items))
+        null = view.null_band(name, corpus)
+        records.append((table.scope.run, name, table.spread(name, corpus), typical, null.reach, null.n))
     return pd.DataFrame(records, columns=["run", "evaluator", "sd", "typical", "null_percent", "n_null"])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
-from core.analysis.flips.risk import UNITS, cell_risks, shift_cells
+from core.analysis.flips.risk import BY, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.probes.base import Axis
@@ -48,8 +48,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
         families: what :func:`family_contrasts` returned for it; None: worked out now.
 
     Returns:
-        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, null_band
-        (:meth:`core.analysis.table.View.null_band`). Empty where there are no shifts. Who has no row is named by
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, null_median
+        (:meth:`core.analysis.table.View.null_median`). Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
     table = family_contrasts(view) if families is None else families
@@ -59,8 +59,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     ranked = cells.sort_values(order, ascending=[False, False, False, True])
     worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
-    worst["null_band"] = [
-        view.null_band(str(each.evaluator), str(each.corpus)) for each in worst.itertuples()
+    worst["null_median"] = [
+        view.null_median(str(each.evaluator), str(each.corpus)) for each in worst.itertuples()
     ]  # fmt: skip
     return worst
 
@@ -81,20 +81,31 @@ def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
 
 
 def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
-    """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart.
+    """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart; and the
+    gap from which on it hardly ever does.
 
     Args:
         view: of the table of scores.
         card: what :func:`fairness_card` returned for it.
-        gap: on the score's own scale, and as a share of the interquartile range of the evaluator's clean scores.
+        gap: as a share of the span of the score's scale, and of the interquartile range of the evaluator's clean
+        scores.
 
     Returns:
-        The columns of :func:`core.analysis.flips.risk.cell_risks` and unit, for each of UNITS.
+        The columns of :func:`core.analysis.flips.risk.cell_risks` and unit, for each of UNITS; and those of
+        :func:`core.analysis.flips.risk.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence
+        and said.
     """
     wanted = set(card[["evaluator", "corpus", "family"]].itertuples(index=False, name=None))
     cells = [cell for cell in shift_cells(view) if (cell.evaluator, cell.corpus, cell.family) in wanted]
     found = [cell_risks(cells, gaps=(gap,), unit=unit).assign(unit=unit) for unit in UNITS]
-    return pd.concat(found, ignore_index=True)
+    evident = evident_gaps(cells)[[*BY, *_EVIDENCE]].rename(columns=_EVIDENCE)
+    return pd.concat(found, ignore_index=True).merge(evident, on=list(BY), how="left")
+
+
+_EVIDENCE = {
+    "d": "evidence", "low": "evidence_low", "high": "evidence_high", "of_iqr": "of_iqr", "null_d": "null_evidence",
+    "said": "said",
+}  # fmt: skip
 
 
 def worst_findings(store: Store, view: View, *, count: int = 3, families: pd.DataFrame | None = None) -> pd.DataFrame:

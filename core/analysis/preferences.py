@@ -17,28 +17,24 @@ from scipy import stats
 from core.corpora.suites import ACCURACY, TAU_B, Suite
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
+from core.statistics.bootstrap import Interval, too_few
+from core.statistics.shares import share
 
 TAU_RESAMPLES = 200
 """Bootstrap samples of a τ: each costs a sort of all ratings."""
 
-_CHUNK = 2_000_000  # counts held at once: 16 MB
 
-
-def accuracy(
-    preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, level: float = 0.95, resamples: int = RESAMPLES
-) -> Interval:
-    """Preference accuracy with its BCa interval over images.
+def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, level: float = 0.95) -> Interval:
+    """Preference accuracy with its Wilson interval, the images being its units.
 
     Args:
         preferred: score of the preferred caption of each pair, float64 [n]; pairs with a NaN are left out.
         other: score of the other one, float64 [n].
         images: image of each pair.
         level: confidence level in (0, 1).
-        resamples: bootstrap samples of images.
 
     Returns:
-        In [0, 1]; ``n`` counts pairs. One image, or the same share in every image, gives a note.
+        In [0, 1]; ``n`` counts pairs. One image has no interval, and a note.
 
     Raises:
         InvalidInput: if the lengths differ.
@@ -47,19 +43,12 @@ def accuracy(
         raise InvalidInput(f"a pair has two scores and an image, got {len(preferred)}, {len(other)}, {len(images)}")
     whole = ~(np.isnan(preferred) | np.isnan(other))
     right = (preferred[whole] > other[whole]) + 0.5 * (preferred[whole] == other[whole])
-    names, codes = np.unique(np.asarray(images, dtype=object)[whole].astype(str), return_inverse=True)
     if len(right) == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no pair has both scores")
-    estimate = float(right.mean())
-    if len(names) == 1:
-        return Interval(estimate, math.nan, math.nan, len(right), level, "one image has no interval")
-    sums, sizes = np.bincount(codes, right), np.bincount(codes).astype(np.float64)
-    influence = sums - estimate * sizes
-    if np.ptp(right) == 0:
-        return Interval(estimate, estimate, estimate, len(right), level, "every pair answers alike")
-    drawn = _ratios(sums, sizes, resamples)
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=level)
-    return Interval(estimate, low, high, len(right), level)
+    names = np.asarray(images, dtype=object)[whole].astype(str)
+    if (names == names[0]).all():
+        return Interval(float(right.mean()), math.nan, math.nan, len(right), level, "one image has no interval")
+    return share(right, groups=names, level=level)
 
 
 def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -106,8 +95,8 @@ def tau(
     estimate = 100 * float(stats.kendalltau(s, r, variant=variant).statistic)
     codes = np.unique(np.asarray(images, dtype=object)[whole].astype(str), return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    if len(members) == 1:
-        return Interval(estimate, math.nan, math.nan, len(s), level, "one image has no interval")
+    if said := too_few(len(s), len(members)):
+        return Interval(estimate, math.nan, math.nan, len(s), level, said)
     rng = np.random.default_rng(RUN_SEED)
     drawn = np.empty(resamples)
     for sample in range(resamples):
@@ -163,17 +152,3 @@ def _record(measure: str, group: str, found: Interval, scale: float, ties: int) 
         "measure": measure, "group": group, "value": scale * found.estimate, "low": scale * found.low,
         "high": scale * found.high, "n": found.n, "ties": ties, "note": found.note,
     }  # fmt: skip
-
-
-def _ratios(sums: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarray:
-    """Σ sums / Σ sizes of bootstrap samples of images, float64 [resamples]."""
-    n, rng = len(sums), np.random.default_rng(RUN_SEED)
-    both, drawn = np.column_stack([sums, sizes]), np.empty(resamples)
-    step = max(1, _CHUNK // n)
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
-        picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-        counts = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n)
-        top, bottom = (counts @ both).T
-        drawn[start : start + rows] = top / bottom
-    return drawn

@@ -102,8 +102,18 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                 made = each.get("fingerprint")
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
                 corpus = str(run.manifest["corpus"].get("name", ""))
-                records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told})
-    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE])
+                records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told,
+                                "span": _span(each.get("spec"))})  # fmt: skip
+    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span"])
+
+
+def _span(spec: object) -> float:
+    """From the lowest to the highest score that an evaluator can give; NaN where it has no bound, or none is told."""
+    bounds = spec.get("score_range") if isinstance(spec, Mapping) else None
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        return math.nan
+    known = all(isinstance(each, int | float) and math.isfinite(each) for each in bounds)
+    return float(bounds[1] - bounds[0]) if known and bounds[0] < bounds[1] else math.nan
 
 
 _MADE = ("key", "weights", "precision", "versions")

@@ -21,7 +21,14 @@ from core.analysis.slices import Slice
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
-from core.statistics.changes import interquartile_range, item_medians, percent_change, standard_deviation
+from core.statistics.changes import (
+    NullBand,
+    interquartile_range,
+    item_medians,
+    null_band,
+    percent_change,
+    standard_deviation,
+)
 
 BASELINE = "baseline"
 """What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
@@ -170,6 +177,15 @@ class ScoreTable:
     def middle_half(self, evaluator: str, corpus: str) -> float:
         """Interquartile range of the evaluator's clean scores of a corpus: the unit of a flip-risk gap."""
         return interquartile_range(self.clean(evaluator)[self.of_corpus(corpus)])
+
+    def span(self, evaluator: str) -> float:
+        """From the lowest to the highest score that an evaluator can give: the unit of an absolute gap.
+
+        NaN where its scale has no bound, the runs do not tell it, or do not agree.
+        """
+        known = self.about.get("evaluators", pd.DataFrame(columns=["evaluator", "span"]))
+        found = known.loc[known["evaluator"] == evaluator, "span"].unique()
+        return float(found[0]) if len(found) == 1 else math.nan
 
     def silent(self, evaluator: str, corpus: str) -> str:
         """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
@@ -416,10 +432,18 @@ class View:
         size = self.changes(evaluator, probes).size[self.items & self.table.of_corpus(corpus)]
         return np.asarray(size[~np.isnan(size)])
 
-    def null_band(self, evaluator: str, corpus: str) -> float:
-        """Median of :meth:`null_sizes`; NaN where none was scored."""
+    def null_median(self, evaluator: str, corpus: str) -> float:
+        """Median of :meth:`null_sizes`, what the median |%Δ| of a family is held against; NaN where none was scored."""
         size = self.null_sizes(evaluator, corpus)
         return float(np.median(size)) if len(size) else math.nan
+
+    def null_band(self, evaluator: str, corpus: str) -> NullBand:
+        """How far one edit that nobody can see moves one score: what a single pair is held against."""
+        percent = np.concatenate(
+            [self.changes(evaluator, (name,)).percent[self.items & self.table.of_corpus(corpus)]
+             for names in self.table.families(axis=Axis.NULL.value).values() for name in names] or [np.empty(0)]
+        )  # fmt: skip
+        return null_band(percent)
 
 
 def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:

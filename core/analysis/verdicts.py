@@ -9,7 +9,7 @@ Source: PROTOCOL section 3, Equivalence.
 import math
 from dataclasses import dataclass
 
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import LEAST_N, Interval
 
 MARGIN = 1.0
 """Default equivalence margin, in percent. Source: PROTOCOL section 3."""
@@ -17,8 +17,8 @@ MARGIN = 1.0
 ALPHA = 0.05
 """Level at which a corrected test rejects."""
 
-LEAST_N = 10
-"""Fewest items for which a verdict is given: below, an interval of a median is little more than the range."""
+MOST_BEYOND = 0.1
+"""Share of the items that may move beyond the margin where they are said to stay within it; medians are blind to it."""
 
 UNDECIDED = "undecided"
 TOO_FEW = "too few items"
@@ -29,6 +29,7 @@ STILL = "no drift beyond the margin"
 
 SCATTERS = "scatters beyond the margin"
 HOLDS = "stays within the margin"
+PARTS = "some items beyond the margin"
 
 CONSTANT = "constant: invariance says nothing"
 ALL_ZERO = "every score is 0: nothing can move"
@@ -61,21 +62,31 @@ def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> s
     return STILL if small and moved.within(margin) else UNDECIDED
 
 
-def scatter(size: Interval, *, margin: float = MARGIN) -> str:
-    """Say what the median |%Δ| allows to claim of how far items move, whichever way.
+def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
+    """Say how far items move, whichever way: half of them, and the rest.
+
+    A median is blind to what less than half of the items do, so that items stay within the margin only where few lie
+    beyond it.
 
     Args:
         size: 95 % interval of the median |%Δ|.
+        beyond: 95 % interval of the share of items whose |%Δ| exceeds the margin.
         margin: in percent.
 
     Returns:
-        SCATTERS where the interval lies above the margin, HOLDS where below, else UNDECIDED; TOO_FEW below LEAST_N.
+        SCATTERS where the interval of the median lies above the margin. HOLDS where it lies below and that of the
+        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNDECIDED; TOO_FEW below
+        LEAST_N.
     """
     if size.n < LEAST_N:
         return TOO_FEW
     if size.low > margin:
         return SCATTERS
-    return HOLDS if size.high < margin else UNDECIDED
+    if not size.high < margin:
+        return UNDECIDED
+    if beyond.low > MOST_BEYOND:
+        return PARTS
+    return HOLDS if beyond.high < MOST_BEYOND else UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)

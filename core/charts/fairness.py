@@ -25,7 +25,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -
     rows = rows.sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     worst = set(zip(card["axis"], card["family"], strict=True))
     marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]
-    null = float(card["null_band"].max()) if len(card) else math.nan
+    null = float(card["null_median"].max()) if len(card) else math.nan
     frame = pd.DataFrame(
         {"label": rows["family"].astype(str), "series": "median |%Δ|", "panel": "", "value": rows["median_abs_percent"],
          "low": rows["abs_low"], "high": rows["abs_high"], "n": rows["n_items"],

@@ -120,6 +120,8 @@ def _share_hover(row: dict[Hashable, Any]) -> str:
 def _cell_hover(row: dict[Hashable, Any]) -> str:
     low, high = (100 * row.get(name, math.nan) for name in ("low", "high"))
     told = f" (95 % CI {low:.1f} to {high:.1f})" if low == low else ""
+    floor = 100 * row.get("null_risk", math.nan)
+    told += f", null edits {floor:.1f} %" if floor == floor else ""
     note = f"\n{row['note']}" if row.get("note") else ""
     return (
         f"{row['family']}, {row['evaluator']}\nRRF {100 * row['risk']:.1f} %{told}\n"

@@ -5,7 +5,7 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.flips.risk import IQR
+from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
 from core.analysis.questions.controls import sentences
 from core.analysis.reading import read_table
@@ -34,12 +34,21 @@ code { font-size: 9px; overflow-wrap: anywhere; color: #444; }
 @media screen { body { padding: 16px 12px; } }
 """
 
-Risks = dict[tuple[str, str, str], tuple[float, float, float]]
+Risks = dict[tuple[str, str, str], pd.Series]
 
 _ROW = 0.115
 """Height of a family, in inches: three evaluators fit on one sheet."""
 
-_HEADERS = ("Axis", "Worst family", "Median |%Δ| [95 % CI]", "n", "Flip risk % [95 % CI]", "Claims")
+_HEADERS = (
+    "Axis",
+    "Worst family",
+    "Median |%Δ| [95 % CI]",
+    "n",
+    "Flip risk % [95 % CI]",
+    "Null edits %",
+    "No evidence below [95 % CI]",
+    "Claims",
+)
 
 
 def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
@@ -65,10 +74,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
                            "audit some invariant probes first")  # fmt: skip
     risks = card_risks(view, card)
     risks = risks[risks["unit"] == IQR]
-    known = {
-        (row["evaluator"], row["axis"], row["family"]): (100 * row["risk"], 100 * row["low"], 100 * row["high"])
-        for _, row in risks.iterrows()
-    }
+    known = {(row["evaluator"], row["axis"], row["family"]): row for _, row in risks.iterrows()}
     status = next(run.status for run in store.runs() if run.id == narrowed.run)
     about = (
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
@@ -83,8 +89,10 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "
         "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
         "maximum. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
-        "whose scores lie 0.7 % of the evaluator's interquartile range apart change places. Drift: of the signed "
-        "median; scatter: of the median |%Δ|; margin ±1 %.</p>",
+        f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
+        "evidence "
+        f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: of the signed "
+        "median; scatter: of the median |%Δ| and of the share of items beyond the margin, ±1 %.</p>",
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
@@ -103,10 +111,13 @@ _WORDS = {"Axis", "Worst family", "Claims"}
 
 def _row(row: pd.Series, risks: Risks) -> str:
     risk = risks[row["evaluator"], row["axis"], row["family"]]
+    shares = tuple(100 * risk[name] for name in ("risk", "low", "high"))
     cells = (
         row["axis"], f"{row['family']} (of {row['n_families']})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
-        _with(*risk, digits=1), claims(row),
+        _with(*shares, digits=1), number(100 * risk["null_risk"], digits=1),
+        _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
+        claims(row),
     )  # fmt: skip
     return "<tr>" + "".join(
         f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
@@ -121,7 +132,9 @@ def claims(row: pd.Series) -> str:
 
 def _with(value: float, low: float, high: float, *, digits: int) -> str:
     said = number(value, digits=digits)
-    return said if pd.isna(low) else f"{said} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
+    if pd.isna(low):
+        return said if pd.isna(value) else f"{said} (no interval)"
+    return f"{said} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
 
 
 def _pictures(families: pd.DataFrame, card: pd.DataFrame) -> dict[str, str]:

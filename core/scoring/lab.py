@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InvalidInput, InvariscopeError, ProbeRejected
-from core.evaluators.base import Evaluator, Sight
+from core.evaluators.base import Evaluator, Fingerprint, Sight
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
@@ -15,8 +15,9 @@ from core.evaluators.scoring import score_pairs_with_errors
 from core.probes import registry
 from core.probes.base import IDENTITY, Axis, Probe, Subject, Variant
 from core.probes.pairs import Draft, subject_of
-from core.scoring.lab_result import LabResult, LabRow, NullBand, null_band
+from core.scoring.lab_result import LabResult, LabRow, own_band
 from core.scoring.workbench import Workbench
+from core.statistics.changes import NullBand
 
 Progress = Callable[[str], None]
 """Called with a short sentence before each step that may take a while."""
@@ -59,6 +60,7 @@ def run_lab(
     pool: Pool,
     cache: EmbeddingCache | None = None,
     progress: Progress | None = None,
+    bands: Mapping[str, NullBand] | None = None,
 ) -> LabResult:
     """Score every chosen probe of one image under every chosen evaluator.
 
@@ -74,6 +76,8 @@ def run_lab(
         evaluators: names or ``path/to/file.py:Name`` references.
         pool: where loaded evaluators live.
         cache: embeddings of earlier calls.
+        bands: null bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
+            against this picture's own null edits.
 
     Returns:
         The rows; a rejected probe has a row with its reason, an evaluator that cannot run has a sentence in
@@ -91,23 +95,27 @@ def run_lab(
     for probe in shown:
         bench.make(probe, subject)
     rows: list[LabRow] = []
-    bands: dict[str, NullBand] = {}
+    held: dict[str, NullBand] = {}
+    stored: set[str] = set()
     failures: dict[str, str] = {}
     fingerprints: dict[str, Mapping[str, Any]] = {}
     notes: dict[str, str] = {}
     for name in dict.fromkeys(evaluators):
         try:
             say(f"Loading {name}")
-            own, fingerprints[name], note = _take_turn(bench, subject, shown, name, pool=pool, cache=cache, say=say)
+            own, fingerprint, note = _take_turn(bench, subject, shown, name, pool=pool, cache=cache, say=say)
         except InvariscopeError as error:
             failures[name] = str(error)
             continue
         notes |= {name: note} if note else {}
-        bands[name] = null_band(name, own)
-        rows += [_against(row, bands[name]) for row in own]
+        fingerprints[name] = fingerprint.as_dict()
+        known = (bands or {}).get(fingerprint.key)
+        held[name] = known or own_band(own)
+        stored |= {name} if known else set()
+        rows += [_against(row, held[name]) for row in own]
     return LabResult(
-        bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, tuple(rows), bands, failures,
-        fingerprints, notes,
+        bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, tuple(rows), held, failures,
+        fingerprints, notes, frozenset(stored),
     )  # fmt: skip
 
 
@@ -130,14 +138,14 @@ def _take_turn(
     pool: Pool,
     cache: EmbeddingCache | None,
     say: Callable[[str], None],
-) -> tuple[list[LabRow], Mapping[str, Any], str]:
+) -> tuple[list[LabRow], Fingerprint, str]:
     """Rows, fingerprint and note of one evaluator; nothing refers to it afterwards: the pool can unload it."""
     with pool.lease(name) as evaluator:
         if not evaluator.spec.reads(subject.language):
             raise InvalidInput(f"{evaluator.spec.unread(subject.language)}; choose a caption in another language")
         say(f"Scoring with {name}")
         own = _score(bench, subject, probes, evaluator, name=name, cache=cache)
-        return own, evaluator.fingerprint.as_dict(), pool.note(name)
+        return own, evaluator.fingerprint, pool.note(name)
 
 
 def _score(

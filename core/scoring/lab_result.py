@@ -1,4 +1,4 @@
-"""What the Probe lab shows of one image: a row a (probe, evaluator), and the null band beside it."""
+"""What the Probe lab shows of one image: a row a (probe, evaluator), and the evaluator's null band beside it."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from core.probes.base import Axis
-from core.statistics.changes import SHIFT_FLOOR, percent_change
+from core.statistics.changes import SHIFT_FLOOR, NullBand, null_band, percent_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +64,10 @@ class LabRow:
         return float(percent_change(self.score, self.baseline_score))
 
 
-@dataclass(frozen=True, slots=True)
-class NullBand:
-    """The range of an evaluator's shifts on this image under edits that nobody can see, with 0 inside.
-
-    Args:
-        low: smallest shift of a null probe, in percent, at most 0.
-        high: largest one, at least 0.
-        n: number of null probes behind it; 0 means that there is no band.
-    """
-
-    evaluator: str
-    low: float
-    high: float
-    n: int
-
-    def holds(self, percent: float) -> bool:
-        """Whether a shift in percent lies inside the band."""
-        return self.low <= percent <= self.high
-
-
-def null_band(evaluator: str, rows: Sequence[LabRow]) -> NullBand:
-    """Return the range of the null probes' percent changes, widened to hold 0; NaN bounds without any."""
+def own_band(rows: Sequence[LabRow]) -> NullBand:
+    """The null band of this picture's few edits alone, where no run tells the evaluator's."""
     shifts = [row.percent for row in rows if row.axis == Axis.NULL.value and row.percent is not None]
-    if not shifts:
-        return NullBand(evaluator, math.nan, math.nan, 0)
-    return NullBand(evaluator, min(0.0, *shifts), max(0.0, *shifts), len(shifts))
+    return null_band(shifts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +78,7 @@ class LabResult:
         caption: the subject caption.
         rows: by evaluator, the identity first, then the null probes, then the chosen ones.
         bands: null band by evaluator.
+        stored: evaluators whose band is that of a stored run; the others' is of this picture's null edits alone.
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on, by evaluator.
         notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
@@ -115,6 +94,7 @@ class LabResult:
     failures: Mapping[str, str]
     fingerprints: Mapping[str, Mapping[str, Any]]
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    stored: frozenset[str] = frozenset()
 
     def of(self, evaluator: str) -> tuple[LabRow, ...]:
         """Rows of one evaluator."""
@@ -136,7 +116,10 @@ class LabResult:
 
     def as_json(self) -> str:
         """The result as JSON, with what is needed to compute it again."""
-        bands = {name: {"low": band.low, "high": band.high, "n": band.n} for name, band in self.bands.items() if band.n}
+        bands = {
+            name: {"reach": band.reach, "n": band.n, "of": "run" if name in self.stored else "picture"}
+            for name, band in self.bands.items() if band.n
+        }  # fmt: skip
         record = {
             "item": self.item, "corpus": self.corpus, "pixels_sha256": self.pixels_sha256,
             "caption": self.caption, "seed": self.seed, "null_bands_percent": bands,

@@ -155,7 +155,7 @@ class _Patterns:
         values = measure(drawn)
         defined = values[~np.isnan(values)]
         if len(self.times) == 1 or np.ptp(defined) == 0:
-            return Interval(estimate, estimate, estimate, n, level, "all items have the same votes")
+            return Interval(estimate, math.nan, math.nan, n, level, "no interval: all items have the same votes")
         left_out = measure(self.times[None, :] - np.eye(len(self.times)))
         influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), self.times)
         low, high = bca_bounds(defined, estimate=estimate, acceleration=acceleration(influence), level=level)
@@ -255,7 +255,7 @@ def weighted_kappa(
     drawn = measure(np.random.default_rng(seed).multinomial(n, table / n, size=resamples).astype(float))
     drawn = drawn[~np.isnan(drawn)]
     if np.ptp(drawn) == 0:
-        return Interval(estimate, estimate, estimate, n, level, "every resample gives the same value")
+        return Interval(estimate, math.nan, math.nan, n, level, "no interval: every resample gives the same value")
     held = np.flatnonzero(table)
     left_out = measure(table[None] - np.eye(answers**2)[held])
     influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), table[held])

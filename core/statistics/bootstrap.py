@@ -4,6 +4,7 @@ References:
     [1] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82(397), 171-185.
     [2] David, H. A. and Nagaraja, H. N. (2003). Order Statistics, 3rd ed., sections 2.2 and 2.4.
     [3] Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application, 3.8.
+    [4] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. Am. Stat. 69(4), 371-386, 6.1.
 """
 
 import math
@@ -13,13 +14,16 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 
 RESAMPLES = 10_000
 """Bootstrap resamples of every interval. Source: paper A, A.6."""
+
+LEAST_N = 10
+"""Fewest items, or sources of them, for an interval or a claim: below, it is little more than their range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Interval:
         high: upper bound; likewise.
         n: number of finite values behind the estimate.
         level: confidence level, e.g. 0.95.
-        note: why the interval is missing or degenerate; empty otherwise.
+        note: why the interval is missing or exact; empty otherwise.
     """
 
     estimate: float
@@ -49,6 +53,18 @@ class Interval:
     def within(self, margin: float) -> bool:
         """Whether the interval is defined and lies inside ±margin."""
         return self.low > -margin and self.high < margin
+
+
+def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
+    """Why so few items have no interval, in words; empty where they are enough.
+
+    Example:
+        >>> too_few(4, 4)
+        'no interval (n = 4, below 10)'
+    """
+    if n < least:
+        return f"no interval (n = {n}, below {least})"
+    return f"no interval ({n} items of {sources} sources, below {least})" if sources < least else ""
 
 
 def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Generator) -> np.ndarray:
@@ -115,8 +131,9 @@ def median_bca(
         seed: seed of the draws; the same values give the same interval.
 
     Returns:
-        The interval. No value: all NaN. One value: bounds NaN. All equal: bounds equal the median.
-        Each of these says so in ``note``.
+        The interval. No value: all NaN. Fewer than LEAST_N values or sources: bounds NaN. No resample moves the
+        median, since by far most values equal it: both bounds are it, as are those of the exact interval by order
+        statistics. Each of these says so in ``note``.
 
     Raises:
         InvalidInput: if level or resamples is out of range, or a value is infinite.
@@ -144,7 +161,8 @@ def median_bca_levels(
         values: as there.
         levels: confidence levels.
         groups: number of the source of each value, int [n]: values of one source are resampled together, and left
-            out together by the jackknife (the cluster bootstrap [3]). None: every value is a source of its own.
+            out together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number.
+            None: every value is a source of its own.
         resamples: as there.
         seed: as there.
     """
@@ -165,25 +183,37 @@ def median_bca_levels(
     if n == 0:
         return tuple(Interval(math.nan, math.nan, math.nan, 0, level, "no values") for level in levels)
     estimate = float((finite[(n - 1) // 2] + finite[n // 2]) / 2)
-    if n == 1:
-        return tuple(Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval") for level in levels)
+    count = n if sources is None else int(sources.max()) + 1
+    if said := too_few(n, count):
+        return tuple(Interval(estimate, math.nan, math.nan, n, level, said) for level in levels)
     if finite[0] == finite[-1]:
-        return tuple(Interval(estimate, estimate, estimate, n, level, "all values are equal") for level in levels)
+        return tuple(
+            Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound") for level in levels
+        )
     if sources is None:
         drawn, left_out = _at(finite, *_seeded_places(n, resamples, seed)), jackknife_medians(finite)
     else:
         sources = sources[order]
-        count = int(sources.max()) + 1
-        if count < 2:
-            return tuple(Interval(estimate, math.nan, math.nan, n, level, "one source has no interval")
-                         for level in levels)  # fmt: skip
         drawn = _weighted_medians(finite, _seeded_counts(count, resamples, seed)[:, sources])
         left_out = _weighted_medians(finite, (1 - np.eye(count, dtype=np.int16))[:, sources])
+    if drawn.min() == drawn.max():
+        said = f"{int((finite == estimate).sum())} of {n} values equal the median: exact bound"
+        return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
     a = acceleration(left_out.mean() - left_out)
+    drawn_at = levels if sources is None else [expanded(level, count) for level in levels]
     return tuple(
-        Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=level), n, level)
-        for level in levels
+        Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=at), n, level)
+        for level, at in zip(levels, drawn_at, strict=True)
     )
+
+
+def expanded(level: float, sources: int) -> float:
+    """Level at which the interval of a bootstrap over so many sources holds what it names [4].
+
+    Resamples of few sources vary too little, by √(1 - 1/m), and the normal quantile is Student's for them.
+    """
+    reach = math.sqrt(sources / (sources - 1)) * float(stdtrit(sources - 1, (1 + level) / 2))
+    return float(2 * ndtr(reach) - 1)
 
 
 def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
@@ -217,74 +247,6 @@ def acceleration(influence: np.ndarray) -> float:
         return 0.0
     d = d / scale  # a has no unit; scaling keeps tiny differences from underflowing
     return float((d**3).sum() / (6 * (d**2).sum() ** 1.5))
-
-
-def mean_bca_of_counts(
-    values: ArrayLike, counts: ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED
-) -> Interval:
-    """Mean of data that take few values, with its BCa interval in O(resamples · values).
-
-    How often each value occurs in a bootstrap sample is one multinomial draw, so no sample is made.
-
-    Args:
-        values: the distinct values, shape [v], e.g. wrong 0, tie 0.5, right 1.
-        counts: how many data have each value, shape [v].
-        level: confidence level in (0, 1).
-        resamples: number of bootstrap means.
-        seed: seed of the draws.
-
-    Returns:
-        The interval, degenerate as in :func:`median_bca`.
-    """
-    levels, times = np.asarray(values, dtype=np.float64), np.asarray(counts, dtype=np.int64)
-    n = int(times.sum())
-    if n == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
-    estimate = float(levels @ times / n)
-    if n == 1:
-        return Interval(estimate, math.nan, math.nan, 1, level, "one value has no interval")
-    if (times > 0).sum() == 1:
-        return Interval(estimate, estimate, estimate, n, level, "all values are equal")
-    drawn = np.random.default_rng(seed).multinomial(n, times / n, size=resamples) @ levels / n
-    influence = np.repeat(levels - estimate, times)
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=level)
-    return Interval(estimate, low, high, n, level)
-
-
-def mean_bca(
-    values: ArrayLike,
-    *,
-    level: float = 0.95,
-    groups: np.ndarray | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = RUN_SEED,
-) -> Interval:
-    """Mean with its BCa interval, values of one source resampled together; without sources see the counts above.
-
-    Args:
-        values: as of :func:`median_bca`.
-        level: confidence level in (0, 1).
-        groups: number of the source of each value; see :func:`median_bca_levels`.
-        resamples: number of bootstrap means.
-        seed: of the draws.
-
-    Returns:
-        The interval, degenerate as in :func:`median_bca`.
-    """
-    known = np.asarray(values, dtype=np.float64).ravel()
-    present = ~np.isnan(known)
-    sources, known = _sources(groups, present), known[present]
-    if sources is None or len(known) < 2 or np.ptp(known) == 0:
-        return mean_bca_of_counts(*np.unique(known, return_counts=True), level=level, resamples=resamples, seed=seed)
-    estimate, n = float(known.mean()), len(known)
-    sizes, sums = np.bincount(sources), np.bincount(sources, weights=known)
-    if len(sizes) < 2:
-        return Interval(estimate, math.nan, math.nan, n, level, "one source has no interval")
-    counts = _seeded_counts(len(sizes), resamples, seed)
-    drawn, left_out = (counts @ sums) / (counts @ sizes), (sums.sum() - sums) / (n - sizes)
-    a = acceleration(left_out.mean() - left_out)
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=a, level=level)
-    return Interval(estimate, low, high, n, level)
 
 
 def _sources(groups: np.ndarray | None, present: np.ndarray) -> np.ndarray | None:

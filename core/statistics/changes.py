@@ -1,6 +1,7 @@
 """The change of a score: what a percent change is, and what an item counts where it has several."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,41 @@ from core.statistics.arithmetic import row_medians
 SHIFT_FLOOR = 1e-6
 """Baselines below this have no percent change, negative ones neither: divided by one, a rise would read as a fall. They
 are counted. Source: PROTOCOL section 3."""
+
+NULL_SHARE = 0.95
+"""Share of edits that nobody can see whose |%Δ| lies inside the null band of single pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class NullBand:
+    """How far edits that nobody can see move a score, whichever way: the noise that one shift is read against.
+
+    Args:
+        reach: the 95th percentile of their |%Δ|; the band is ±reach. NaN where there is none.
+        n: shifts behind it.
+    """
+
+    reach: float
+    n: int
+
+    def holds(self, percent: float) -> bool:
+        """Whether a shift in percent lies inside the band."""
+        return abs(percent) <= self.reach
+
+
+def null_band(percent: ArrayLike) -> NullBand:
+    """The null band of single pairs, of an evaluator's shifts under edits that nobody can see.
+
+    Args:
+        percent: %Δ of every pair, any shape; NaN are left out.
+
+    Example:
+        >>> null_band([-2.0, 0.0, 1.0]).n
+        3
+    """
+    sizes = np.abs(np.asarray(percent, dtype=np.float64)).ravel()
+    sizes = sizes[~np.isnan(sizes)]
+    return NullBand(float(np.quantile(sizes, NULL_SHARE)) if len(sizes) else math.nan, len(sizes))
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:

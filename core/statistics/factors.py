@@ -16,6 +16,9 @@ from core.errors import InvalidInput
 from core.statistics.rank_tests import rank_sum
 from core.statistics.shift_tests import cliffs_delta, holm, paired_test
 
+LEAST_OMNIBUS = 5
+"""Fewest items (of each level, or with every level) for an omnibus test: below, χ² approximates nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Omnibus:
@@ -41,7 +44,8 @@ class FactorTest:
     """What a factor does.
 
     Args:
-        kruskal: Kruskal-Wallis over the levels, which takes every value for an independent one.
+        kruskal: Kruskal-Wallis over the levels of at least LEAST_OMNIBUS items, which takes every value for an
+            independent one.
         friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
             each item has one level only (categories, bins).
         pairs: one row a pair of levels: a, b, test, p, p_holm, cliffs_delta (a over b), n, note.
@@ -92,10 +96,19 @@ def _kruskal(table: pd.DataFrame) -> Omnibus:
     n = sum(map(len, groups))
     if len(groups) < 2:
         return Omnibus(math.nan, math.nan, n, len(groups), "fewer than two levels")
+    kept = [group for group in groups if len(group) >= LEAST_OMNIBUS]
+    note = (
+        f"{len(groups) - len(kept)} levels of fewer than {LEAST_OMNIBUS} items left out"
+        if len(kept) < len(groups)
+        else ""
+    )
+    if len(kept) < 2:
+        return Omnibus(math.nan, math.nan, n, len(groups), f"no test: fewer than two levels of {LEAST_OMNIBUS} items")
+    groups, n = kept, sum(map(len, kept))
     if np.ptp(np.concatenate(groups)) == 0:
-        return Omnibus(math.nan, 1.0, n, len(groups), "all values are equal")
+        return Omnibus(math.nan, 1.0, n, len(groups), "; ".join(filter(None, ("all values are equal", note))))
     found = stats.kruskal(*groups)
-    return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups))
+    return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups), note)
 
 
 def _friedman(table: pd.DataFrame) -> Omnibus:
@@ -103,8 +116,9 @@ def _friedman(table: pd.DataFrame) -> Omnibus:
     n, levels = complete.shape
     left_out = len(table) - n
     note = f"{left_out} items lack a level" if left_out else ""
-    if levels < 3 or n < 2:
-        reason = "fewer than three levels" if levels < 3 else "fewer than two items have every level"
+    if levels < 3 or n < LEAST_OMNIBUS:
+        few = f"no test: {n} items have every level, below {LEAST_OMNIBUS}"
+        reason = "fewer than three levels" if levels < 3 else few
         return Omnibus(math.nan, math.nan, n, levels, reason)
     if (np.ptp(complete.to_numpy(), axis=1) == 0).all():
         return Omnibus(math.nan, 1.0, n, levels, "no item differs between levels")

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval, mean_bca
+from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def direction_agreement(
 
     Args:
         shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
-            where items share theirs: they are resampled together.
+            where items share theirs: which then stand together in an interval.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
 
@@ -110,7 +111,7 @@ def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
     values = items["delta"]
     median = float(values.median())
     signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = mean_bca((1 + signs) / 2, groups=pd.factorize(items["source"])[0])
+    found = share((signs + 1) / 2, groups=items["source"].to_numpy(dtype=str))
     if math.isnan(expected) or expected == 0:
         found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
     undecided = math.isnan(expected) or expected * median == 0

@@ -1,59 +1,94 @@
-"""The share of items of which something holds, with its interval.
+"""Shares with intervals that hold: Wilson's, with the sources as units where several values share one.
+
+A bootstrap of a share has no spread where all answer alike, and covers too rarely beside 0 and 1. Wilson's interval
+does neither. Where values come in clusters (votes on one item, pairs of one image, items of one cut-out) the variance
+is that of the clusters' sums [2], and the interval that of as many independent values as have this variance [3].
 
 References:
     [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209-212.
-    [2] Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary data. Biometrics
-        48(2), 577-585.
+    [2] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 3.12 (proportions in cluster sampling).
+    [3] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
+        positive counts estimated from survey data. Survey Methodology 24, 193-201.
 """
 
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
+from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 
+ONE_SOURCE = "one source has no interval"
 
-def share(hits: ArrayLike, *, groups: np.ndarray | None = None, level: float = 0.95) -> Interval:
-    """Share of items with its Wilson interval [1]; with sources, on the effective number of items [2].
 
-    Items of one source are no independent ones: n is divided by the design effect, the variance of the share over
-    sources against that of as many independent items, where it is above 1.
+def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95) -> Interval:
+    """Mean of values between 0 and 1 with its Wilson interval.
 
     Args:
-        hits: of each item, bool [n].
-        groups: number of the source of each item, int [n]; None: every item is one of its own.
+        values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
+        groups: source of each value (its item, image or cut-out); None: every value is one of its own.
         level: confidence level in (0, 1).
 
     Returns:
-        In [0, 1]; NaN without an item.
+        ``n`` counts values. Without a value no number; one source: no interval, and a note.
+
+    Raises:
+        InvalidInput: if a value lies outside [0, 1], or the lengths differ.
 
     Example:
-        >>> found = share([True, True, False, False])
-        >>> found.estimate, round(found.low, 3), round(found.high, 3)
-        (0.5, 0.15, 0.85)
+        >>> found = share([True] * 8 + [False] * 2)
+        >>> round(found.low, 3), round(found.high, 3)
+        (0.49, 0.943)
     """
-    marked = np.asarray(hits, dtype=np.float64).ravel()
-    n = len(marked)
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    codes = np.arange(len(flat)) if groups is None else np.unique(np.asarray(groups).ravel(), return_inverse=True)[1]
+    if len(codes) != len(flat):
+        raise InvalidInput(f"each value needs its source: got {len(flat)} values and {len(codes)} sources")
+    present = ~np.isnan(flat)
+    flat, codes = flat[present], codes[present]
+    if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:
+        raise InvalidInput(f"a share is of values in [0, 1], got {flat.min():g} to {flat.max():g}")
+    sizes = np.bincount(codes)
+    kept = sizes > 0
+    return share_of_sums(np.bincount(codes, flat)[kept], sizes[kept], level=level)
+
+
+def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> Interval:
+    """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`.
+
+    Args:
+        sums: of the values of each source, shape [sources].
+        sizes: number of its values, likewise.
+        level: confidence level in (0, 1).
+    """
+    tops, parts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n, sources = int(parts.sum()), len(parts)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
-    p = float(marked.mean())
-    effective = n / _design_effect(marked, groups)
-    square = float(ndtri((1 + level) / 2)) ** 2
-    centre = (p + square / (2 * effective)) / (1 + square / effective)
-    half = math.sqrt(square * (p * (1 - p) / effective + square / (4 * effective**2))) / (1 + square / effective)
-    return Interval(p, max(0.0, centre - half), min(1.0, centre + half), n, level)
+    p = float(min(max(tops.sum() / n, 0.0), 1.0))
+    if sources == 1 and n > 1:
+        return Interval(p, math.nan, math.nan, n, level, ONE_SOURCE)
+    if sources == n:
+        return Interval(p, *wilson(p, n, level=level), n, level)
+    spread = sources / (sources - 1) * float(((tops - p * parts) ** 2).sum()) / n**2
+    # no cluster disagrees within itself, or all agree: the sources are what was seen, not the values
+    effective = min(p * (1 - p) / spread, n) if spread > 0 and 0 < p < 1 else float(sources)
+    reach = float(stdtrit(sources - 1, (1 + level) / 2))
+    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
 
 
-def _design_effect(marked: np.ndarray, groups: np.ndarray | None) -> float:
-    """At least 1; what is the same everywhere has none."""
-    n, p = len(marked), float(marked.mean())
-    if groups is None or not 0 < p < 1:
-        return 1.0
-    _, source = np.unique(groups, return_inverse=True)
-    sums = np.bincount(source, weights=marked - p)
-    if len(sums) < 2:
-        return float(n)
-    variance = len(sums) / (len(sums) - 1) * float((sums**2).sum()) / n**2
-    return max(1.0, variance / (p * (1 - p) / n))
+def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = None) -> tuple[float, float]:
+    """Wilson's interval [1] of a share p of n independent values.
+
+    Args:
+        p: in [0, 1].
+        n: how many, above 0; fractions are fine.
+        level: confidence level in (0, 1).
+        reach: quantile in place of the normal one, e.g. Student's where the variance was estimated.
+    """
+    z = float(ndtri((1 + level) / 2)) if reach is None else reach
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return (0.0 if p == 0 else max(middle - half, 0.0)), (1.0 if p == 1 else min(middle + half, 1.0))

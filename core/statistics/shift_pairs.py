@@ -1,26 +1,35 @@
-"""Pairs of shifts in order: what flip risk is counted from, exactly, drawn, or in closed form."""
+"""Pairs of shifts in order: what flip risk is counted from, exactly, and what its variance is made of."""
 
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import acceleration
 
 CURVE_ERROR = 1e-3
 """No risk of :meth:`ShiftPairs.curve` is further than this from the exact one."""
 
-_CHUNK = 131_072  # weights held at once, 1 MB: what stays near the processor
+_WORK = 1_000_000  # comparisons that the variance may cost; above, it is left a little too large
 _BINS = 32_768
+_FINE = 1e-7  # how closely a gap is looked for, as a share of the largest difference
 _FEW = 2_000  # shifts below which counting exactly takes no longer than the grid
 
 
 class ShiftPairs:
-    """Shifts in order, with the item and the weight of each; an item's weights sum to 1."""
+    """Shifts in order, with the item and the weight of each; an item's weights sum to 1.
 
-    def __init__(self, shifts: ArrayLike, items: ArrayLike | None) -> None:
+    Args:
+        shifts: δ, score minus baseline, any shape; NaN are left out.
+        items: item of each shift, the same shape; None: every shift is an item of its own.
+        sources: number of the source of each item by the item's number, for items that are numbers; items of one source
+            vary together. None: every item is a source of its own.
+
+    Raises:
+        InvalidInput: if a shift is infinite, or the lengths differ.
+    """
+
+    def __init__(self, shifts: ArrayLike, items: ArrayLike | None, sources: np.ndarray | None = None) -> None:
         values = np.asarray(shifts, dtype=np.float64).ravel()
         if np.isinf(values).any():
             raise InvalidInput("shifts must be finite or NaN, got an infinite one; drop it and count it")
@@ -28,13 +37,19 @@ class ShiftPairs:
         if len(codes) != len(values):
             raise InvalidInput(f"each shift needs its item: got {len(values)} shifts and {len(codes)} items")
         present = ~np.isnan(values)
-        values, (self.n_items, codes) = values[present], _dense(codes[present])
+        values, codes = values[present], codes[present]
+        named = codes if sources is None else np.asarray(sources)[codes]
+        self.n_items, codes = _dense(codes)
+        owners = np.zeros(self.n_items, dtype=named.dtype)
+        owners[codes] = named
+        self.sources, self._owner = np.unique(owners, return_inverse=True)
         order = np.argsort(values)
         self._values, self._items = values[order], codes[order]
         self._sizes = np.bincount(codes, minlength=self.n_items)
         self._weights = 1.0 / self._sizes[self._items]
         self._table = self._padded(values, codes)
         self._last: tuple[float, np.ndarray] | None = None
+        self._squares: dict[float, float] = {}
 
     def _padded(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Shifts of each item in a column, NaN below the last one, shape [most shifts of an item, items]."""
@@ -51,8 +66,8 @@ class ShiftPairs:
             return np.full(len(gaps), math.nan)
         below = np.concatenate([[0.0], np.cumsum(self._weights)])
         pairs = [_dot(self._weights, below[self._below(gap)]) - self._own(gap).sum() for gap in gaps]
-        # sums of weights round; a share cannot leave [0, 1]
-        return np.clip(np.array(pairs) / (n * (n - 1)), 0.0, 1.0)
+        # sums of weights round; a share cannot leave [0, 1], and the share of no pair is 0
+        return np.clip(np.round(np.array(pairs) / (n * (n - 1)), 13), 0.0, 1.0)
 
     def curve(self, gaps: np.ndarray) -> np.ndarray:
         """RRF at many gaps at once, each at most CURVE_ERROR from the exact one, shape [gaps].
@@ -78,28 +93,6 @@ class ShiftPairs:
         risks[unsure] = self.risks(gaps[unsure])
         return risks
 
-    def drawn(self, gaps: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
-        """Risks of bootstrap samples of items, shape [gaps, resamples]; NaN where a sample is one item only."""
-        positions, own = [self._below(gap) for gap in gaps], np.array([self._own(gap) for gap in gaps])
-        n = self.n_items
-        risks = np.full((len(gaps), resamples), math.nan)
-        step = max(8, _CHUNK // len(self._values))
-        for start in range(0, resamples, step):
-            chosen = slice(start, min(start + step, resamples))
-            samples = np.arange(chosen.stop - start)
-            # one column a sample: what every sample does with a shift then lies side by side in memory
-            picks = rng.integers(n, size=(n, len(samples))) * len(samples) + samples
-            counts = np.bincount(picks.ravel(), minlength=n * len(samples)).reshape(n, -1).astype(np.float64)
-            weights = counts[self._items] * self._weights[:, None]
-            below = np.zeros((len(self._values) + 1, len(samples)))
-            np.cumsum(weights, axis=0, out=below[1:])
-            squares = counts**2
-            different = n**2 - squares.sum(axis=0)
-            for gap, position in enumerate(positions):
-                pairs = np.einsum("ij,ij->j", weights, below[position]) - own[gap] @ squares
-                np.divide(pairs, different, out=risks[gap, chosen], where=different > 0)
-        return risks
-
     def influence(self, gap: float) -> np.ndarray:
         """Empirical influence of each item on the risk, up to a constant factor, shape [items]."""
         below, position = np.concatenate([[0.0], np.cumsum(self._weights)]), self._below(gap)
@@ -109,36 +102,77 @@ class ShiftPairs:
         influence: np.ndarray = pairs - pairs.mean()
         return influence
 
-    def abc(self, gap: float, risk: float, influence: np.ndarray, level: float) -> tuple[float, float]:
-        """Approximate bootstrap confidence (ABC) bounds: what BCa intervals tend to, without a draw.
+    @property
+    def largest(self) -> float:
+        """The largest difference between two shifts; 0 without a pair."""
+        return float(np.ptp(self._values)) if len(self._values) else 0.0
 
-        A sample of items is a vector of shares p, and the risk of it is p'Kp / (1 - p'p), K_ij the share of the
-        pairs of item i's and item j's shifts that exceed the gap and K_ii = 0. Its derivatives are closed forms:
-        in the direction of the influence the risk is (risk + s·se + s²·q/D) / (1 - s²/(n²·D)), D = 1 - 1/n.
+    @property
+    def source_sizes(self) -> np.ndarray:
+        """Items of each source, in the order of ``sources``."""
+        return np.bincount(self._owner, minlength=len(self.sources))
+
+    def by_source(self, gap: float) -> np.ndarray:
+        """:meth:`influence` summed over the items of each source, in the order of ``sources``."""
+        return np.bincount(self._owner, self.influence(gap), len(self.sources))
+
+    def between_sources(self, gap: float, risk: float) -> float:
+        """Σ of squares, over pairs of different sources, of their share of exceeding pairs less its mean.
+
+        Where counting it costs more than _WORK comparisons, the least that it can be is 0.
+        """
+        if gap not in self._squares:
+            costly = (self.n_items * len(self._table)) ** 2 > _WORK
+            self._squares[gap] = 0.0 if costly else self._between(gap, risk)
+        return self._squares[gap]
+
+    def _between(self, gap: float, risk: float) -> float:
+        n = self.n_items
+        apart = np.zeros((n, n))
+        for late in self._table:
+            for early in self._table:
+                apart += np.abs(late[:, None] - early[None, :]) > gap  # NaN, no shift, compares false
+        apart = apart / np.outer(self._sizes, self._sizes) - 2 * risk
+        if len(self.sources) < n:
+            order = np.argsort(self._owner, kind="stable")
+            starts = np.searchsorted(self._owner[order], np.arange(len(self.sources)))
+            apart = np.add.reduceat(np.add.reduceat(apart[np.ix_(order, order)], starts, axis=0), starts, axis=1)
+        np.fill_diagonal(apart, 0.0)
+        return float(np.square(apart).sum() / 2)
+
+    def gap_at(self, risk: float) -> float:
+        """Smallest gap of at least 0 whose risk is below a share; NaN where fewer than two items have a shift.
+
+        The risk falls in steps at the differences between shifts, and counts only larger ones: at the last step the
+        risk is below, at every smaller gap it is not.
 
         Args:
-            gap: d.
-            risk: RRF(d).
-            influence: of :meth:`influence` at that gap, not all 0.
-            level: confidence level in (0, 1).
-
-        Source: DiCiccio, T. and Efron, B. (1992). More accurate confidence intervals in exponential families.
-            Biometrika 79(2), 231-245; Efron and Tibshirani (1993), An Introduction to the Bootstrap, 14.4.
+            risk: in (0, 0.5].
         """
-        n = self.n_items
-        first, rest = influence / (n - 1), 1 - 1 / n
-        error = math.sqrt(_dot(first, first)) / n
-        toward = (first / (n**2 * error))[self._items] * self._weights
-        below = np.concatenate([[0.0], np.cumsum(toward)])
-        own = _dot(self._own(gap), (first / (n**2 * error)) ** 2)
-        second = (_dot(toward, below[self._below(gap)]) - own) / rest
-        bend, a = (second + risk / (n**2 * rest)) / error, acceleration(first)
-        z0 = ndtri(np.clip(2 * ndtr(a) * ndtr(bend), 1e-6, 1 - 1e-6))
-        shift = z0 + ndtri([(1 - level) / 2, (1 + level) / 2])
-        steps = shift / (1 - a * shift) ** 2
-        ends = (risk + steps * error + steps**2 * second) / (1 - steps**2 / (n**2 * rest))
-        low, high = np.clip(np.sort(ends), 0.0, 0.5 if gap >= 0 else 1.0)
-        return float(low), float(high)
+        if self.n_items < 2:
+            return math.nan
+        low, above = 0.0, self._risk(0.0) - risk
+        high, under = self.largest, -risk
+        if above < 0:
+            return 0.0
+        fine, halve = _FINE * high, False
+        while high - low > fine:
+            # false position, and every other time the middle, so that no step stalls it
+            middle = (low + high) / 2 if halve else low + (high - low) * above / (above - under)
+            halve = not halve
+            if not low < middle < high:
+                continue
+            found = self._risk(middle) - risk
+            low, above, high, under = (low, above, middle, found) if found < 0 else (middle, found, high, under)
+        return min(high, self._largest_within(high))
+
+    def _largest_within(self, gap: float) -> float:
+        """The largest difference between two shifts that is no larger than a gap."""
+        least = self._values[np.searchsorted(self._values, self._values - gap, side="left")]
+        return float((self._values - least).max())
+
+    def _risk(self, gap: float) -> float:
+        return float(self.risks(np.array([gap]))[0])
 
     def _below(self, gap: float) -> np.ndarray:
         """For each δ′, how many of the ordered shifts lie below δ′ - gap."""

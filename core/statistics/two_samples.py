@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import (
+    LEAST_N,
     RESAMPLES,
     Interval,
     acceleration,
@@ -20,6 +21,7 @@ from core.statistics.bootstrap import (
     bootstrap_medians,
     jackknife_medians,
     median_bca,
+    too_few,
 )
 
 
@@ -36,7 +38,7 @@ def median_differences(
         seed: seed of the draws.
 
     Returns:
-        median(one) - median(other), n the values of both. Fewer than two values on a side: no bounds, and a note.
+        median(one) - median(other), n the values of both. Fewer than LEAST_N values on a side: no bounds, and a note.
 
     Raises:
         InvalidInput: if a value is infinite.
@@ -48,8 +50,9 @@ def median_differences(
     a, b = (_present(values) for values in (one, other))
     estimates = median_bca(a).estimate - median_bca(b).estimate if len(a) and len(b) else math.nan
     n = len(a) + len(b)
-    if min(len(a), len(b)) < 2:
-        note = "a side without values" if min(len(a), len(b)) == 0 else "a side of one value has no interval"
+    least = min(len(a), len(b))
+    if least < LEAST_N:
+        note = too_few(least, least) if least else "a side without values"
         return tuple(Interval(estimates, math.nan, math.nan, n, level, note) for level in levels)
     drawn = [
         bootstrap_medians(values, resamples=resamples, rng=np.random.default_rng((seed, side)))
@@ -57,7 +60,10 @@ def median_differences(
     ]
     differences = drawn[0] - drawn[1]
     if np.ptp(differences) == 0:
-        return tuple(Interval(estimates, estimates, estimates, n, level, "no draw differs") for level in levels)
+        return tuple(
+            Interval(estimates, estimates, estimates, n, level, "nearly all values of each side are equal: exact bound")
+            for level in levels
+        )
     influence = np.concatenate([_influence(a), -_influence(b)])
     bent = acceleration(influence)
     return tuple(

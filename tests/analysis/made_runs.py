@@ -93,7 +93,9 @@ def write_run(
         table = pa.Table.from_pylist(scores[place::shards], schema=schemas["scores"])
         pq.write_table(table, folder / "scores" / f"shard-{place:05d}.parquet")
     pq.write_table(pa.Table.from_pylist(found, schema=schemas["items"]), folder / "items" / "shard-00000.parquet")
-    told = {"schema_version": version, "run": folder.name, "status": "complete", "corpus": {}, "counts": {}}
+    names = sorted({str(row["evaluator"]) for row in scores})
+    told = {"schema_version": version, "run": folder.name, "status": "complete", "corpus": {}, "counts": {},
+            "evaluators": [{"name": name, "spec": {"score_range": [0.0, 1.0]}} for name in names]}  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(told | manifest), encoding="utf-8")
     return folder
 

@@ -247,8 +247,8 @@ def test_unedited_pairs_alone_have_no_shift(opened: Open) -> None:
 
 def test_without_null_edits_there_is_no_band(opened: Open) -> None:
     made = opened(scores_of([name for name in PROBES if name != "null:shift1"], 12, SCORES["usual"]))
-    assert math.isnan(made.view.null_band("e", "c"))
-    assert fairness_card(made.view)["null_band"].isna().all()
+    assert math.isnan(made.view.null_median("e", "c"))
+    assert fairness_card(made.view)["null_median"].isna().all()
     everything(made.store, made.view)
 
 

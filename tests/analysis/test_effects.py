@@ -27,9 +27,9 @@ from core.analysis.effects import (
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import DRIFTS, LEAST_N, STILL, TOO_FEW
+from core.analysis.verdicts import DRIFTS, STILL, TOO_FEW
 from core.errors import InvalidInput
-from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
@@ -327,7 +327,10 @@ def test_below_ten_items_nothing_is_claimed(made: Open) -> None:
                    for n in (LEAST_N - 1, LEAST_N))  # fmt: skip
     assert (few["drift"], few["scatter"]) == (TOO_FEW, TOO_FEW)
     assert enough["drift"] == DRIFTS
-    assert few["low"] > 0  # the interval itself excludes zero: the count alone withholds the word
+    assert few["median_percent"] > 9
+    assert math.isnan(few["low"])
+    assert few["note"] == "no interval (n = 9, below 10)"
+    assert enough["low"] > 0
 
 
 def test_a_standardised_change_is_over_the_spread_of_the_clean_scores(made: Open) -> None:

@@ -67,14 +67,14 @@ def test_the_null_band_is_the_shift_under_edits_that_nobody_sees(card: pd.DataFr
     null = found[found["axis"] == "null"].assign(size=lambda each: each["percent"].abs())
     bands = null.groupby(["evaluator", "item"])["size"].median().groupby("evaluator").median()
     for _, row in card.iterrows():
-        assert row["null_band"] == pytest.approx(bands[row["evaluator"]])
+        assert row["null_median"] == pytest.approx(bands[row["evaluator"]])
 
 
 def test_the_null_family_has_the_band_as_its_own_median(view: View, card: pd.DataFrame) -> None:
     table = family_contrasts(view)
     for _, row in card.iterrows():
         null = table[(table["axis"] == "null") & (table["evaluator"] == row["evaluator"])]
-        assert row["null_band"] == null["median_abs_percent"].max()
+        assert row["null_median"] == null["median_abs_percent"].max()
 
 
 def test_the_flip_risk_on_the_card_is_that_of_the_family_item_by_item(
@@ -87,12 +87,17 @@ def test_the_flip_risk_on_the_card_is_that_of_the_family_item_by_item(
     spread = clean.quantile(0.75) - clean.quantile(0.25)
     for _, row in risks.iterrows():
         cell = rows[(rows["evaluator"] == row["evaluator"]) & (rows["family"] == row["family"])].dropna(subset="delta")
-        d = CARD_GAP * (1 if row["unit"] == "scale" else spread[row["evaluator"]])
+        span = 10 if row["evaluator"] == "grounding-judge" else 1
+        d = CARD_GAP * (span if row["unit"] == "scale" else spread[row["evaluator"]])
         assert row["d"] == pytest.approx(d)
         expected = flip_risk(cell["delta"], [row["d"]], items=cell["item"].astype("category").cat.codes)
         assert row["risk"] == pytest.approx(expected[0], abs=1e-12)
         assert row["risk"] <= 0.5
         assert row["gap"] == CARD_GAP
+        just, below = flip_risk(cell["delta"], [row["evidence"], 0.999 * row["evidence"]],
+                                items=cell["item"].astype("category").cat.codes)  # fmt: skip
+        assert just < 0.05
+        assert below >= 0.05 or row["evidence"] == 0
 
 
 def test_findings_are_different_families_each_with_its_largest_shift(
@@ -140,7 +145,7 @@ def test_each_corpus_has_a_card_and_an_example_of_its_own(tmp_path: Path) -> Non
         card = fairness_card(view).set_index("corpus")
         finding = worst_findings(store, view).iloc[0]
     assert card["median_abs_percent"].to_dict() == pytest.approx({"c": 50.0, "d": 10.0})
-    assert card["null_band"].tolist() == [0.0, 0.0]
+    assert card["null_median"].tolist() == [0.0, 0.0]
     assert (finding["corpus"], finding["run"], finding["item"]) == ("c", "run-of-c", "i011")
 
 
@@ -148,7 +153,7 @@ def test_a_slice_of_nothing_has_an_empty_card_and_no_finding(store: Store, view:
     nothing = view.table.view(Slice(categories=("nothing of the kind",)))
     card = fairness_card(nothing)
     assert card.empty
-    assert {"n_families", "null_band", "family"} <= set(card.columns)
+    assert {"n_families", "null_median", "family"} <= set(card.columns)
     assert worst_findings(store, nothing).empty
     assert card_risks(nothing, card).empty
 

@@ -91,7 +91,7 @@ def test_every_family_is_what_its_plain_probes_do_to_items(answer: Answer, rows:
     for _, row in found.iterrows():
         assert_shift(row, of(plain, evaluator=row["evaluator"], family=row["label"]))
         null = of(plain, evaluator=row["evaluator"], family="null")
-        assert row["null_band"] == pytest.approx(null["percent"].abs().groupby(null["item"]).median().median())
+        assert row["null_median"] == pytest.approx(null["percent"].abs().groupby(null["item"]).median().median())
     assert_corrected(found)
     assert set(found.loc[found["tests"] == "", "label"]) == {"blur", "null"}
 
@@ -355,11 +355,15 @@ def test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap(
         if row["label"] in contrasts:
             own = contrast(stored, own, row["label"])
         assert (row["n_items"], row["n_shifts"]) == (own["item"].nunique(), len(own))
-        assert (row["d"], row["iqr_d"]) == (0.007, pytest.approx(0.007 * spread))
-        assert row["value"] == pytest.approx(risk(own, 0.007), abs=1e-9)
+        span = 10 if evaluator == "grounding-judge" else 1
+        assert (row["d"], row["iqr_d"]) == (0.007 * span, pytest.approx(0.007 * spread))
+        assert row["value"] == pytest.approx(risk(own, 0.007 * span), abs=1e-9)
         assert row["iqr_risk"] == pytest.approx(risk(own, 0.007 * spread), abs=1e-9)
-        assert wide.loc[row["label"], "risk_0.003"] == pytest.approx(risk(own, 0.003), abs=1e-9)
+        assert wide.loc[row["label"], "risk_0.003"] == pytest.approx(risk(own, 0.003 * span), abs=1e-9)
         assert wide.loc[row["label"], "risk_0.007"] == row["value"] <= 50
+        floor = risk(of(plain, evaluator=evaluator, family="null"), 0.007 * spread)
+        assert row["iqr_null_risk"] == pytest.approx(floor, abs=1e-9)
+        assert row["family"] == "null" or row["iqr_over"] == pytest.approx(row["iqr_risk"] - floor, abs=1e-9)
 
 
 @pytest.fixture(scope="module")

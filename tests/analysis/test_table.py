@@ -202,14 +202,17 @@ def test_what_is_not_here_is_named(table: ScoreTable) -> None:
 
 @pytest.mark.parametrize("chosen", [Slice(), Slice(categories=("animal",)), Slice(axes=("spatial",)), Slice(sign="up")])
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-def test_the_null_band_is_the_median_size_of_edits_that_nobody_sees(
+def test_the_noise_floor_of_families_is_a_median_and_that_of_pairs_a_95th_percentile(
     table: ScoreTable, rows: pd.DataFrame, evaluator: str, chosen: Slice
 ) -> None:
     own = rows[(rows["evaluator"] == evaluator) & (rows["axis"] == "null")]
     own = own[own["category"].isin(chosen.categories)] if chosen.categories else own
     own = own[own["delta"] > 0] if chosen.sign else own
     expected = own.assign(size=own["percent"].abs()).groupby("item")["size"].median().median()
-    assert table.view(chosen).null_band(evaluator, "demo") == pytest.approx(expected)
+    assert table.view(chosen).null_median(evaluator, "demo") == pytest.approx(expected)
+    band, sizes = table.view(chosen).null_band(evaluator, "demo"), own["percent"].abs().dropna()
+    assert (band.reach, band.n) == (pytest.approx(sizes.quantile(0.95)), len(sizes))
+    assert np.mean([band.holds(shift) for shift in own["percent"].dropna()]) == pytest.approx(0.95, abs=1 / len(sizes))
 
 
 def test_the_null_band_is_of_one_corpus(tmp_path: Path) -> None:
@@ -219,8 +222,10 @@ def test_the_null_band_is_of_one_corpus(tmp_path: Path) -> None:
         write_run(tmp_path / "runs" / corpus, rows)
     with Store.open(tmp_path / "runs") as store:
         view = read_table(store).view()
-    assert (view.null_band("e", "c"), view.null_band("e", "d")) == (pytest.approx(1.0), pytest.approx(5.0))
-    assert math.isnan(view.null_band("e", "nowhere"))
+    assert (view.null_median("e", "c"), view.null_median("e", "d")) == (pytest.approx(1.0), pytest.approx(5.0))
+    assert (view.null_band("e", "c").reach, view.null_band("e", "d").n) == (pytest.approx(1.0), 3)
+    assert math.isnan(view.null_median("e", "nowhere"))
+    assert math.isnan(view.null_band("e", "nowhere").reach)
 
 
 def test_a_view_of_one_evaluator_keeps_the_rest_of_its_slice(table: ScoreTable) -> None:

@@ -99,7 +99,7 @@ def _contrast(each: Mark) -> dict[str, Any]:
     return {
         "axis": "spatial", "family": each.label, "median_abs_percent": each.value, "abs_low": each.low,
         "abs_high": each.high, "median_percent": each.value, "low": each.low, "high": each.high, "n_items": 40,
-        "n_shifts": 80, "drift": "drifts", "scatter": "scatters beyond the margin", "null_band": 0.5,
+        "n_shifts": 80, "drift": "drifts", "scatter": "scatters beyond the margin", "null_median": 0.5,
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ def contrast(axis: str, family: str, size: float, *, null: float = 0.5) -> dict:
     return {
         "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 0.2, "abs_high": size + 0.3,
         "median_percent": -size, "low": -size - 0.3, "high": -size + 0.2, "n_items": 40, "n_shifts": 80,
-        "drift": "drifts", "scatter": "scatters beyond the margin", "null_band": null,
+        "drift": "drifts", "scatter": "scatters beyond the margin", "null_median": null,
     }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_every_hover_states_n_interval_and_claims() -> None:
 
 
 def test_without_null_edits_no_band_is_drawn() -> None:
-    assert not family_shifts(TABLE, CARD.assign(null_band=math.nan), colour="#0079BD").shades
+    assert not family_shifts(TABLE, CARD.assign(null_median=math.nan), colour="#0079BD").shades
 
 
 def test_a_family_without_percent_change_is_left_out() -> None:

@@ -27,7 +27,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
     app = open_page(PAGE, gap="0.5")
     assert not app.exception
     assert not app.error
-    assert "can never exceed **50 %**" in said(app)
+    assert "Never above 50 %" in said(app)
     assert "at a gap of 0.5 %" in said(app)
     assert "n = 78 to 252 items a cell" in said(app)
     charts = app.get("plotly_chart")
@@ -38,7 +38,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
-    table = open_page(PAGE, unit="scale").dataframe[0].value
+    table = open_page(PAGE, unit="scale").dataframe[1].value
     assert len(table) == 36 == table["risk"].notna().sum()
     assert (table["low"] <= table["risk"]).all()
     assert (table["risk"] <= table["high"]).all()
@@ -48,7 +48,7 @@ def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Op
 
 @pytest.mark.usefixtures("demo")
 def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page: Open, store: Store) -> None:
-    shown = open_page(PAGE, unit="scale", gap="0.7").dataframe[0].value
+    shown = open_page(PAGE, unit="scale", gap="0.7").dataframe[1].value
     table = read_table(store)
     question = next(each for each in questions(table) if each.id == "T13")
     report = question.compute(table.view(), Options())
@@ -60,14 +60,25 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
 
 
 @pytest.mark.usefixtures("demo")
+def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Open) -> None:
+    table = open_page(PAGE).dataframe[0].value
+    assert len(table) == 36
+    assert table["said"].str.contains("evidence|any difference counts").all()
+    known = table.dropna(subset=["low"])
+    assert len(known) >= 24
+    assert ((known["low"] <= known["d"]) & (known["d"] <= known["high"])).all()
+    assert table["null_d"].notna().all()
+
+
+@pytest.mark.usefixtures("demo")
 def test_the_unit_changes_the_sentence_and_the_distance(open_page: Open) -> None:
     app = open_page(PAGE, gap="1")
-    wide = app.dataframe[0].value
+    wide = app.dataframe[1].value
     assert "interquartile range" in said(app)
     own = open_page(PAGE, gap="1", unit="scale")
-    assert "score's own scale" in said(own)
-    assert set(own.dataframe[0].value["d"]) == {0.01}
-    assert set(wide["d"]) != {0.01}
+    assert "span of the score's own scale" in said(own)
+    assert set(own.dataframe[1].value["d"]) == {0.01, 0.1}
+    assert set(wide["d"]) != {0.01, 0.1}
 
 
 @pytest.mark.usefixtures("demo")
@@ -82,7 +93,8 @@ def test_one_of_the_paper_s_gaps_moves_the_slider(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_filters_make_every_number(open_page: Open) -> None:
     app = open_page(PAGE, families="rotation", evaluators="conse-lite0")
-    assert app.dataframe[0].value["family"].tolist() == ["rotation by ±10°", "rotation"]
+    assert app.dataframe[1].value["family"].tolist() == ["rotation by ±10°", "rotation"]
+    assert app.dataframe[0].value["said"].str.startswith("differences below").all()
     app = open_page(PAGE, gap="77", families="nothing")
     assert "could not be restored" in said(app)
     assert "0.7 % is shown" in said(app)

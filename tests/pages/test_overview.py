@@ -7,12 +7,12 @@ import pytest
 
 from core.analysis.questions.controls import sentences
 from core.analysis.reading import read_table
-from core.analysis.verdicts import LEAST_N
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.card import card_report
 from core.settings import runs_dir
+from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import Store, default_store
 from tests.audit.squares import HISTOGRAM, build_corpus

@@ -21,8 +21,9 @@ from core.probes.registry import select
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption
 from core.scoring.lab import null_probes, run_lab, see
-from core.scoring.lab_result import LabRow, null_band
+from core.scoring.lab_result import LabRow, own_band
 from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
+from core.statistics.changes import NullBand
 from core.store.store import Store
 from tests.audit.squares import build_corpus
 from tests.plugins.histogram import caption_vector, image_vector
@@ -226,19 +227,31 @@ def row(probe: str, axis: str, baseline: float | None, score: float | None) -> L
 
 
 @given(st.lists(st.floats(-1, 3, allow_nan=False), min_size=1, max_size=6))
-def test_the_null_band_holds_zero_and_every_null_shift(scores: list[float]) -> None:
+def test_without_a_run_the_null_band_is_that_of_this_pictures_own_edits(scores: list[float]) -> None:
     rows = [row(f"n{index}", "null", 1.0, score) for index, score in enumerate(scores)]
-    band = null_band("e", rows)
+    band = own_band(rows)
     assert band.n == len(scores)
     assert band.holds(0.0)
-    assert all(band.holds(each.percent) for each in rows if each.percent is not None)
-    assert {band.low, band.high} <= {0.0, *(each.percent for each in rows)}
+    assert band.reach == pytest.approx(np.quantile(np.abs([each.percent for each in rows]), 0.95))
+
+
+def test_the_null_band_is_that_of_the_run_where_the_evaluator_is_the_same(bench: Workbench, pool: Pool) -> None:
+    with pool.lease(DUAL) as evaluator:
+        key = evaluator.fingerprint.key
+    band = NullBand(1e9, 700)
+    result = run_lab(bench, CAPTION, [DARKER], [DUAL, PAIRED], pool=pool, bands={key: band, "of another": band})
+    assert (result.bands[DUAL], result.stored) == (band, frozenset({DUAL}))
+    assert result.bands[PAIRED].n == len(null_probes())
+    held = [row.in_null_band for row in result.of(DUAL) if row.percent is not None and row.probe != IDENTITY]
+    assert held == [True] * len(held)
+    assert held
+    assert json.loads(result.as_json())["null_bands_percent"][DUAL] == {"reach": 1e9, "n": 700, "of": "run"}
 
 
 def test_without_null_shifts_there_is_no_band() -> None:
-    band = null_band("e", [row("vflip", "spatial", 1.0, 2.0), row("n", "null", 0.0, 1.0)])
+    band = own_band([row("vflip", "spatial", 1.0, 2.0), row("n", "null", 0.0, 1.0)])
     assert band.n == 0
-    assert math.isnan(band.low)
+    assert math.isnan(band.reach)
 
 
 @pytest.mark.parametrize("baseline", [0.0, 1e-7, -1e-7])

@@ -32,7 +32,7 @@ def test_levels_of_different_items_are_compared_as_independent() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=60)
     found = factor_test(values, np.repeat(["x", "y", "z"], 20), np.arange(60))
-    assert "fewer than two items" in found.friedman.note
+    assert "0 items have every level, below 5" in found.friedman.note
     row = found.pairs.iloc[0]
     assert (row["test"], row["n"]) == ("Mann-Whitney", 40)
     assert row["p"] == pytest.approx(stats.mannwhitneyu(values[:20], values[20:40]).pvalue)
@@ -56,8 +56,21 @@ def test_an_item_with_several_values_of_a_level_counts_by_their_median() -> None
     [
         ([], [], [], "fewer than two levels", "fewer than three levels"),
         ([1.0, 2.0], ["a", "a"], [0, 1], "fewer than two levels", "fewer than three levels"),
-        ([1.0] * 6, list("abcabc"), [0, 0, 0, 1, 1, 1], "all values are equal", "no item differs"),
-        ([1.0, 2.0, 3.0], list("abc"), [0, 0, 0], "", "fewer than two items"),
+        ([1.0] * 15, list("abc") * 5, np.arange(15) // 3, "all values are equal", "no item differs"),
+        (
+            np.arange(12.0),
+            list("abc") * 4,
+            np.arange(12) // 3,
+            "no test: fewer than two levels of 5 items",
+            "4 items have every level, below 5",
+        ),
+        (
+            np.arange(13.0),
+            list("aabb") * 3 + ["c"],
+            np.arange(13),
+            "1 levels of fewer than 5 items left out",
+            "0 items have every level, below 5",
+        ),
         ([math.nan, 2.0, 3.0], list("abb"), [0, 0, 1], "fewer than two levels", "fewer than three levels"),
     ],
 )

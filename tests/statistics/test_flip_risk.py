@@ -1,4 +1,4 @@
-"""Flip risk against every pair written out, against scipy's bootstrap, and against its own bound."""
+"""Flip risk against every pair written out, and against its own bound."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.flip_risk import FEW, flip_risk, flip_risk_intervals
+from core.statistics.flip_risk import LEAST_SOURCES, evident_gap, excess, flip_risk, flip_risk_intervals
 from core.statistics.shift_pairs import CURVE_ERROR, ShiftPairs
 
 # multiples of 1/64 subtract without rounding, so that both sides compare the same numbers
@@ -72,12 +72,6 @@ def test_no_shift_at_all_has_no_risk() -> None:
     assert "no shifts" in flip_risk_intervals([], [0.1])[0].note
 
 
-def test_equal_shifts_flip_nothing_and_say_why() -> None:
-    interval = flip_risk_intervals([0.3] * 8, [0.1])[0]
-    assert (interval.estimate, interval.low, interval.high, interval.n) == (0.0, 0.0, 0.0, 8)
-    assert "gap" in interval.note
-
-
 def test_one_item_makes_no_pair() -> None:
     interval = flip_risk_intervals([0.0, 1.0], [0.5], items=["a", "a"])[0]
     assert interval.n == 1
@@ -85,17 +79,27 @@ def test_one_item_makes_no_pair() -> None:
     assert "one item" in interval.note
 
 
-def test_two_items_have_a_risk_whatever_sample_is_drawn() -> None:
-    interval = flip_risk_intervals([0.0, 1.0], [0.5])[0]
-    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
-    assert "same risk" in interval.note
-    notes = {flip_risk_intervals([0.0, 1.0], [0.5], resamples=1, seed=seed)[0].note for seed in range(20)}
-    assert "no sample has two items" in notes
+@pytest.mark.parametrize(
+    ("shifts", "risk", "note"), [([0.3] * 40, 0.0, "no pair"), (np.arange(40.0), 0.5, "every pair")]
+)
+def test_where_no_pair_exceeds_or_every_one_the_bound_is_that_of_disjoint_pairs(
+    shifts: list[float], risk: float, note: str
+) -> None:
+    found = flip_risk_intervals(shifts, [0.1])[0]
+    bounds = stats.binomtest(round(2 * risk * 20), 20).proportion_ci(0.95, method="exact")
+    assert found.estimate == risk
+    assert (2 * found.low, 2 * found.high) == pytest.approx((bounds.low, bounds.high))
+    assert note in found.note
+    assert "exact bound" in found.note
 
 
-def test_a_gap_of_zero_is_a_coin_toss_where_no_shift_is_tied() -> None:
-    interval = flip_risk_intervals([0.1, 0.5, -0.2, 0.3], [0.0])[0]
-    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
+@pytest.mark.parametrize("n", [2, 10, LEAST_SOURCES - 1])
+def test_few_items_have_a_risk_and_no_interval(n: int) -> None:
+    found = flip_risk_intervals(np.arange(float(n)), [0.5])[0]
+    assert (found.estimate, found.n) == (0.5, n)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.note == f"no interval (n = {n}, below {LEAST_SOURCES})"
 
 
 def test_an_infinite_shift_and_a_lost_item_are_refused() -> None:
@@ -105,57 +109,97 @@ def test_an_infinite_shift_and_a_lost_item_are_refused() -> None:
         flip_risk([1.0, 2.0], 0.1, items=["a"])
 
 
-def risk_of_sample(table: np.ndarray, gap: float, sample: np.ndarray) -> float:
-    drawn = table[sample]
-    exceed = (drawn[None, :, None, :] - drawn[:, None, :, None] > gap).mean(axis=(2, 3))
-    return float(exceed[sample[:, None] != sample[None, :]].mean())
-
-
-@pytest.mark.parametrize(("transforms", "gap"), [(1, 0.3), (1, 1.5), (3, 0.1), (3, 0.5)])
-def test_intervals_equal_scipys_bootstrap_over_items(transforms: int, gap: float) -> None:
-    rng = np.random.default_rng(3)
-    table = rng.gamma(2.0, size=(40, 1)) + rng.normal(scale=0.3, size=(40, transforms))
-    reference = stats.bootstrap(
-        (np.arange(40),), lambda sample: risk_of_sample(table, gap, sample), n_resamples=3000, method="BCa",
-        rng=1, vectorized=False,
-    )  # fmt: skip
-    items = np.repeat(np.arange(40), transforms)
-    ours = flip_risk_intervals(table.ravel(), [gap], items=items, resamples=3000)[0]
-    assert ours.low == pytest.approx(reference.confidence_interval.low, abs=0.25 * reference.standard_error)
-    assert ours.high == pytest.approx(reference.confidence_interval.high, abs=0.25 * reference.standard_error)
-
-
-@pytest.mark.parametrize("transforms", [1, 4])
-@pytest.mark.parametrize("gap", [0.1, 0.5, 1.5])
-def test_the_closed_form_is_the_interval_that_drawing_tends_to(transforms: int, gap: float) -> None:
-    rng = np.random.default_rng(4)
-    table = rng.gamma(2.0, size=(250, 1)) + rng.normal(scale=0.3, size=(250, transforms))
-    items = np.repeat(np.arange(250), transforms)
-    drawn = flip_risk_intervals(table.ravel(), [gap], items=items, resamples=20_000)[0]
-    closed = flip_risk_intervals(table.ravel(), [gap], items=items)[0]
-    error = (drawn.high - drawn.low) / 3.92
-    assert closed.estimate == drawn.estimate
-    assert closed.low == pytest.approx(drawn.low, abs=0.2 * error)
-    assert closed.high == pytest.approx(drawn.high, abs=0.2 * error)
+def every_gap(shifts: np.ndarray, risk: float) -> float:
+    """The smallest difference between two shifts (or 0) whose risk is below a share, by trying each."""
+    tried = sorted({0.0, *(abs(a - b) for a, b in itertools.combinations(shifts.tolist(), 2))})
+    return next(gap for gap in tried if flip_risk(shifts, gap)[0] < risk)
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(-40, 40).map(lambda k: k / 64), min_size=FEW, max_size=90), gap_st, st.integers(1, 3))
-def test_a_closed_form_interval_holds_its_risk_and_keeps_the_bound(shifts: list[float], gap: float, k: int) -> None:
+@given(
+    st.lists(st.integers(-200, 200).map(lambda k: k / 64), min_size=2, max_size=30), st.sampled_from([0.05, 0.1, 0.3])
+)
+def test_the_gap_of_evidence_is_the_smallest_whose_risk_is_below(shifts: list[float], risk: float) -> None:
+    assert evident_gap(ShiftPairs(shifts, None), risk=risk).estimate == every_gap(np.array(shifts), risk)
+
+
+def test_the_gap_of_evidence_is_the_quantile_of_the_differences() -> None:
+    rng = np.random.default_rng(5)
+    found = evident_gap(ShiftPairs(rng.normal(size=20_000), None))
+    assert found.estimate == pytest.approx(stats.norm.isf(0.05) * math.sqrt(2), rel=0.02)
+    assert found.low < found.estimate < found.high
+
+
+@pytest.mark.parametrize(("shifts", "note"), [([0.0] * 80, "no two shifts differ"), ([0.0, 1.0] * 35, "n = 70")])
+def test_a_gap_that_no_shift_reaches_has_no_interval(shifts: list[float], note: str) -> None:
+    found = evident_gap(ShiftPairs(shifts, None))
+    assert math.isnan(found.low)
+    assert note in found.note
+
+
+def table_of_sources(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shifts of three transforms an item, their items, and the source of each item."""
+    sources = np.repeat(np.arange(60), rng.integers(1, 5, size=60))
+    shifts = rng.normal(size=60)[sources][:, None] + 0.3 * rng.normal(size=(len(sources), 3))
+    return shifts.ravel(), np.repeat(np.arange(len(sources)), 3), sources
+
+
+@pytest.mark.parametrize("gap", [0.3, 1.0, 2.0])
+def test_items_of_one_source_are_taken_together(gap: float) -> None:
+    shifts, items, sources = table_of_sources(np.random.default_rng(2))
+    found = flip_risk_intervals(shifts, [gap], items=items, sources=sources)[0]
+    rng, drawn = np.random.default_rng(3), []
+    for _ in range(300):
+        picked = rng.integers(60, size=60)
+        rows = [np.flatnonzero(sources == source) for source in picked]
+        again = np.concatenate([shifts.reshape(-1, 3)[each] for each in rows])
+        drawn.append(flip_risk(again, gap, items=np.repeat(np.arange(len(again)), 3))[0])
+    spread = float(np.std(drawn))
+    assert (found.high - found.low) / 3.92 == pytest.approx(spread, rel=0.25)
+    alone = flip_risk_intervals(shifts, [gap], items=items)[0]
+    assert found.estimate == alone.estimate
+    assert found.high - found.low > 1.2 * (alone.high - alone.low)
+
+
+def test_a_source_for_each_item_changes_no_interval() -> None:
+    shifts = np.random.default_rng(6).normal(size=41)
+    order = np.random.default_rng(7).permutation(41)
+    assert flip_risk_intervals(shifts, [0.4], items=np.arange(41), sources=order) == flip_risk_intervals(shifts, [0.4])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_excess_over_another_family_knows_that_the_items_are_the_same(paired: bool) -> None:
+    rng = np.random.default_rng(4)
+    base, gap = rng.standard_t(4, size=150), 1.0
+    other = base + 0.05 * rng.normal(size=150) if paired else rng.standard_t(4, size=150)
+    one, null = ShiftPairs(1.3 * base, np.arange(150)), ShiftPairs(other, np.arange(150))
+    found = excess(one, null, gap)
+    assert found.estimate == pytest.approx(flip_risk(1.3 * base, gap)[0] - flip_risk(other, gap)[0])
+    drawn = [
+        flip_risk(1.3 * base[rows], gap)[0] - flip_risk(other[rows], gap)[0]
+        for rows in rng.integers(150, size=(400, 150))
+    ]
+    assert (found.high - found.low) / 3.95 == pytest.approx(float(np.std(drawn)), rel=0.2)
+
+
+def test_the_excess_over_nothing_has_no_number_and_of_few_items_no_interval() -> None:
+    shifts = ShiftPairs(np.random.default_rng(1).normal(size=40), np.arange(40))
+    assert math.isnan(excess(shifts, ShiftPairs([], None), 0.1).estimate)
+    few = excess(shifts, ShiftPairs(np.arange(12.0), np.arange(12)), 0.1)
+    assert few.estimate < 0
+    assert math.isnan(few.low)
+    assert "n = 12" in few.note
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(-40, 40).map(lambda k: k / 64), min_size=LEAST_SOURCES, max_size=70), gap_st, st.integers(1, 3)
+)
+def test_an_interval_holds_its_risk_and_keeps_the_bound(shifts: list[float], gap: float, k: int) -> None:
     found = flip_risk_intervals(shifts * k, [gap], items=np.tile(np.arange(len(shifts)), k))[0]
     assert 0 <= found.low <= found.high <= 0.5
     assert found.low - 1e-9 <= found.estimate <= found.high + 1e-9
-
-
-@pytest.mark.parametrize(("gap", "resamples"), [(0.5, 600), (0.5, None), (2.5, None)])
-def test_coverage_of_the_95_percent_interval_by_simulation(gap: float, resamples: int | None) -> None:
-    rng = np.random.default_rng(8)
-    truth = stats.norm.sf(gap / math.sqrt(2))  # δ′ - δ of standard normal shifts
-    hits = sum(
-        interval.low <= truth <= interval.high
-        for interval in (flip_risk_intervals(rng.normal(size=80), [gap], resamples=resamples)[0] for _ in range(400))
-    )
-    assert stats.binomtest(hits, 400, 0.95).pvalue > 1e-3
+    assert found.low < found.high
 
 
 @settings(deadline=None, max_examples=40)

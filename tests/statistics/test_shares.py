@@ -1,48 +1,67 @@
-"""Shares of items against statsmodels, a design effect counted by hand, and simulation."""
+"""Wilson's intervals against scipy's and statsmodels', and against resampled clusters."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from core.statistics.shares import share
+from core.errors import InvalidInput
+from core.statistics.shares import share, share_of_sums, wilson
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 5), (5, 5), (3, 11), (60, 200)])
-@pytest.mark.parametrize("level", [0.9, 0.95])
-def test_items_of_their_own_have_wilsons_interval(hits: int, n: int, level: float) -> None:
-    marked = np.arange(n) < hits
-    expected = proportion_confint(hits, n, alpha=1 - level, method="wilson")
-    for groups in (None, np.arange(n)):
-        found = share(marked, groups=groups, level=level)
-        assert (found.estimate, found.n) == (hits / n, n)
-        assert (found.low, found.high) == pytest.approx(expected, abs=0.02 if groups is not None else 1e-12)
+@given(st.integers(1, 300), st.data(), st.sampled_from([0.9, 0.95]))
+def test_the_interval_of_independent_answers_is_scipys(n: int, data: st.DataObject, level: float) -> None:
+    yes = data.draw(st.integers(0, n))
+    found = share([True] * yes + [False] * (n - yes), level=level)
+    expected = stats.binomtest(yes, n).proportion_ci(level, method="wilson")
+    assert (found.estimate, found.n) == (yes / n, n)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_sources_that_are_of_one_mind_count_once() -> None:
-    sources = np.random.default_rng(0).uniform(size=40) < 0.4
-    apart, together = share(sources), share(np.repeat(sources, 5), groups=np.repeat(np.arange(40), 5))
-    assert together.estimate == apart.estimate
-    assert together.n == 200
-    assert (together.low, together.high) == pytest.approx((apart.low, apart.high), abs=0.01)
+@given(st.floats(0.01, 0.99), st.floats(1, 500))
+def test_fractions_of_an_answer_are_those_of_statsmodels(p: float, n: float) -> None:
+    assert wilson(p, n) == pytest.approx(proportion_confint(p * n, n, method="wilson"), abs=1e-9)
 
 
-def test_one_source_is_worth_one_item() -> None:
-    found = share([True, False, True, True], groups=np.zeros(4, dtype=int))
-    one = proportion_confint(0.75, 1, method="wilson")
-    assert (found.low, found.high) == pytest.approx(one)
+def test_answers_that_share_a_source_count_for_less() -> None:
+    rng = np.random.default_rng(0)
+    inclined = rng.beta(1, 1, size=80)
+    answers = rng.uniform(size=(80, 3)) < inclined[:, None]
+    found = share(answers, groups=np.repeat(np.arange(80), 3))
+    drawn = answers[rng.integers(80, size=(4000, 80))].mean(axis=(1, 2))
+    assert (found.high - found.low) / 3.98 == pytest.approx(float(drawn.std()), rel=0.1)
+    assert (found.estimate, found.n) == (answers.mean(), 240)
+    alone = share(answers)
+    assert found.high - found.low > 1.2 * (alone.high - alone.low)
 
 
-def test_the_interval_covers_where_items_share_their_sources() -> None:
-    rng, covered = np.random.default_rng(1), 0
-    for _ in range(400):
-        leaning = rng.beta(1.2, 2.8, size=60)
-        groups = np.repeat(np.arange(60), 4)
-        found = share(rng.uniform(size=240) < leaning[groups], groups=groups)
-        covered += found.low <= 0.3 <= found.high
-    assert 0.92 < covered / 400 < 0.98
+def test_sources_that_answer_alike_throughout_are_what_was_seen() -> None:
+    found = share([1.0] * 40, groups=np.repeat(np.arange(10), 4))
+    assert (found.estimate, found.high) == (1.0, 1.0)
+    assert found.low < stats.binomtest(40, 40).proportion_ci(method="wilson").low
+    assert found.low == pytest.approx(10 / (10 + stats.t.ppf(0.975, 9) ** 2))
 
 
-def test_no_item_has_no_share() -> None:
-    assert math.isnan(share([]).estimate)
+def test_one_source_and_no_value_have_no_interval_and_say_why() -> None:
+    one, none = share([True, False, True], groups=["x"] * 3), share([math.nan])
+    assert (one.estimate, one.n, one.note) == (pytest.approx(2 / 3), 3, "one source has no interval")
+    assert math.isnan(one.low)
+    assert (none.n, none.note) == (0, "no values")
+    assert math.isnan(none.estimate)
+
+
+def test_ties_count_one_half_and_missing_answers_not_at_all() -> None:
+    found = share([1.0, 0.5, 0.0, math.nan], groups=["a", "b", "c", "c"])
+    assert (found.estimate, found.n) == (0.5, 3)
+    assert found == share_of_sums([1.0, 0.5, 0.0], [1, 1, 1])
+
+
+def test_what_is_no_share_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"in \[0, 1\], got 0 to 2"):
+        share([0.0, 2.0])
+    with pytest.raises(InvalidInput, match="2 values and 1 sources"):
+        share([0.0, 1.0], groups=["a"])

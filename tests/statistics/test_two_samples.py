@@ -34,7 +34,7 @@ def test_the_interval_of_a_difference_is_that_of_scipys_two_sample_bca(n: int, m
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.lists(st.floats(-50, 50), min_size=2, max_size=40), st.lists(st.floats(-50, 50), min_size=2, max_size=40),
+    st.lists(st.floats(-50, 50), min_size=10, max_size=40), st.lists(st.floats(-50, 50), min_size=10, max_size=40),
     st.floats(-10, 10),
 )  # fmt: skip
 def test_moving_one_side_moves_the_difference_and_its_interval(one: list[float], other: list[float], by: float) -> None:
@@ -52,7 +52,9 @@ def test_every_level_is_what_it_is_alone_and_a_wider_one_is_wider() -> None:
     assert wide.low <= narrow.low <= narrow.high <= wide.high
 
 
-@pytest.mark.parametrize(("one", "other", "note"), [([], [1.0], "without values"), ([1.0], [1.0, 2.0], "one value")])
+@pytest.mark.parametrize(
+    ("one", "other", "note"), [([], [1.0], "without values"), ([1.0] * 9, [1.0, 2.0] * 9, "n = 9, below 10")]
+)
 def test_too_little_has_no_bounds_and_says_why(one: list[float], other: list[float], note: str) -> None:
     found = difference(one, other)
     assert np.isnan(found.low)
@@ -60,9 +62,9 @@ def test_too_little_has_no_bounds_and_says_why(one: list[float], other: list[flo
 
 
 def test_equal_values_differ_by_nothing_and_say_so() -> None:
-    found = difference([1.0, 1.0], [3.0, 3.0, 3.0])
-    assert (found.estimate, found.low, found.high, found.n) == (-2.0, -2.0, -2.0, 5)
-    assert found.note == "no draw differs"
+    found = difference([1.0] * 10, [3.0] * 12)
+    assert (found.estimate, found.low, found.high, found.n) == (-2.0, -2.0, -2.0, 22)
+    assert "exact bound" in found.note
 
 
 def test_missing_values_are_left_out_and_infinite_ones_refused() -> None:

@@ -1,7 +1,13 @@
-"""Flip risk of every evaluator, corpus and family: read once from the table of scores, asked at any gap."""
+"""Flip risk of every evaluator, corpus and family: read once from the table of scores, asked at any gap.
 
+Two questions to the same shifts: how often does a family invert two scores that lie a gap apart (:func:`cell_risks`),
+and how far apart must they lie so that it hardly ever does (:func:`evident_gaps`). Both stand beside the null family's.
+"""
+
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,14 +16,29 @@ from core.analysis.effects import Group
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.flip_risk import GAPS, intervals_of
+from core.statistics.bootstrap import Interval
+from core.statistics.flip_risk import GAPS, TOLERATED, evident_gap, excess, intervals_of
 from core.statistics.shift_pairs import ShiftPairs
 
-SCALE, IQR = "scale", "interquartile range"
+SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
-"""What a gap is a share of: the score's own scale (1), or the interquartile range of the evaluator's clean scores."""
+"""What a gap is a share of: the span of the score's scale, or the interquartile range (IQR) of the clean scores."""
 
 BY = ("evaluator", "corpus", "axis", "family")
+
+READ = (
+    "Never above 50 %: what one draw of shifts does, the swapped draw undoes, and any continuous shift far larger than "
+    "the gap comes close. Beside it the risk under edits that nobody can see (family null), the floor, and the risk "
+    "less that floor, paired by source."
+)
+"""How a flip risk is to be read; it stands wherever one is shown."""
+
+EVIDENCE = (
+    "The smallest gap from which on the flip risk is below 5 %: two scores that lie closer together are no evidence "
+    "that one caption is better, since an edit that should not matter would turn them round too often. It is the gap "
+    "that nine in ten pairs of shifts stay below."
+)
+"""What the gap of evidence is, wherever one is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +47,11 @@ class Cell:
 
     Args:
         evaluator, corpus, axis, family: its name.
-        pairs: the shifts in order.
-        spread: interquartile range of the evaluator's clean scores of the corpus, whatever the slice.
+        pairs: the shifts in order; items of one source are numbered so.
+        null: those of the same items under edits that nobody can see; none where they were not audited.
+        units: of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile
+            range`` and ``standard deviation`` of its clean scores of the corpus, whatever the slice.
+        reach: from the lowest to the highest of these clean scores.
         n_shifts: shifts that were scored.
         n_missing: shifts that were not.
     """
@@ -37,9 +61,21 @@ class Cell:
     axis: str
     family: str
     pairs: ShiftPairs
-    spread: float
+    null: ShiftPairs
+    units: dict[str, float]
+    reach: float
     n_shifts: int
     n_missing: int
+
+    @property
+    def spread(self) -> float:
+        """Interquartile range of the evaluator's clean scores."""
+        return self.units[IQR]
+
+    @property
+    def is_null(self) -> bool:
+        """Whether this is the floor itself."""
+        return self.axis == Axis.NULL.value
 
 
 def shift_cells(view: View) -> tuple[Cell, ...]:
@@ -57,12 +93,15 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
         view: of the table of scores.
         groups: each with the items that it is of, bool [N].
     """
-    return tuple(
-        _cell(view, evaluator, corpus, group, keep)
-        for evaluator in view.evaluators
-        for corpus in view.corpora
-        for group, keep in groups
-    )
+    cells, floor = [], Group("null", _null_probes(view))
+    for evaluator, corpus in product(view.evaluators, view.corpora):
+        floors: dict[bytes, ShiftPairs] = {}
+        for group, keep in groups:
+            items = keep.tobytes()
+            if items not in floors:
+                floors[items] = _pairs(view, evaluator, corpus, floor, keep)[0]
+            cells.append(_cell(view, evaluator, corpus, group, keep, floors[items]))
+    return tuple(cells)
 
 
 def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -72,44 +111,113 @@ def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield family, probes
 
 
-def _cell(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> Cell:
+def _null_probes(view: View) -> tuple[str, ...]:
+    """Edits that nobody can see, whichever families are looked at."""
+    return tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
+
+
+def _pairs(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> tuple[ShiftPairs, int, int]:
+    """Shifts of some probes in order, how many were scored, and how many were not."""
     table = view.table
     items = np.flatnonzero(view.items & keep & table.of_corpus(corpus))
     delta, stored = view.shifts(evaluator, group.probes, against=group.against)
     delta, stored = delta[:, items], stored[:, items]
     scored = int((~np.isnan(delta)).sum())
-    pairs = ShiftPairs(delta, np.broadcast_to(items, delta.shape))
-    spread = table.middle_half(evaluator, corpus)
+    return ShiftPairs(delta, np.broadcast_to(items, delta.shape), table.sources), scored, int(stored.sum()) - scored
+
+
+def _cell(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray, null: ShiftPairs) -> Cell:
+    table = view.table
+    pairs, scored, missing = _pairs(view, evaluator, corpus, group, keep)
+    clean = table.clean(evaluator)[table.of_corpus(corpus)]
+    clean = clean[~np.isnan(clean)]
+    units = {SCALE: table.span(evaluator), IQR: table.middle_half(evaluator, corpus),
+             SD: table.spread(evaluator, corpus)}  # fmt: skip
+    reach = float(np.ptp(clean)) if len(clean) else math.nan
     axis = str(table.probes.loc[group.probes[0], "axis"])
-    return Cell(evaluator, corpus, axis, group.label, pairs, spread, scored, int(stored.sum()) - scored)
+    return Cell(evaluator, corpus, axis, group.label, pairs, null, units, reach, scored, missing)
 
 
-def cell_risks(
-    cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE, resamples: int | None = None
-) -> pd.DataFrame:
-    """RRF of every cell at every gap.
+def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
+    """RRF of every cell at every gap, beside the null family's.
 
     Args:
         cells: of :func:`shift_cells`.
         gaps: shares of the unit.
-        unit: SCALE: d = gap. IQR: d = gap · interquartile range of the evaluator's clean scores, since evaluators'
-            scales differ.
-        resamples: bootstrap samples of each interval; None: see
-            :func:`core.statistics.flip_risk.flip_risk_intervals`.
+        unit: SCALE: d = gap · span of the evaluator's scale. IQR: d = gap · interquartile range of the evaluator's
+            clean scores, since evaluators' scales differ.
 
     Returns:
-        One row a (cell, gap): BY + gap, d (on the score's scale), risk, low, high, n_items, n_shifts, n_missing, note.
+        One row a (cell, gap): BY + gap, d (in units of the score), risk, low, high, null_risk, over, over_low,
+        over_high (risk less the null family's, paired by source; NaN for the null family), n_items, n_shifts,
+        n_missing, note.
 
     Raises:
         InvalidInput: if unit is not one of UNITS.
     """
     records = []
     for cell, distances in _distances(cells, gaps, unit):
-        found = intervals_of(cell.pairs, distances, resamples=resamples)
-        for gap, d, interval in zip(gaps, distances, found, strict=True):
-            told = (gap, d, interval.estimate, interval.low, interval.high)
-            records.append((*_name(cell), *told, interval.n, cell.n_shifts, cell.n_missing, interval.note))
+        for gap, d in zip(gaps, distances, strict=True):
+            found, null, over = _at(cell, d)
+            told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
+            records.append((*_name(cell), *told, cell.pairs.n_items, cell.n_shifts, cell.n_missing, found.note))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
+
+
+def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
+    """Risk of a cell at a gap, the null family's, and the risk less that."""
+    if math.isnan(d):
+        nothing = Interval(math.nan, math.nan, math.nan, cell.pairs.n_items, 0.95, _NO_SPAN)
+        return nothing, math.nan, nothing
+    (found,) = intervals_of(cell.pairs, (d,))
+    null = float(cell.null.risks(np.array([d]))[0])
+    if cell.is_null:
+        return found, null, Interval(math.nan, math.nan, math.nan, found.n, found.level)
+    return found, null, excess(cell.pairs, cell.null, d)
+
+
+_NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
+
+
+def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
+    """The smallest gap of every cell from which on its flip risk is below 5 %, beside the null family's.
+
+    Args:
+        cells: of :func:`shift_cells`.
+
+    Returns:
+        One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
+        of_sd_high (in percent of the interquartile range and of the standard deviation of the evaluator's clean
+        scores), null_d, null_low, null_high, null_of_iqr, n_items, n_sources, said (in words), note.
+    """
+    records, floors = [], dict[ShiftPairs, Interval]()
+    for cell in cells:
+        if cell.null not in floors:
+            floors[cell.null] = evident_gap(cell.null)
+        found, null = evident_gap(cell.pairs), floors[cell.null]
+        ends = (found.estimate, found.low, found.high)
+        shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
+        floor = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
+        counts = (cell.pairs.n_items, len(cell.pairs.sources))
+        records.append((*_name(cell), *ends, *shares, *floor, *counts, _said(found, cell.reach), found.note))
+    return pd.DataFrame(records, columns=[*BY, *_GAPS])
+
+
+_GAPS = (
+    "d", "low", "high", "of_iqr", "of_iqr_low", "of_iqr_high", "of_sd", "of_sd_low", "of_sd_high", "null_d", "null_low",
+    "null_high", "null_of_iqr", "n_items", "n_sources", "said", "note",
+)  # fmt: skip
+
+
+def _said(found: Interval, reach: float) -> str:
+    """What a gap of evidence says of the evaluator's scores, in words."""
+    if math.isnan(found.estimate):
+        return ""
+    if found.estimate == 0:
+        return f"any difference counts: fewer than {200 * TOLERATED:g} % of the pairs of shifts differ at all"
+    if found.estimate >= reach:
+        return f"no difference between two of its scores is evidence: they lie at most {reach:.3g} apart"
+    return f"differences below {found.estimate:.3g} are no evidence"
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
@@ -128,14 +236,18 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
     """
     records = []
     for cell, distances in _distances(cells, gaps, unit):
-        risks = cell.pairs.curve(np.array(distances))
+        wanted = np.array(distances)
+        risks = np.full(len(wanted), math.nan) if np.isnan(wanted).any() else cell.pairs.curve(wanted)
         counts = (cell.pairs.n_items, cell.n_shifts, cell.n_missing)
         told = zip(gaps, distances, risks.tolist(), strict=True)
         records += [(*_name(cell), gap, d, risk, *counts) for gap, d, risk in told]
-    return pd.DataFrame(records, columns=[*BY, *(name for name in _COLUMNS if name not in ("low", "high", "note"))])
+    return pd.DataFrame(records, columns=[*BY, "gap", "d", "risk", "n_items", "n_shifts", "n_missing"])
 
 
-_COLUMNS = ("gap", "d", "risk", "low", "high", "n_items", "n_shifts", "n_missing", "note")
+_COLUMNS = (
+    "gap", "d", "risk", "low", "high", "null_risk", "over", "over_low", "over_high", "n_items", "n_shifts", "n_missing",
+    "note",
+)  # fmt: skip
 
 
 def _name(cell: Cell) -> tuple[str, ...]:
@@ -145,4 +257,4 @@ def _name(cell: Cell) -> tuple[str, ...]:
 def _distances(cells: Iterable[Cell], gaps: Sequence[float], unit: str) -> Iterable[tuple[Cell, list[float]]]:
     if unit not in UNITS:
         raise InvalidInput(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
-    return ((cell, [gap * (cell.spread if unit == IQR else 1.0) for gap in gaps]) for cell in cells)
+    return ((cell, [gap * cell.units[unit] for gap in gaps]) for cell in cells)

@@ -5,14 +5,15 @@ of the two means changes. Source: paper A, section 3.4, equation 1.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
+from core.statistics.bootstrap import RESAMPLES, Interval
+from core.statistics.shares import share_of_sums
 
 COLUMNS = ("corpus", "item", "probe", "a_before", "b_before", "a_after", "b_after")
 """What a table of two systems needs: the scores of both captions on the unedited and on the edited image."""
@@ -72,8 +73,8 @@ def system_flips(
     gaps = _by_transform(whole, resamples, rng)
     clean = whole.drop_duplicates(["corpus", "item", "gap_before"])
     return SystemFlips(
-        pointwise=_share(whole, "flips", level, resamples, seed),
-        strict=_share(whole, "changes_sides", level, resamples, seed),
+        pointwise=_share(whole, "flips", level),
+        strict=_share(whole, "changes_sides", level),
         tied_before=int((whole["gap_before"] == 0).sum()),
         tied_after=int((whole["gap_after"] == 0).sum()),
         system=float(gaps["flips"].mean()) if len(gaps) else math.nan,
@@ -107,19 +108,16 @@ def flipped_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _share(pairs: pd.DataFrame, mark: str, level: float, resamples: int, seed: int) -> Interval:
-    """Share of marked pairs, every item with the same weight; bootstrap over items."""
+def _share(pairs: pd.DataFrame, mark: str, level: float) -> Interval:
+    """Share of marked pairs, every item with the same weight, with Wilson's interval over items."""
     shares = pairs.groupby(["corpus", "item"], observed=True)[mark].mean().to_numpy(np.float64)
     n = len(shares)
     if n < 2:
         note = "one item has no interval" if n else "no pairs"
         return Interval(float(shares[0]) if n else math.nan, math.nan, math.nan, n, level, note)
-    estimate = float(shares.mean())
-    if shares.min() == shares.max():
-        return Interval(estimate, estimate, estimate, n, level, "all items are equal")
-    drawn = _bootstrap_means(shares[:, None], resamples, np.random.default_rng(seed))[:, 0]
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(shares - estimate), level=level)
-    return Interval(estimate, low, high, n, level)
+    transforms = pairs["probe"].nunique()
+    found = share_of_sums(transforms * shares, np.full(n, transforms), level=level)
+    return replace(found, n=n)
 
 
 def _by_transform(pairs: pd.DataFrame, resamples: int, rng: np.random.Generator) -> pd.DataFrame:

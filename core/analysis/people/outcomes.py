@@ -15,7 +15,8 @@ from core.human.definition import ORIGINAL, VARIANT
 from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.human.ratings import ACCEPTABLE
 from core.statistics.agreement import Agreement, agreement, pairwise_kappas
-from core.statistics.bootstrap import Interval, mean_bca_of_counts
+from core.statistics.bootstrap import Interval
+from core.statistics.shares import share
 
 MAJORITY = 2 / 3
 """Share of votes that makes a majority."""
@@ -62,8 +63,10 @@ class Aggregates:
         outcomes: share of items by outcome (both, one, none acceptable, no majority).
         majority_tie: share of items whose majority finds both equally good.
         both_fully_correct: share of items that a majority finds fully correct in both versions.
-        variant_preferred: share of votes for the variant among those that are no tie.
-        balance_p: two-sided binomial test of that share against one half; NaN without such a vote.
+        variant_preferred: share of votes for the variant among those that are no tie; votes on one item stand together
+            in its interval.
+        balance_p: two-sided sign test over items: do more of them have most such votes for the variant, or for the
+            original? NaN where none has.
         n_items: items behind the shares.
         n_short: items with fewer than two votes, left out.
     """
@@ -88,17 +91,18 @@ class Aggregates:
 
 
 def aggregates(votes: pd.DataFrame) -> Aggregates:
-    """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals are BCa over items."""
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals: Wilson's, over items."""
     items = item_outcomes(votes)
     plain = votes[~votes["attention"]]
-    chosen = plain["preferred"].value_counts()
-    variant, original = int(chosen.get(VARIANT, 0)), int(chosen.get(ORIGINAL, 0))
-    test = stats.binomtest(variant, variant + original) if variant + original else None
+    decided = plain[plain["preferred"].isin([VARIANT, ORIGINAL])]
+    sides = np.sign(decided["preferred"].eq(VARIANT).groupby(decided["id"]).mean() - 0.5)
+    won, lost = int((sides > 0).sum()), int((sides < 0).sum())
+    test = stats.binomtest(won, won + lost) if won + lost else None
     return Aggregates(
-        outcomes={name: _share(items["outcome"] == name) for name in OUTCOMES},
-        majority_tie=_share(items["preference"] == TIE),
-        both_fully_correct=_share(items["fully_correct"]),
-        variant_preferred=_share(np.repeat([True, False], [variant, original])),
+        outcomes={name: share(items["outcome"] == name) for name in OUTCOMES},
+        majority_tie=share(items["preference"] == TIE),
+        both_fully_correct=share(items["fully_correct"]),
+        variant_preferred=share(decided["preferred"].eq(VARIANT), groups=decided["id"].to_numpy(dtype=str)),
         balance_p=math.nan if test is None else float(test.pvalue),
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
@@ -183,11 +187,6 @@ def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
     items = sorted(votes["id"].unique())
     table = pd.crosstab(votes["id"], votes[column].astype(object))
     return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
-
-
-def _share(flags: pd.Series | np.ndarray) -> Interval:
-    values = np.asarray(flags, dtype=bool)
-    return mean_bca_of_counts([0.0, 1.0], [(~values).sum(), values.sum()])
 
 
 def _told(values: pd.Series) -> str:

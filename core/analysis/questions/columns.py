@@ -7,9 +7,10 @@ import pandas as pd
 
 from core.analysis.effects import COLUMNS, MEASURES
 from core.analysis.questions.base import Column, Drawing
-from core.analysis.verdicts import LEAST_N, TOO_FEW
+from core.analysis.verdicts import MOST_BEYOND, TOO_FEW
 from core.charts.spec import Figure
 from core.corpora.schema import COVERAGE_BINS
+from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
 FAMILY = Column("family", "Family", kind="text")
@@ -25,10 +26,10 @@ TESTS = (
            "corrected test rejects. No drift beyond the margin: its 90 % interval lies inside. Below "
            f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."),
     Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
-           "margin: its 95 % interval lies above it; within: below it."),
-    Column("beyond", "Items beyond % [95 % CI]", digits=0, low="beyond_low", high="beyond_high", help="Share of items "
-           "whose |%Δ| is above the margin: what a median of many zeros cannot show. Wilson, on the effective number "
-           "of items where some share a source"),
+           "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
+           f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above."),
+    Column("beyond", "Items beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
+           help="Share of the items whose |%Δ| exceeds the margin, Wilson's interval, items of one source together"),
     Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
@@ -64,8 +65,10 @@ def how(tests: str) -> str:
         f"otherwise, two-sided; p (Holm) within an evaluator and corpus over {tests}, m of them, controls aside. "
         "Drift: does the 95 % interval of the median exclude 0 and the corrected test reject, does the 90 % interval "
         "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
-        "above or below the margin. Items beyond: the share of items whose |%Δ| is above it. A family is invariant "
-        "only where both stay within it."
+        f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the items lie beyond the margin "
+        "(Wilson's interval "
+        "of their share). A family is invariant only where both stay within it. No interval below "
+        f"{LEAST_N} items."
     )
 
 

@@ -12,8 +12,8 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import LEAST_N, TOO_FEW
-from core.statistics.bootstrap import Interval
+from core.analysis.verdicts import TOO_FEW
+from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.shift_tests import paired_test
 
 MOVED, BLUR = "reposition", "blur"

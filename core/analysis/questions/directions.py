@@ -26,13 +26,13 @@ SUBSET, FAMILY = "paper’s subset", "whole family"
 
 _NOTE = (
     "Share of a corpus' items whose shift has the direction of the median shift on the reference corpus, {} unless "
-    "another is chosen; an item that does not move counts one half. 95 % BCa intervals. The paper's subsets come "
-    "first, then whole families. The row “median over corpora”, where two or more stand beside the reference, is the "
-    "median of their agreements, without an interval: they are few and were not drawn. Medians of one direction are "
-    "no proof of one size, so between corpora: of three or more, the reference among them, Cochran's Q and I² of the "
-    "median %Δ, each weighing by its 95 % interval; of two, the difference of the medians with its interval, from "
-    "theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few corpora Q finds "
-    "little: a large p does not say that they are alike."
+    "another is chosen; an item that does not move counts one half. 95 % Wilson intervals over sources. The paper's "
+    "subsets come first, then whole families. The row “median over corpora”, where two or more stand beside the "
+    "reference, is the median of their agreements, without an interval: they are few and were not drawn. Medians of "
+    "one direction are no proof of one size, so between corpora: of three or more, the reference among them, Cochran's "
+    "Q and I² of the median %Δ, each weighing by its 95 % interval; of two, the difference of the medians with its "
+    "interval, from theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few "
+    "corpora Q finds little: a large p does not say that they are alike."
 )
 
 

@@ -25,7 +25,11 @@ IMAGES = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object"}
 
 _FAMILY = Column("label", "Family", kind="text")
 _AXIS = Column("axis", "Axis", kind="text")
-_NULL_BAND = Column("null_band", "Null band", help="Median |%Δ| under edits that nobody can see: the noise floor")
+_NULL_BAND = Column(
+    "null_median",
+    "Null edits",
+    help="Median |%Δ| under edits that nobody can see: the noise floor of a family's median",
+)
 TESTED = "the families of its axis"
 """Family of tests of every family's row."""
 
@@ -36,7 +40,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
     whole = Question(
         "S1", "Every family: how far scores move although the meaning does not", "summary", "families",
-        f"{how(TESTED)} Null band: the median |%Δ| under edits that nobody can see, the evaluator's noise floor. "
+        f"{how(TESTED)} Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is "
+        "held against. "
         f"{_READ}",
         (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, PERCENT, ABSOLUTE, _NULL_BAND, *TESTS), every_family, tests=TESTED,
         asks=SHIFTS,
@@ -67,9 +72,9 @@ def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame
     parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted]
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     rows = rows.sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
-    bands = {key: view.null_band(*key) for key in set(zip(rows["evaluator"], rows["corpus"], strict=True))}
+    bands = {key: view.null_median(*key) for key in set(zip(rows["evaluator"], rows["corpus"], strict=True))}
     return rows.assign(
-        null_band=[bands[key] for key in zip(rows["evaluator"], rows["corpus"], strict=True)]
+        null_median=[bands[key] for key in zip(rows["evaluator"], rows["corpus"], strict=True)]
     ).reset_index(drop=True)
 
 

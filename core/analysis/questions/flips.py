@@ -1,50 +1,77 @@
-"""Flip risk: how often an edit inverts a near tie (table 13, figure 11, and the sweep over gaps).
+"""Flip risk: the gap that is evidence, how often an edit inverts a near tie (table 13, figure 11), and gap by gap.
 
 Rows are the paper's contrasts, and the whole families beside them.
 """
 
 import pandas as pd
 
-from core.analysis.flips.risk import IQR, SCALE, Cell, cell_risks, group_cells
+from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.flip_risk import GAPS
+from core.statistics.flip_risk import GAPS, LEAST_EVIDENCE, LEAST_SOURCES
 
 GAP = 0.007
 """Gap of table 13, as a share. Source: paper A, section 3.4."""
 
+_INTERVALS = (
+    "Intervals at 95 %, items of one source together: Student's on the logit, exact where no pair or every pair "
+    f"exceeds the gap; none below {LEAST_SOURCES} items."
+)
 HOW = (
     "Probability that two systems d apart change places under two independent draws of the family's shifts, exact "
-    "over all pairs of items; never above 50 %. Intervals over items at 95 %: BCa in closed form (ABC) from 50 items, "
-    "drawn below. d is the gap on the score's own scale, or times the interquartile range (IQR) of clean scores. "
-    "Family null: edits that nobody can see, the floor that the others are read against. The paper's contrasts come "
-    "first, then whole families: all of a family's edits, each against its own baseline."
+    f"over all pairs of items. {READ} {_INTERVALS} d is a share of the span of the score's scale (0.7 % of a scale of "
+    "0 to 10 is 0.07), or of the interquartile range (IQR) of clean scores. The paper's contrasts come first, then "
+    "whole families: all of a family's edits, each against its own baseline."
+)
+_EVIDENT = (
+    f"{EVIDENCE} In units of the score, and in percent of the interquartile range (IQR) and of the standard deviation "
+    "(SD) of the evaluator's clean scores. Family null: edits that nobody can see. The risk never rises with the gap, "
+    "so there is one such gap. Intervals at 95 %, items of one source together: the interval of the risk turned "
+    f"round; none below {LEAST_EVIDENCE} items."
 )
 _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")
+_NULL = Column("null_risk", "Null edits, risk %", digits=1, help="The risk under edits that nobody can see, same gap")
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
-    """Risk at one gap, on both scales; and at every gap."""
+    """The gap that is evidence; risk at one gap, on both scales; and at every gap."""
     note = f"{HOW}{without(table)}"
+    evident = (
+        EVALUATOR, CORPUS, _ROW, _OF, COUNT, Column("said", "In words", kind="text"),
+        Column("value", "Gap of evidence [95 % CI]", digits=4, low="low", high="high"),
+        Column("of_iqr", "in % of the IQR", digits=1, low="of_iqr_low", high="of_iqr_high"),
+        Column("of_sd", "in % of the SD", digits=1, low="of_sd_low", high="of_sd_high"),
+        Column("null_d", "Null edits", digits=4, low="null_low", high="null_high"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
     columns = (
         EVALUATOR, CORPUS, _ROW, _OF, COUNT, Column("n_shifts", "n shifts", digits=0), Column("d", "d", digits=4),
-        Column("value", "Risk % [95 % CI]", digits=1, low="low", high="high"), Column("iqr_d", "d (IQR)", digits=4),
+        Column("value", "Risk % [95 % CI]", digits=1, low="low", high="high"), _NULL,
+        Column("over", "less null [95 % CI]", digits=1, signed=True, low="over_low", high="over_high"),
+        Column("iqr_d", "d (IQR)", digits=4),
         Column("iqr_risk", "Risk % at 0.7 % of the IQR [95 % CI]", digits=1, low="iqr_low", high="iqr_high"),
+        Column("iqr_null_risk", "Null edits, risk %", digits=1),
+        Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
-    drawing = Drawing("F11", "Flip risk at a gap of 0.007", note,
+    drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note,
                       Dots(values=PLAIN, axis="flip risk, %", order=_ordered), "Figure 11")  # fmt: skip
+    dots = Dots(values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered)
+    marked = Drawing("F-evidence", "Differences that are no evidence", _EVIDENT, dots)
     wide = tuple(
         Column(f"risk_{gap:g}", f"d = {100 * gap:g} %", digits=1, low=f"low_{gap:g}", high=f"high_{gap:g}")
         for gap in GAPS
     )
     return (
-        Question("T13", "Flip risk at a gap of 0.007", "flips", "families", note, columns, _at_gap, _needs, (drawing,),
+        Question("S24", "How large must a difference be to be evidence?", "flips", "evidence", _EVIDENT, evident,
+                 _evident, _needs, (marked,)),
+        Question("T13", "Flip risk at a gap of 0.7 %", "flips", "families", note, columns, _at_gap, _needs, (drawing,),
                  "Table 13"),
-        Question("S10", "Flip risk by gap", "flips", "gaps", f"{note} Risk in percent, d on the score's own scale.",
+        Question("S10", "Flip risk by gap", "flips", "gaps", f"{note} Risk in percent.",
                  (EVALUATOR, CORPUS, _ROW, _OF, COUNT, *wide), _by_gap, _needs, paper="B.5, sensitivity to the gap"),
     )  # fmt: skip
 
@@ -54,10 +81,13 @@ def _needs(table: ScoreTable) -> str:
     return "" if plain else "no run holds the shift of an invariant family; audit some invariant probes"
 
 
+_RISKS = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high")
+
+
 @once
 def _risks(view: View, unit: str) -> pd.DataFrame:
     found = cell_risks(named_cells(view), unit=unit)
-    return found.assign(**{name: 100 * found[name] for name in ("risk", "low", "high")})
+    return found.assign(**{name: 100 * found[name] for name in _RISKS})
 
 
 @once
@@ -79,16 +109,27 @@ def _ordered(frame: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(frame["label"]))
 
 
+def _evident(view: View, options: Options) -> pd.DataFrame:
+    found = _labelled(view, evident_gaps(named_cells(view)).rename(columns={"d": "value"}))
+    return found[found["n_items"] > 0].reset_index(drop=True)
+
+
 def _at_gap(view: View, options: Options) -> pd.DataFrame:
     own, iqr = (rows[rows["gap"] == GAP].drop(columns="gap") for rows in (_risks(view, SCALE), _risks(view, IQR)))
-    iqr = iqr[[*_KEYS, "d", "risk", "low", "high"]].rename(
-        columns={"d": "iqr_d", "risk": "iqr_risk", "low": "iqr_low", "high": "iqr_high"}
-    )
+    iqr = iqr[[*_KEYS, "d", *_RISKS, "note"]].rename(columns={name: f"iqr_{name}" for name in ("d", *_RISKS, "note")})
     found = own.rename(columns={"risk": "value"}).merge(iqr, on=_KEYS, how="left")
-    known = {each.group.label: each for each in _named(view)}
-    found = found.assign(label=found["family"], of=[known[name].of for name in found["family"]],
-                         family=[known[name].family for name in found["family"]])  # fmt: skip
+    said = [
+        dict.fromkeys(each for each in both if each) for both in zip(found["note"], found.pop("iqr_note"), strict=True)
+    ]
+    found = _labelled(view, found.assign(note=["; ".join(each) for each in said]))
     return found[found["n_shifts"] > 0].reset_index(drop=True)
+
+
+def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:
+    """Rows of cells with their label, what it is of, and the family."""
+    known = {each.group.label: each for each in _named(view)}
+    return found.assign(label=found["family"], of=[known[name].of for name in found["family"]],
+                        family=[known[name].family for name in found["family"]])  # fmt: skip
 
 
 def _by_gap(view: View, options: Options) -> pd.DataFrame:

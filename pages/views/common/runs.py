@@ -16,8 +16,10 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
+from core.errors import InvariscopeError
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
+from core.statistics.changes import NullBand
 from core.store.manifest import Run
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.keys import KEYED
@@ -115,6 +117,21 @@ def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
 def findings(files: Signature, scope: Narrowed) -> pd.DataFrame:
     """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
     return worst_findings(store(files), view(files, scope), families=families(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def null_bands(files: Signature) -> dict[str, NullBand]:
+    """Null band of single pairs of every evaluator of the usual scope, by the key of its fingerprint."""
+    if not files or not store(files).runs():
+        return {}
+    try:
+        seen = narrowed(files, Scope()).only()
+        known = view(files, seen)
+    except InvariscopeError:
+        return {}
+    about = known.table.about["evaluators"]
+    found = {str(row.key): known.null_band(str(row.evaluator), seen.corpus) for row in about.itertuples() if row.key}
+    return {key: band for key, band in found.items() if band.n}
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)

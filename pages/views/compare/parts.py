@@ -7,10 +7,10 @@ from core.analysis.comparison import ALL, compare
 from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
-from core.analysis.verdicts import LEAST_N
 from core.charts.comparison import differences, dumbbell
 from core.errors import InvalidInput
 from core.report.cells import p_value
+from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, known_values, store, view

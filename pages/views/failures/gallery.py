@@ -44,8 +44,8 @@ _ORDERS_HELP = """What comes first. A pair counts its largest shift over the eva
 
 _CARD_HELP = """**Score** is that of the baseline → that of the variant. **%Δ** is the change in percent of
 the baseline. **SD** is the change in standard deviations of that evaluator's clean scores. **× null** is \\|%Δ\\| as
-a multiple of the evaluator's null band, the median \\|%Δ\\| of edits that nobody can see; “within” is no more than
-that noise. **†** marks a baseline below the smallest one that counts.
+a multiple of the evaluator's null band, which holds 95 of 100 edits that nobody can see; “within” is no more than that
+noise. **†** marks a baseline below the smallest one that counts.
 
 Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
 :blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
@@ -113,10 +113,10 @@ def _null_bands(rows: pd.DataFrame) -> str:
     """Say how far edits that nobody can see move each evaluator of the page."""
     known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
     said = [
-        f"{safe(str(row['evaluator']))} {row['null_percent']:.2f} % (n = {counted(int(row['n_null']), 'item')})"
+        f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')})"
         for _, row in known.iterrows()
     ]
-    return f"Null band, the median \\|%Δ\\| of edits that nobody can see: {', '.join(said)}." if said else ""
+    return f"Null band, which holds 95 of 100 edits that nobody can see: {', '.join(said)}." if said else ""
 
 
 def _paged(state: PageState, key: str) -> None:

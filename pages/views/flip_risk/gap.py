@@ -6,15 +6,17 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import Cell, cell_curves, cell_risks
+from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps
 from core.analysis.questions.flips import named_cells, whole_families
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.flip_risk import family_styles, risk_curves, risk_map
 from core.statistics.flip_risk import GAPS as STANDARD
+from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, view
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import THE_PAPER, safe
@@ -25,25 +27,32 @@ _UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score
 _UNIT_TOLD = {
     "iqr": "The gap is a share of the evaluator's interquartile range (the spread of the middle half of its scores "
     "on unedited pairs), so evaluators of different scales can be held side by side.",
-    "scale": "The gap is taken on the score's own scale, 0.7 % being 0.007. On a judge's scale of 0 to 10 that is far "
-    "less than on a cosine's 0 to 1: compare families within an evaluator, not evaluators.",
+    "scale": "The gap is a share of the span of the score's own scale: 0.7 % is 0.007 on a scale of 0 to 1, 0.07 on "
+    "a judge's of 0 to 10. Few evaluators use their whole scale: compare families within an evaluator, not evaluators. "
+    "A scale without an upper bound has no such gap.",
 }
 
 
 # Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
-@st.cache_resource(max_entries=2, show_spinner="Counting every pair of shifts …")
+@st.cache_resource(hash_funcs=KEYED, max_entries=2, show_spinner="Counting every pair of shifts …")
 def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
     """Shifts of every evaluator, of the paper's contrasts and of every family, in order."""
     return named_cells(view(files, scope, chosen))
 
 
-@st.cache_data(max_entries=128, show_spinner="Counting every pair of shifts …")
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Counting every pair of shifts …")
 def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
     """Flip risk of every cell at one gap, with its interval."""
     return cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
 
 
-@st.cache_data(max_entries=16, show_spinner="Counting every pair of shifts …")
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
+    """The gap of every cell from which on its flip risk is below 5 %."""
+    return evident_gaps(cells_of(files, scope, chosen))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Counting every pair of shifts …")
 def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
     """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
     whole = whole_families(view(files, scope, chosen))
@@ -51,7 +60,7 @@ def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.Da
     return cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str, evaluator: str) -> pd.DataFrame:
     """Flip risk of an evaluator's cells at every gap of the slider, exact and with intervals."""
     own = [cell for cell in cells_of(files, scope, chosen) if cell.evaluator == evaluator]
@@ -63,7 +72,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     st.markdown(
         "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
         "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
-        "difference exceeds *d*. It can never exceed **50 %**: what one draw does, the swapped draw undoes."
+        f"difference exceeds *d*. {READ}"
     )
     _controls(state)
     if chosen.sign:
@@ -71,16 +80,46 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
                    "family.", icon=":material/filter_alt:")  # fmt: skip
     gap, unit = state.get("gap"), UNITS[state.get("unit")]
     cells = risks(files, scope, chosen, unit, gap)
-    if cells["risk"].isna().all():
+    if cells["n_items"].max() < 2 or cells.empty:
         said = describe(chosen)
         st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
+        return
+    _evidence(evident(files, scope, chosen))
+    if cells["risk"].isna().all():
+        st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
         return
     _map(cells, gap)
     drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
     _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit))
     with st.expander("Every number", icon=":material/table:"):
         _numbers(cells)
+
+
+def _evidence(found: pd.DataFrame) -> None:
+    st.subheader("What is no evidence", anchor=False)
+    st.markdown(EVIDENCE)
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        found, hide_index=True, placeholder="—", alt="The gap from which on the flip risk is below 5 %",
+        column_order=("evaluator", "family", "said", "d", "low", "high", "of_iqr", "of_sd", "null_d", "n_items",
+                      "note"),
+        column_config={
+            "evaluator": "Evaluator", "family": "Family",
+            "said": st.column_config.TextColumn("In words", width="large"),
+            "d": number("Gap", format="%.4g", help="In units of the score"), "low": number("CI low", format="%.4g"),
+            "high": number("CI high", format="%.4g"),
+            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
+            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
+            "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
+            "n_items": number("n items"), "note": "To note",
+        },
+    )  # fmt: skip
+    st.caption(
+        "95 % intervals, items of one source together, the interval of the risk turned round; none below "
+        f"{LEAST_EVIDENCE} items. Of every pair of shifts; the risk never rises with the gap, so there is one such gap."
+    )
+    data_buttons(found, "gaps-of-evidence", key="flip.evidence")
 
 
 def _controls(state: PageState) -> None:
@@ -119,9 +158,10 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
     least = cells["n_items"].min()
     st.caption(
         f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
-        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval over items: the bootstrap's in closed "
-        "form (ABC), drawn (BCa) below 50 items. The null family is the noise floor: edits that nobody can see. The "
-        "paper's own contrasts (e.g. bottom right vs top left) stand among whole families."
+        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval, items of one source together "
+        f"(Student's on the logit; none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
+        "nobody can see. 50 % is the ceiling. The paper's own contrasts (e.g. bottom right vs top left) stand among "
+        "whole families."
     )
     figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
 
@@ -148,16 +188,22 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame
     )
 
 
+_SHARES = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high", "gap")
+
+
 def _numbers(cells: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn
-    shown = cells.assign(**{name: 100 * cells[name] for name in ("risk", "low", "high", "gap")})
+    shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
     st.dataframe(
         shown, hide_index=True, placeholder="—", alt="Flip risk in numbers",
         column_config={
             "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
             "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
             "risk": percent("RRF, %", format="%.1f"), "low": percent("CI low", format="%.1f"),
-            "high": percent("CI high", format="%.1f"), "n_items": percent("n items"),
+            "high": percent("CI high", format="%.1f"), "null_risk": percent("Null edits", format="%.1f"),
+            "over": percent("Less null", format="%+.1f", help="Risk less that of the null family, paired by source"),
+            "over_low": percent("CI low", format="%+.1f"), "over_high": percent("CI high", format="%+.1f"),
+            "n_items": percent("n items"),
             "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
         },
     )  # fmt: skip

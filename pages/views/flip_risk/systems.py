@@ -177,7 +177,7 @@ def _result(state: PageState, found: Systems) -> None:
     figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
     draw(figure, key="flip.shares", alt="Share of pairs whose order changes, by family, with 95 % intervals")
     st.caption(
-        "Dot: pointwise flips with the 95 % BCa interval over images; a tie that is broken counts as a flip. "
+        "Dot: pointwise flips with the 95 % Wilson interval over images; a tie that is broken counts as a flip. "
         f"Ring: only where the lead changes sides. Scored by {safe(found.told, limit=400)}."
     )
     figure_buttons(figure, table, "two-systems", title="Flips of two systems", key="flip.s")

@@ -7,19 +7,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import IQR
+from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import not_on_card
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
-from pages.views.common.text import number, safe
+from pages.views.common.text import safe
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart: "
     "Pr[δ′ − δ > gap] over pairs of its shifts. The gap is a share of the evaluator's interquartile range, the spread "
     "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
-    "It cannot exceed 50 %, the risk of a coin."
+    f"{READ}"
+    f"\n\nWhat is no evidence: {EVIDENCE}"
 )
 
 
@@ -56,7 +57,7 @@ def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, 
 
 
 def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
-    interval = f"{number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}"
+    interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
     st.markdown(
         f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
@@ -74,8 +75,27 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
     if found.empty or math.isnan(found["risk"].iloc[0]):
         return "Flip risk unknown"
     each = found.iloc[0]
-    return (f"Flip risk {100 * each['risk']:.1f} % ({100 * each['low']:.1f} to {100 * each['high']:.1f}) "
-            f"at a gap of {100 * each['gap']:g} % of its spread")  # fmt: skip
+    floor = "" if math.isnan(each["null_risk"]) else f", null edits {100 * each['null_risk']:.1f} %"
+    return (f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
+            f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}")  # fmt: skip
+
+
+def _evidence(row: pd.Series) -> str:
+    """What a difference of scores must exceed, in words."""
+    if not row["said"]:
+        return ""
+    known = [] if math.isnan(row["evidence_low"]) else [
+        f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"
+    ]  # fmt: skip
+    known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
+    known += [] if math.isnan(row["null_evidence"]) else [f"null edits: {row['null_evidence']:.3g}"]
+    said = str(row["said"])
+    return f"{said[0].upper()}{said[1:]}" + (f" ({'; '.join(known)})" if known else "")
+
+
+def between(low: float, high: float, n: int, *, scale: float = 100, digits: int = 1) -> str:
+    """An interval in brackets, or that there is none."""
+    return f"no interval, n = {n}" if math.isnan(low) else f"{scale * low:.{digits}f} to {scale * high:.{digits}f}"
 
 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
@@ -94,7 +114,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
             "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
             "n_families": percent("Of families"),
-            "null_band": percent("Null edits' median |%Δ|", format="%.2f"),
+            "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
         },
     )  # fmt: skip
     data_buttons(card, "fairness-card", key="overview.card.data")
@@ -103,7 +123,13 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "evaluator": "Evaluator", "axis": "Axis", "family": "Family", "unit": "Gap as a share of the",
         "gap": percent("Gap", format="%.4f"), "d": percent("On the score's scale", format="%.5f"),
         "risk": percent("Flip risk", format="percent"), "low": percent("CI low", format="percent"),
-        "high": percent("CI high", format="percent"), "n_items": percent("n items"), "n_shifts": percent("n shifts"),
+        "high": percent("CI high", format="percent"), "null_risk": percent("Null edits", format="percent"),
+        "over": percent("Less null", format="percent"),
+        "over_low": percent("CI low", format="percent"), "over_high": percent("CI high", format="percent"),
+        "evidence": percent("Gap of evidence", format="%.4g", help=EVIDENCE),
+        "evidence_low": percent("CI low", format="%.4g"), "evidence_high": percent("CI high", format="%.4g"),
+        "of_iqr": percent("in % of the IQR", format="%.1f"), "null_evidence": percent("Null edits'", format="%.4g"),
+        "n_items": percent("n items"), "n_shifts": percent("n shifts"),
     }  # fmt: skip
     st.dataframe(risks, hide_index=True, placeholder="—", column_order=list(shown), column_config=shown,
                  alt="Flip risk of the families on the card")  # fmt: skip

@@ -14,9 +14,11 @@ from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Probe, Subject
 from core.probes.pairs import subject_of
 from core.scoring.lab import run_lab
-from core.scoring.lab_result import LabResult, NullBand
+from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
+from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
+from pages.views.common.runs import null_bands, present
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
@@ -26,7 +28,7 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
     item = bench.item
     key = (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
-           tuple(probe.name for probe in probes), tuple(names))  # fmt: skip
+           tuple(probe.name for probe in probes), tuple(names), present())  # fmt: skip
     kept = shared().results.get(key)
     if kept is not None:
         return kept
@@ -34,7 +36,7 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     status = place.status("Starting …", type="compact")
     result = run_lab(
         bench, caption, probes, names, pool=shared_pool(), cache=shared().embeddings,
-        progress=lambda step: status.update(label=f"{step} …"),
+        progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
     )  # fmt: skip
     place.empty()
     return result if result.failures else shared().results.put(key, result)
@@ -82,9 +84,9 @@ def _chart(result: LabResult, name: str, colour: str) -> None:
     if rows.empty:
         st.caption("No probe is chosen.")
         return
-    figure = shift_bars(rows, low=band.low, high=band.high, colour=colour)
+    figure = shift_bars(rows, low=-band.reach, high=band.reach, colour=colour)
     draw(figure, key=f"lab.chart.{name}", alt=_spoken(name, rows))
-    st.caption(_below(rows, band))
+    st.caption(_below(rows, band, of_run=name in result.stored))
 
 
 def _scale(name: str) -> str:
@@ -95,9 +97,10 @@ def _scale(name: str) -> str:
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 
-def _below(rows: pd.DataFrame, band: NullBand) -> str:
+def _below(rows: pd.DataFrame, band: NullBand, *, of_run: bool) -> str:
+    of = "" if of_run else " of this picture alone: no run with this evaluator's null edits is open"
     said = [
-        f"Null band {signed(band.low, digits=2)} to {signed(band.high, digits=2)}, n = {counted(band.n, 'null edit')}."
+        f"Null band ±{number(band.reach, digits=2)} %, n = {counted(band.n, 'null edit')}{of}."
         if band.n
         else "No null band: no edit that nobody can see has a percent change here."
     ]

@@ -8,6 +8,7 @@ import pandas as pd
 from core.analysis.table import View
 from core.calibration.effect import overall
 from core.calibration.fit import ORACLE, WEIGHTS, halves
+from core.calibration.oracle import best_of, oracle_candidates
 from core.calibration.orbits import Orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
@@ -20,7 +21,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
-from core.calibration.sweep import EPSILONS, best_of, ceilings_of, choose, oracle_candidates, raised, sweep
+from core.calibration.sweep import EPSILONS, ceilings_of, choose, raised, sweep
 
 SAW_IT = "chosen on the held-out split: an upper bound"
 """What the numbers of oracle weights rest on."""

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import View
+from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Orbits, dev_split, orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
@@ -22,7 +23,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
-from core.calibration.sweep import Choice, Sweep, choose, oracle_terms, raised, sweep
+from core.calibration.sweep import Choice, Sweep, choose, raised, sweep
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY
 from core.statistics.spearman_band import spearman_bands

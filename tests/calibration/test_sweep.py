@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from core.calibration.effect import before_after
+from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import READINGS, learn, sensitivity
 from core.calibration.sweep import (
@@ -14,7 +15,6 @@ from core.calibration.sweep import (
     Sweep,
     calibrated,
     choose,
-    oracle_terms,
     raised,
     sweep,
 )

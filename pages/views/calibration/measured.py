@@ -181,6 +181,12 @@ def _job(request: MeasureRequest) -> None:
 
 
 def _watch(request: MeasureRequest, polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed must not leave the job standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
+        st.error(safe(said, limit=600))
     job = _latest(request)
     if job is None or (polled and job.status not in jobs.ACTIVE):
         st.rerun()

@@ -148,8 +148,9 @@ def _curve(table: ScoreTable) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         items, frames = view.table.items, []
         keep = view.items & view.table.of_corpus(view.table.reference)
+        coverage, sources = items["coverage"].to_numpy(float), pd.factorize(items["source"])[0]
         for evaluator in view.evaluators:
-            found = spline_curve(items["coverage"].to_numpy(float)[keep], view.table.clean(evaluator)[keep])
+            found = spline_curve(coverage[keep], view.table.clean(evaluator)[keep], groups=sources[keep])
             frames.append(found.assign(evaluator=evaluator, corpus=view.table.reference))
         return curves(frames)
 
@@ -162,7 +163,10 @@ def _curve(table: ScoreTable) -> Question:
     )  # fmt: skip
 
 
-CURVE = "Natural cubic spline of five knots with a 95 % bootstrap band; n counts values."
+CURVE = (
+    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together; n counts "
+    "values."
+)
 
 
 def curves(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

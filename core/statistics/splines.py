@@ -16,7 +16,13 @@ _CHUNK = 2_000_000  # weights held at once: 16 MB
 
 
 def spline_curve(
-    x: ArrayLike, y: ArrayLike, *, points: int = 101, level: float = 0.95, seed: int = RUN_SEED
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: np.ndarray | None = None,
+    points: int = 101,
+    level: float = 0.95,
+    seed: int = RUN_SEED,
 ) -> pd.DataFrame:
     """The curve of one y; see :func:`spline_curves`.
 
@@ -24,22 +30,30 @@ def spline_curve(
         InvalidInput: if the shapes differ or a value is infinite.
     """
     values = np.asarray(y, dtype=np.float64).ravel()
-    return spline_curves(x, values[None], points=points, level=level, seed=seed)[0]
+    return spline_curves(x, values[None], groups=groups, points=points, level=level, seed=seed)[0]
 
 
 def spline_curves(
-    x: ArrayLike, ys: np.ndarray, *, points: int = 101, level: float = 0.95, seed: int = RUN_SEED
+    x: ArrayLike,
+    ys: np.ndarray,
+    *,
+    groups: np.ndarray | None = None,
+    points: int = 101,
+    level: float = 0.95,
+    seed: int = RUN_SEED,
 ) -> list[pd.DataFrame]:
     """Natural cubic regression splines of several y over one x, each with a pointwise bootstrap band.
 
     1. Place the knots at the smallest x, the largest, and equally spaced quantiles between them.
     2. Least squares over the natural cubic splines with these knots (their basis: 1 at one knot, 0 at the others).
-    3. Refit samples of the points drawn with replacement; the band holds the middle ``level`` of the curves. Curves
-       through the same points are refitted from the same samples.
+    3. Refit samples of the points, or of their sources, drawn with replacement; the band holds the middle ``level`` of
+       the curves. Curves through the same points are refitted from the same samples.
 
     Args:
         x: coverage (0..1) or normalised radius, shape [n]; points with a NaN are left out.
         ys: scores or percent changes, shape [k, n].
+        groups: number of the source of each point, int [n]: points of one source are drawn together. None: every
+            point is one of its own.
         points: places at which a curve is evaluated, evenly from the smallest x to the largest.
         level: of the band.
         seed: of the draws.
@@ -58,12 +72,14 @@ def spline_curves(
         raise InvalidInput(f"a curve needs as many x as y, got {len(at)} and {ys.shape[-1]}")
     if np.isinf(at).any() or np.isinf(ys).any():
         raise InvalidInput("a curve needs finite values or NaN, got an infinite one; drop it and count it")
+    sources = np.arange(len(at)) if groups is None else np.asarray(groups)
     whole = ~(np.isnan(at) | np.isnan(ys))
     found: list[pd.DataFrame] = [_no_curve()] * len(ys)
     for points_of in {row.tobytes() for row in whole}:
         same = [place for place, row in enumerate(whole) if row.tobytes() == points_of]
         keep = whole[same[0]]
-        for place, curve in zip(same, _curves(at[keep], ys[same][:, keep], points, level, seed), strict=True):
+        curves = _curves(at[keep], ys[same][:, keep], sources[keep], points, level, seed)
+        for place, curve in zip(same, curves, strict=True):
             found[place] = curve
     return found
 
@@ -72,14 +88,16 @@ def _no_curve() -> pd.DataFrame:
     return pd.DataFrame({name: np.empty(0) for name in ("x", "y", "low", "high")} | {"n": np.empty(0, dtype=int)})
 
 
-def _curves(at: np.ndarray, ys: np.ndarray, points: int, level: float, seed: int) -> list[pd.DataFrame]:
+def _curves(
+    at: np.ndarray, ys: np.ndarray, sources: np.ndarray, points: int, level: float, seed: int
+) -> list[pd.DataFrame]:
     """See :func:`spline_curves`; no value is missing."""
     if len(np.unique(at)) < KNOTS:
         return [_no_curve() for _ in ys]
     grid = np.linspace(at.min(), at.max(), points)
     basis = _basis(at)
     design, drawn_at = basis(at), basis(grid)
-    drawn = _resampled(design, ys, np.random.default_rng(seed))
+    drawn = _resampled(design, ys, sources, np.random.default_rng(seed))
     found = []
     for values, coefficients in zip(ys, drawn, strict=True):
         fitted = drawn_at @ np.linalg.lstsq(design, values, rcond=None)[0]
@@ -114,10 +132,12 @@ def _basis(at: np.ndarray) -> CubicSpline:
     return CubicSpline(knots, np.eye(KNOTS), bc_type="natural")
 
 
-def _resampled(design: np.ndarray, ys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Coefficients of bootstrap samples, shape [len(ys), BAND_RESAMPLES, KNOTS]."""
-    n = design.shape[0]
-    squares = (design[:, :, None] * design[:, None, :]).reshape(n, -1)
+def _resampled(design: np.ndarray, ys: np.ndarray, sources: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Coefficients of bootstrap samples of the sources, shape [len(ys), BAND_RESAMPLES, KNOTS]."""
+    _, ranks = np.unique(sources, return_inverse=True)
+    n = int(ranks.max()) + 1
+    squares = _sums((design[:, :, None] * design[:, None, :]).reshape(len(design), -1), ranks, n)
+    products = [_sums(design * values[:, None], ranks, n) for values in ys]
     found = np.empty((len(ys), BAND_RESAMPLES, KNOTS))
     step = max(1, _CHUNK // n)
     for start in range(0, BAND_RESAMPLES, step):
@@ -126,6 +146,15 @@ def _resampled(design: np.ndarray, ys: np.ndarray, rng: np.random.Generator) -> 
         counts = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
         # a sample may leave a knot without points: the smallest coefficients that fit
         inverse = np.linalg.pinv((counts @ squares).reshape(rows, KNOTS, KNOTS), rcond=1e-10, hermitian=True)
-        for own, values in zip(found, ys, strict=True):
-            own[start : start + rows] = (inverse @ (counts @ (design * values[:, None]))[:, :, None])[:, :, 0]
+        for own, product in zip(found, products, strict=True):
+            own[start : start + rows] = (inverse @ (counts @ product)[:, :, None])[:, :, 0]
+    return found
+
+
+def _sums(rows: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
+    """Sum of the rows of each source, shape [count, columns]; as they are where each row is one of its own."""
+    if count == len(rows):
+        return rows[np.argsort(sources)]
+    found = np.zeros((count, rows.shape[1]))
+    np.add.at(found, sources, rows)
     return found

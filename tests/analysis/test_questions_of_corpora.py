@@ -14,7 +14,7 @@ from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.store.store import Store
-from tests.analysis.made_runs import shifts
+from tests.analysis.made_runs import raw, shifts
 from tests.analysis.questions_reference import assert_corrected, assert_shift, of, over_items
 from tests.analysis.two_corpora import EVALUATORS, OTHER, REFERENCE, audit_distance, split_shipped
 
@@ -113,11 +113,23 @@ def test_subsets_are_medians_of_each_item_s_mean_corpus_by_corpus(
         assert row["low"] <= row["median_percent"] <= row["high"]
 
 
+def bounds_over(sources: pd.Series, values: pd.Series) -> tuple[float, float, float]:
+    """Scipy's BCa bounds of the mean over samples of sources, drawn whole, and its standard error."""
+    members = [own.to_numpy() for _, own in values.groupby(sources)]
+    sums, sizes = (np.array([each(own) for own in members]) for each in (np.sum, len))
+    found = stats.bootstrap(
+        (np.arange(len(members)),), lambda drawn, axis: sums[drawn].sum(axis=axis) / sizes[drawn].sum(axis=axis),
+        n_resamples=4999, method="BCa", rng=np.random.default_rng(1), vectorized=True,
+    )  # fmt: skip
+    return *found.confidence_interval, found.standard_error
+
+
 @pytest.mark.parametrize("reference", [None, OTHER])
 def test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference(
     answer: Answer, rows: pd.DataFrame, reference: str | None
 ) -> None:
     found, held = answer("T12", reference=reference), reference or REFERENCE
+    sources = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
     assert set(found["corpus"]) == {REFERENCE, OTHER} - {held}
     plain = rows[~rows["control"] & (rows["family"] != "null")]
     assert set(found["family"]) == set(plain["family"])
@@ -134,7 +146,9 @@ def test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference(
             continue
         agree = np.where(here == 0, 0.5, np.sign(here) == np.sign(expected))
         assert row["agreement"] == pytest.approx(100 * agree.mean())
-        assert row["low"] <= row["agreement"] <= row["high"]
+        low, high, error = bounds_over(sources.reindex(here.index), pd.Series(agree, index=here.index))
+        assert row["low"] == pytest.approx(100 * low, abs=25 * error)
+        assert row["high"] == pytest.approx(100 * high, abs=25 * error)
         same = "" if here.median() == 0 else "same" if here.median() * expected > 0 else "opposite"
         assert row["same"] == same
 

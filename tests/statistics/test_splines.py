@@ -69,3 +69,24 @@ def test_unequal_and_infinite_columns_are_refused() -> None:
         spline_curve([1.0, 2.0], [1.0])
     with pytest.raises(InvalidInput, match="infinite"):
         spline_curve([1.0, math.inf], [1.0, 2.0])
+
+
+def test_a_band_over_items_of_several_places_is_that_of_items_drawn_whole() -> None:
+    rng = np.random.default_rng(6)
+    places, items = np.linspace(0, 1, 20), 40
+    x, item = np.tile(places, items), np.repeat(np.arange(items), len(places))
+    y = rng.normal(size=items)[item] + x * rng.normal(size=items)[item] + rng.normal(scale=0.1, size=len(x))
+    found, alone = spline_curve(x, y, groups=item, points=11), spline_curve(x, y, points=11)
+    about = {"knots": np.quantile(x, [0.25, 0.5, 0.75]), "low": 0.0, "high": 1.0}
+    basis = "cr(x, knots=knots, lower_bound=low, upper_bound=high) - 1"
+    design, drawn_at = (np.asarray(dmatrix(basis, {"x": at, **about})) for at in (x, found["x"].to_numpy()))
+    curves = []
+    for _ in range(1000):
+        rows = np.concatenate([np.flatnonzero(item == one) for one in rng.integers(items, size=items)])
+        curves.append(drawn_at @ np.linalg.lstsq(design[rows], y[rows], rcond=None)[0])
+    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(found["low"], low, atol=0.12 * (high - low).max())
+    np.testing.assert_allclose(found["high"], high, atol=0.12 * (high - low).max())
+    np.testing.assert_array_equal(found["y"], alone["y"])
+    assert (found["high"] - found["low"]).mean() > 1.5 * (alone["high"] - alone["low"]).mean()
+    assert (found["n"] == len(x)).all()

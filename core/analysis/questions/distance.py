@@ -31,13 +31,14 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
-    """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge)."""
+    """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge); an item is drawn whole."""
     table, frames = view.table, []
     probes = view.families().get(paper.DISTANCE, ())
     radius = pd.Series(probes, dtype=str).str.extract(_RADIUS)[0].to_numpy(dtype=np.float64)
     keep = view.items & table.of_corpus(table.reference)
+    sources = pd.factorize(table.items["source"])[0][keep]
     for evaluator in view.evaluators if probes else ():
         percent = np.array([view.changes(evaluator, (name,)).percent[keep] for name in probes])
-        found = spline_curve(np.repeat(radius, int(keep.sum())), percent.ravel())
+        found = spline_curve(np.repeat(radius, len(sources)), percent.ravel(), groups=np.tile(sources, len(probes)))
         frames.append(found.assign(evaluator=evaluator, corpus=table.reference))
     return curves(frames)

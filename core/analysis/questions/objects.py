@@ -149,7 +149,8 @@ def _curve(table: ScoreTable) -> Question:
         table = view.table
         keep = view.items & table.of_corpus(table.reference)
         scores = np.array([table.clean(name)[keep] for name in view.evaluators]).reshape(-1, int(keep.sum()))
-        found = spline_curves(table.items["coverage"].to_numpy(float)[keep], scores)
+        coverage, sources = table.items["coverage"].to_numpy(float), pd.factorize(table.items["source"])[0]
+        found = spline_curves(coverage[keep], scores, groups=sources[keep])
         named = zip(found, view.evaluators, strict=True)
         return curves([each.assign(evaluator=name, corpus=table.reference) for each, name in named])
 
@@ -162,7 +163,10 @@ def _curve(table: ScoreTable) -> Question:
     )  # fmt: skip
 
 
-CURVE = "Natural cubic spline of five knots with a 95 % bootstrap band; n counts values."
+CURVE = (
+    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together; n counts "
+    "values."
+)
 
 
 def curves(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -6,6 +6,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from core.statistics.factors import LEAST_OMNIBUS
+
 
 def of(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
     """Rows of these values."""
@@ -65,14 +67,17 @@ def assert_corrected(frame: pd.DataFrame) -> None:
 def assert_levels(row: pd.Series, pairs: pd.DataFrame, wide: pd.DataFrame) -> None:
     """Omnibus and pairwise tests, from one column a level and one row an item."""
     groups = [wide[name].dropna() for name in wide]
-    if np.ptp(np.concatenate(groups)) == 0:
+    large = [group for group in groups if len(group) >= LEAST_OMNIBUS]
+    if len(large) < 2:
+        assert np.isnan(row["p"])
+    elif np.ptp(np.concatenate(large)) == 0:
         assert row["p"] == 1.0
     else:
-        kruskal = stats.kruskal(*groups)
+        kruskal = stats.kruskal(*large)
         assert (row["h"], row["p"]) == (pytest.approx(kruskal.statistic), pytest.approx(kruskal.pvalue))
-    assert (row["levels"], row["n"]) == (len(groups), sum(map(len, groups)))
+        assert (row["levels"], row["n"]) == (len(large), sum(map(len, large)))
     complete = wide.dropna()
-    if len(complete) > 1 and wide.shape[1] > 2 and np.ptp(complete.to_numpy(), axis=1).any():
+    if len(complete) >= LEAST_OMNIBUS and wide.shape[1] > 2 and np.ptp(complete.to_numpy(), axis=1).any():
         friedman = stats.friedmanchisquare(*(complete[name] for name in complete))
         assert (row["friedman_n"], row["friedman_p"]) == (len(complete), pytest.approx(friedman.pvalue))
     assert len(pairs) == len(groups) * (len(groups) - 1) / 2 == row["pairs"]

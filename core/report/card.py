@@ -9,6 +9,7 @@ from core.analysis.flips.risk import IQR
 from core.analysis.overview import card_risks, fairness_card, family_contrasts
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.verdicts import reached
 from core.charts.fairness import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -103,12 +104,18 @@ def _row(row: pd.Series, risks: Risks) -> str:
     cells = (
         row["axis"], f"{row['family']} (of {row['n_families']})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
-        _with(*risk, digits=1), f"{row['drift']}; {row['scatter']}",
+        _with(*risk, digits=1), _claims(row),
     )  # fmt: skip
     return "<tr>" + "".join(
         f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"
         for header, cell in zip(_HEADERS, cells, strict=True)
     ) + "</tr>"  # fmt: skip
+
+
+def _claims(row: pd.Series) -> str:
+    """Both claims; beside an undecided drift, what the sample would have shown."""
+    said = reached(row["drift"], row["detectable"], row["needed"])
+    return f"{row['drift']}{f' ({said})' if said else ''}; {row['scatter']}"
 
 
 def _with(value: float, low: float, high: float, *, digits: int) -> str:

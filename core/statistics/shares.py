@@ -1,39 +1,94 @@
-"""Shares: how many of n, with an interval that has a width even where all or none are.
+"""Shares with intervals that hold: Wilson's, with the sources as units where several values share one.
+
+A bootstrap of a share has no spread where all answer alike, and covers too rarely beside 0 and 1. Wilson's interval
+does neither. Where values come in clusters (votes on one item, pairs of one image, items of one cut-out) the variance
+is that of the clusters' sums [2], and the interval that of as many independent values as have this variance [3].
 
 References:
     [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209-212.
+    [2] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 3.12 (proportions in cluster sampling).
+    [3] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
+        positive counts estimated from survey data. Survey Methodology 24, 193-201.
 """
 
 import math
 
-from scipy.special import ndtri
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 
+ONE_SOURCE = "one source has no interval"
 
-def wilson(successes: int, n: int, *, level: float = 0.95) -> Interval:
-    """Share of successes with Wilson's score interval [1].
+
+def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95) -> Interval:
+    """Mean of values between 0 and 1 with its Wilson interval.
 
     Args:
-        successes: in [0, n].
-        n: independent trials; 0 gives an interval of NaN.
+        values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
+        groups: source of each value (its item, image or cut-out); None: every value is one of its own.
         level: confidence level in (0, 1).
 
+    Returns:
+        ``n`` counts values. Without a value no number; one source: no interval, and a note.
+
     Raises:
-        InvalidInput: if the successes are not among n.
+        InvalidInput: if a value lies outside [0, 1], or the lengths differ.
 
     Example:
-        >>> found = wilson(0, 10)
-        >>> found.low, round(found.high, 3)
-        (0.0, 0.278)
+        >>> found = share([True] * 8 + [False] * 2)
+        >>> round(found.low, 3), round(found.high, 3)
+        (0.49, 0.943)
     """
-    if not 0 <= successes <= n:
-        raise InvalidInput(f"a share is of successes among n, got {successes} of {n}")
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    codes = np.arange(len(flat)) if groups is None else np.unique(np.asarray(groups).ravel(), return_inverse=True)[1]
+    if len(codes) != len(flat):
+        raise InvalidInput(f"each value needs its source: got {len(flat)} values and {len(codes)} sources")
+    present = ~np.isnan(flat)
+    flat, codes = flat[present], codes[present]
+    if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:
+        raise InvalidInput(f"a share is of values in [0, 1], got {flat.min():g} to {flat.max():g}")
+    sizes = np.bincount(codes)
+    kept = sizes > 0
+    return share_of_sums(np.bincount(codes, flat)[kept], sizes[kept], level=level)
+
+
+def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> Interval:
+    """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`.
+
+    Args:
+        sums: of the values of each source, shape [sources].
+        sizes: number of its values, likewise.
+        level: confidence level in (0, 1).
+    """
+    tops, parts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n, sources = int(parts.sum()), len(parts)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
-    z, share = float(ndtri((1 + level) / 2)), successes / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low, high = (0.0 if successes == 0 else middle - half), (1.0 if successes == n else middle + half)
-    return Interval(share, low, high, n, level)
+    p = float(min(max(tops.sum() / n, 0.0), 1.0))
+    if sources == 1 and n > 1:
+        return Interval(p, math.nan, math.nan, n, level, ONE_SOURCE)
+    if sources == n:
+        return Interval(p, *wilson(p, n, level=level), n, level)
+    spread = sources / (sources - 1) * float(((tops - p * parts) ** 2).sum()) / n**2
+    # no cluster disagrees within itself, or all agree: the sources are what was seen, not the values
+    effective = min(p * (1 - p) / spread, n) if spread > 0 and 0 < p < 1 else float(sources)
+    reach = float(stdtrit(sources - 1, (1 + level) / 2))
+    return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
+
+
+def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = None) -> tuple[float, float]:
+    """Wilson's interval [1] of a share p of n independent values.
+
+    Args:
+        p: in [0, 1].
+        n: how many, above 0; fractions are fine.
+        level: confidence level in (0, 1).
+        reach: quantile in place of the normal one, e.g. Student's where the variance was estimated.
+    """
+    z = float(ndtri((1 + level) / 2)) if reach is None else reach
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return (0.0 if p == 0 else max(middle - half, 0.0)), (1.0 if p == 1 else min(middle + half, 1.0))

@@ -16,6 +16,7 @@ from core.analysis.verdicts import (
     UNDECIDED,
     agreed,
     drift,
+    reached,
     scatter,
 )
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
@@ -82,3 +83,13 @@ def test_a_family_of_which_a_third_falls_by_a_fifth_is_never_called_still_and_cl
         moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), resamples=500)
         claims = drift(moved, narrow), scatter(median_bca(np.abs(percent), resamples=500))
         assert claims != (STILL, HOLDS)
+
+
+def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_other_claim() -> None:
+    said = reached(UNDECIDED, 1.234, 857.0)
+    assert said == (
+        "a drift from 1.23 % on would have shown; 857 items would show that it lies within the margin if it is 0"
+    )
+    assert reached(UNDECIDED, 1.234, math.nan) == "a drift from 1.23 % on would have shown"
+    assert reached(UNDECIDED, math.nan, math.nan) == ""
+    assert reached(STILL, 1.0, 10.0) == ""

@@ -1,32 +1,67 @@
+"""Wilson's intervals against scipy's and statsmodels', and against resampled clusters."""
+
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from core.errors import InvalidInput
-from core.statistics.shares import wilson
+from core.statistics.shares import share, share_of_sums, wilson
 
 
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.9, 0.95]))
-def test_the_interval_is_that_of_statsmodels(drawn: tuple[int, int], level: float) -> None:
-    successes, n = drawn
-    found = wilson(successes, n, level=level)
-    low, high = proportion_confint(successes, n, alpha=1 - level, method="wilson")
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
-    assert (found.estimate, found.n, found.level) == (successes / n, n, level)
+@given(st.integers(1, 300), st.data(), st.sampled_from([0.9, 0.95]))
+def test_the_interval_of_independent_answers_is_scipys(n: int, data: st.DataObject, level: float) -> None:
+    yes = data.draw(st.integers(0, n))
+    found = share([True] * yes + [False] * (n - yes), level=level)
+    expected = stats.binomtest(yes, n).proportion_ci(level, method="wilson")
+    assert (found.estimate, found.n) == (yes / n, n)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_all_of_few_still_has_an_interval_with_a_width() -> None:
-    assert wilson(4, 4).low < 0.6
-    assert wilson(4, 4).high == 1.0
+@given(st.floats(0.01, 0.99), st.floats(1, 500))
+def test_fractions_of_an_answer_are_those_of_statsmodels(p: float, n: float) -> None:
+    assert wilson(p, n) == pytest.approx(proportion_confint(p * n, n, method="wilson"), abs=1e-9)
 
 
-def test_nothing_has_no_share_and_more_successes_than_trials_are_refused() -> None:
-    found = wilson(0, 0)
-    assert math.isnan(found.estimate)
-    assert math.isnan(found.low)
-    assert found.note == "no values"
-    with pytest.raises(InvalidInput, match="among n, got 3 of 2"):
-        wilson(3, 2)
+def test_answers_that_share_a_source_count_for_less() -> None:
+    rng = np.random.default_rng(0)
+    inclined = rng.beta(1, 1, size=80)
+    answers = rng.uniform(size=(80, 3)) < inclined[:, None]
+    found = share(answers, groups=np.repeat(np.arange(80), 3))
+    drawn = answers[rng.integers(80, size=(4000, 80))].mean(axis=(1, 2))
+    assert (found.high - found.low) / 3.98 == pytest.approx(float(drawn.std()), rel=0.1)
+    assert (found.estimate, found.n) == (answers.mean(), 240)
+    alone = share(answers)
+    assert found.high - found.low > 1.2 * (alone.high - alone.low)
+
+
+def test_sources_that_answer_alike_throughout_are_what_was_seen() -> None:
+    found = share([1.0] * 40, groups=np.repeat(np.arange(10), 4))
+    assert (found.estimate, found.high) == (1.0, 1.0)
+    assert found.low < stats.binomtest(40, 40).proportion_ci(method="wilson").low
+    assert found.low == pytest.approx(10 / (10 + stats.t.ppf(0.975, 9) ** 2))
+
+
+def test_one_source_and_no_value_have_no_interval_and_say_why() -> None:
+    one, none = share([True, False, True], groups=["x"] * 3), share([math.nan])
+    assert (one.estimate, one.n, one.note) == (pytest.approx(2 / 3), 3, "one source has no interval")
+    assert math.isnan(one.low)
+    assert (none.n, none.note) == (0, "no values")
+    assert math.isnan(none.estimate)
+
+
+def test_ties_count_one_half_and_missing_answers_not_at_all() -> None:
+    found = share([1.0, 0.5, 0.0, math.nan], groups=["a", "b", "c", "c"])
+    assert (found.estimate, found.n) == (0.5, 3)
+    assert found == share_of_sums([1.0, 0.5, 0.0], [1, 1, 1])
+
+
+def test_what_is_no_share_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"in \[0, 1\], got 0 to 2"):
+        share([0.0, 2.0])
+    with pytest.raises(InvalidInput, match="2 values and 1 sources"):
+        share([0.0, 1.0], groups=["a"])

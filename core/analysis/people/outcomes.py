@@ -19,7 +19,7 @@ from core.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.human.ratings import ACCEPTABLE
 from core.statistics.agreement import Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import Interval
-from core.statistics.shares import wilson
+from core.statistics.shares import share
 
 MAJORITY = 2 / 3
 """Share of votes that makes a majority."""
@@ -99,10 +99,10 @@ def aggregates(votes: pd.DataFrame) -> Aggregates:
     variant, original = (int((items["leans"] == version).sum()) for version in (VARIANT, ORIGINAL))
     test = stats.binomtest(variant, variant + original) if variant + original else None
     return Aggregates(
-        outcomes={name: _share(items["outcome"] == name) for name in OUTCOMES},
-        majority_tie=_share(items["preference"] == TIE),
-        both_fully_correct=_share(items["fully_correct"]),
-        variant_preferred=wilson(variant, variant + original),
+        outcomes={name: share(items["outcome"] == name) for name in OUTCOMES},
+        majority_tie=share(items["preference"] == TIE),
+        both_fully_correct=share(items["fully_correct"]),
+        variant_preferred=share(np.repeat([True, False], [variant, original])),
         balance_p=math.nan if test is None else float(test.pvalue),
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
@@ -194,11 +194,6 @@ def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
     items = sorted(votes["id"].unique())
     table = pd.crosstab(votes["id"], votes[column].astype(object))
     return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
-
-
-def _share(flags: pd.Series | np.ndarray) -> Interval:
-    values = np.asarray(flags, dtype=bool)
-    return wilson(int(values.sum()), len(values))
 
 
 def _told(values: pd.Series) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.risk import IQR
+from core.analysis.verdicts import reached
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
@@ -56,6 +57,8 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
     )
+    if said := reached(row["drift"], row["detectable"], row["needed"]):
+        st.caption(f"Undecided drift: {said}")
     st.caption(_risk(row, risks), help=_RISK)
 
 

@@ -6,14 +6,17 @@ add a statistic with its section on the page and in the report, add it to a modu
 
 from core.analysis.questions import (
     across,
+    balance,
     composites,
     controls,
+    cut,
     distance,
     families,
     flips,
     made_of,
     objects,
     space,
+    unasked,
     words,
 )
 from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
@@ -21,7 +24,9 @@ from core.analysis.table import ScoreTable
 
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
-MODULES = (families, space, controls, composites, distance, objects, words, across, made_of, flips)
+MODULES = (
+    families, space, controls, composites, cut, distance, objects, balance, words, unasked, across, made_of, flips,
+)  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 
 

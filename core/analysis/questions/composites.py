@@ -104,13 +104,14 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     said = ["all composites" if name == "none" else f"without the top {q:g} % by {name}" for name, q in named]
     frame = frame.assign(
         label=said, retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).clip(lower=1),
-        overlap=_said(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
+        overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
     )  # fmt: skip
     some = frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0
     return frame[some].reset_index(drop=True)
 
 
-def _said(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
+def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
+    """One of two words for each mark; nothing where it is not known."""
     return np.where(known, np.where(marks.astype(bool), yes, no), "")
 
 
@@ -160,12 +161,12 @@ def filtered_moves(
         yield {
             "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
             "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
-            "direction": _direction(found, whole) if cut.any() or name == "none" else NOTHING,
-            "overlaps": _overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
+            "direction": direction(found, whole) if cut.any() or name == "none" else NOTHING,
+            "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
         }  # fmt: skip
 
 
-def _direction(found: Interval, whole: Interval) -> str:
+def direction(found: Interval, whole: Interval) -> str:
     """Where a filtered median points; a sign alone turns nothing."""
     if np.isnan(found.estimate) or np.isnan(whole.estimate):
         return ""
@@ -189,7 +190,8 @@ def _kept_said(measured: Mapping[str, np.ndarray], kept: np.ndarray) -> dict[str
     return medians
 
 
-def _overlap(one: Interval, other: Interval) -> bool:
+def overlap(one: Interval, other: Interval) -> bool:
+    """Whether two intervals share a value."""
     return bool(one.low <= other.high and other.low <= one.high)
 
 

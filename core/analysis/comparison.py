@@ -14,6 +14,7 @@ from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, STILL, TOO_FEW
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
+from core.statistics.power import reach
 from core.statistics.shift_tests import cliffs_delta, holm, paired_test
 from core.statistics.two_samples import median_differences
 
@@ -35,7 +36,7 @@ _OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 
 COLUMNS = (
     "label", "a_value", "a_low", "a_high", "a_n", "b_value", "b_low", "b_high", "b_n", "difference", "low", "high",
-    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "cliffs_delta", "note",
+    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "cliffs_delta", "detectable", "needed", "note",
 )  # fmt: skip
 
 
@@ -178,11 +179,12 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
                   f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
+    power = reach(shown.interval, margin=bound or math.nan)
     word = TOO_FEW if shown.least < LEAST_N else drift(shown.interval, shown.narrow, margin=bound)
     return {
         "label": label, **sides, "difference": shown.interval.estimate, "low": shown.interval.low,
         "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how, "shared": shown.shared,
-        "verdict": word, "test": shown.test, "p": shown.p,
+        "verdict": word, "test": shown.test, "p": shown.p, "detectable": power.detectable, "needed": power.needed,
         "cliffs_delta": cliffs_delta(a.values, b.values), "note": shown.interval.note,
     }  # fmt: skip
 

@@ -31,11 +31,10 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
         choices leave none of it); beside :data:`CHOICES` also ``sign``.
     """
     whole = _whole(table)
-    if chosen.inside is None and chosen.accepted is None:
+    # which shifts are inside, accepted, and of a whole object, depends on no other choice: one look serves every field
+    kept = table.view(Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole)).cells
+    if kept is None:
         return whole.counts(chosen)
-    # which shifts are inside, and accepted, depends on no other choice: one look serves every field
-    kept = table.view(Slice(inside=chosen.inside, accepted=chosen.accepted)).cells
-    assert kept is not None
     found = _Cells.of(table, kept).counts(chosen)
     return {name: dict.fromkeys(whole.names[name], 0) | found[name] for name in FIELDS}
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from core.analysis.scope import Narrowed
 from core.errors import InvalidInput
 from core.store.store import Store
@@ -22,6 +24,24 @@ CHOICES: Mapping[str, str] = {
 SIGNS: Mapping[str, str] = {"up": "delta > 0", "down": "delta < 0", "none": "delta = 0"}
 """Where the score went -> condition."""
 
+WHOLE = 0.98
+"""Share of the object's mask that an edit must leave in the image for the object to count as whole."""
+
+
+def is_cut(kept: np.ndarray) -> np.ndarray:
+    """Which edits cut the object: less than WHOLE of its mask is left in the image. What was not measured is not cut.
+
+    This is what the edit itself does; what an evaluator's own crop takes away besides is another matter (``inside``).
+
+    Args:
+        kept: the diagnostic ``object_kept``, in [0, 1]; NaN where it was not measured.
+
+    Returns:
+        bool, of the same shape.
+    """
+    return np.asarray(kept < WHOLE)
+
+
 _VERDICT = "verdicts v on v.corpus = s.corpus and v.item = s.item and v.probe = s.probe and v.subject = s.subject"
 
 
@@ -37,6 +57,7 @@ class Slice:
         controls: keep controls (neutral words, blur); the null axis is kept either way.
         accepted: least share of people who found both versions acceptable, in [0, 1]; shifts that nobody judged
             are left out. None keeps all.
+        whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
     """
 
     categories: tuple[str, ...] = ()
@@ -50,6 +71,7 @@ class Slice:
     inside: tuple[float, float] | None = None
     controls: bool = False
     accepted: float | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.sign is not None and self.sign not in SIGNS:
@@ -88,6 +110,9 @@ def where(scope: Narrowed, chosen: Slice) -> tuple[str, dict[str, Any]]:
     if chosen.inside is not None:
         params["inside_low"], params["inside_high"] = chosen.inside
         conditions.append("s.object_inside between $inside_low and $inside_high")
+    if chosen.whole:
+        params["whole"] = WHOLE
+        conditions.append("coalesce(s.object_kept, 1) >= $whole")
     join = ""
     if chosen.accepted is not None:
         params["accepted"] = chosen.accepted

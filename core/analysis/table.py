@@ -17,7 +17,7 @@ import pandas as pd
 
 from core.analysis.kept import Answers
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import Slice
+from core.analysis.slices import Slice, is_cut
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
@@ -462,4 +462,7 @@ def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
     if chosen.accepted is not None:
         accepted = np.broadcast_to(table.accepted >= chosen.accepted, table.scores.shape)
         kept = accepted if kept is None else kept & accepted
+    if chosen.whole and "object_kept" in table.diagnostics:
+        whole = np.broadcast_to(~is_cut(table.diagnostics["object_kept"]), table.scores.shape)
+        kept = whole if kept is None else kept & whole
     return kept

@@ -116,3 +116,16 @@ def agreed(found: str, p_holm: float) -> Agreed:
     if found in (STILL, UNDECIDED) and p_holm < ALPHA:
         return Agreed(found, "the test finds that scores shift, the median does not show it")
     return Agreed(found)
+
+
+def reached(found: str, detectable: float, needed: float) -> str:
+    """Say beside an undecided drift what the sample would have shown; empty beside any other claim.
+
+    Args:
+        found: the drift.
+        detectable, needed: see :class:`core.statistics.power.Reach`, in percent and items.
+    """
+    if found != UNDECIDED or math.isnan(detectable):
+        return ""
+    more = "" if math.isnan(needed) else f"; {needed:.0f} items would show that it lies within the margin if it is 0"
+    return f"a drift from {detectable:.2f} % on would have shown{more}"

@@ -166,6 +166,24 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     table(("", "number", ""), rows)
     columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
     table(columns, [_work(each) for each in told.work])
+    _tell_power(plan, cost.items)
+
+
+def _tell_power(plan: "Plan", items: int) -> None:
+    """Print the smallest drift that the planned items could show, and whose scatter that is read from."""
+    from core.analysis.planned import drifting, planned, prior
+    from core.store.store import default_store
+
+    asked = {"evaluators": [spec.name for spec in plan.specs], "families": drifting(plan.probes)}
+    with default_store() as store:
+        known = prior(store, **asked, corpus=plan.corpus.name, subject=plan.subjects[0])
+    told = planned(known, **asked, n=items)
+    if len(told.table):
+        rows = [(row.evaluator, row.family, row.n_items, f"{row.detectable:.2f} %", f"{row.run}, n = {row.n_prior}")
+                for row in told.table.itertuples()]  # fmt: skip
+        table(("evaluator", "family", "items", "smallest drift", "scatter as in run"), rows)
+    for sentence in told.sentences():
+        typer.echo(sentence)
 
 
 def _work(work: "Work") -> tuple[str, int, str, str, str]:

@@ -43,12 +43,18 @@ def report(
     drawings: Annotated[
         bool, typer.Option("--drawings", help="Figures of the HTML as drawings: a tenth of its size, for print.")
     ] = False,
+    encoders: Annotated[
+        bool, typer.Option(help="Ask the evaluators' text encoders for the geometry; loads their weights.")
+    ] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write into a folder that holds files.")] = False,
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
     from core.analysis.scope import Scope, narrow
+    from core.analysis.valence import embed
     from core.commands.publish import place
     from core.errors import InvalidInput, StoreError
+    from core.evaluators.pool import Pool
+    from core.human.studies import list_studies
     from core.report.build import build
     from core.report.model import FORMATS
     from core.report.write import write
@@ -67,7 +73,9 @@ def report(
         scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators))))
         for sentence in scope.left_out:
             note(sentence)
-        made = build(store, scope)
+        pool = Pool()
+        ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
+        made = build(store, scope, studies=list_studies()[0], encode=ask)
         folder = output or Path(f"report-{scope.run}")
         if folder.is_file():
             raise InvalidInput(f"{folder} is a file; name a folder")

@@ -53,6 +53,7 @@ def create(
 ) -> None:
     """Create a study. The strata are those of paper A, scaled to the total."""
     from core.human.creation import create_study
+    from core.human.precision import planned_precision
     from core.human.sampling import PAPER_STRATA, family_strata
     from core.store.store import default_store
 
@@ -66,8 +67,10 @@ def create(
     rows = [(*row, row[1] - row[3]) for row in definition.strata]
     table(("stratum", "target", "available", "taken", "short"), rows)
     short = sum(row[-1] for row in rows)
-    typer.echo(f"study {study.id}: {sum(not item.attention for item in definition.items)} items"
-               + (f", {short} pairs short of {total}" if short else ""))  # fmt: skip
+    items = sum(not item.attention for item in definition.items)
+    typer.echo(f"study {study.id}: {items} items" + (f", {short} pairs short of {total}" if short else ""))
+    for sentence in planned_precision(definition.asked, items=items, annotators=per_item):
+        typer.echo(sentence)
 
 
 @app.command(epilog=exit_codes(ok="invited"), short_help="Invite annotators and print their personal links.")

@@ -11,20 +11,37 @@ from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.spec import Figure
+from core.human.studies import Study
+from core.report.beyond import Encode, beyond
 from core.report.model import Missing, Report, Table
+from core.report.opening import opening
 from core.report.signature import signature_of
 from core.store.manifest import COMPLETE, Run
 from core.store.store import Store
 
+EVERY_FAMILY = ("S16",)
+"""Questions of one family that a report asks of every family: the intersections."""
+
+_DATA_ONLY = ("family", "cliffs_delta", "test", "p", "m_tests", "conflict")
+"""Columns of the further families that are in the data alone: their title or the first table says them."""
+
 NO_ROW = "the scores leave no row of it"
 
 
-def build(store: Store, scope: Narrowed | Scope | None = None) -> Report:
+def build(
+    store: Store,
+    scope: Narrowed | Scope | None = None,
+    *,
+    studies: Sequence[Study] = (),
+    encode: Encode | None = None,
+) -> Report:
     """Make every table and figure that a scope allows, and name those that it does not.
 
     Args:
         store: opened runs.
         scope: what the reader chose; None: everything is usual.
+        studies: whose votes are reported where they are of these runs.
+        encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.
@@ -41,9 +58,13 @@ def build(store: Store, scope: Narrowed | Scope | None = None) -> Report:
         if question.columns:
             made = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
             (details if question.part_of else tables).append(made)
+        if question.id in EVERY_FAMILY:
+            tables += _other_families(question, table)
         drawn = [drawing.figure(frame) for drawing in question.figures]
         figures += [each for each in drawn if len(each.frame)]
         missing += [Missing(each.id, each.paper, NO_ROW) for each in drawn if each.frame.empty]
+    more = beyond(table, studies=studies, encode=encode)
+    tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",
@@ -53,6 +74,7 @@ def build(store: Store, scope: Narrowed | Scope | None = None) -> Report:
         figures=tuple(sorted(figures, key=_order)),
         missing=tuple(sorted(missing, key=_order)),
         details=tuple(sorted(details, key=_order)),
+        opening=opening(table, answers, studied=more.studied),
     )
 
 
@@ -65,6 +87,19 @@ def ask(table: ScoreTable, asked: Sequence[Question], options: Options | None = 
     """Answers by the id of their question; those that the scores cannot give are not among them."""
     view, chosen = table.view(), options or Options()
     return {each.id: each.compute(view, chosen) for each in asked if not each.needs(table)}
+
+
+def _other_families(question: Question, table: ScoreTable) -> list[Table]:
+    """The same question of every family but the usual one, a table each."""
+    view, made = table.view(), list[Table]()
+    for family in question.families[1:]:
+        frame = question.compute(view, Options(family=family))
+        if len(frame):
+            title = f"{question.title}: {family.replace('-', ' ')}"
+            columns = tuple(each for each in question.columns if each.name not in _DATA_ONLY)
+            note = f"Read as table {question.id}; the columns that are left out here are in the data."
+            made.append(Table(f"{question.id}-{family}", title, note, frame, columns, question.paper))
+    return made
 
 
 def _missing(question: Question, reason: str) -> list[Missing]:

@@ -10,6 +10,7 @@ from core.analysis.overview import card_risks, fairness_card, family_contrasts, 
 from core.analysis.questions.controls import sentences
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.verdicts import reached
 from core.charts.fairness import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -126,8 +127,10 @@ def _row(row: pd.Series, risks: Risks) -> str:
 
 
 def claims(row: pd.Series) -> str:
-    """What may be claimed of a family, and where its interval and its test do not say the same."""
-    return "; ".join(each for each in (row["drift"], row["scatter"], row["conflict"]) if each)
+    """What may be claimed of a family; beside an undecided drift what would have shown, and where the test differs."""
+    said = reached(row["drift"], row["detectable"], row["needed"])
+    drifts = f"{row['drift']}{f' ({said})' if said else ''}"
+    return "; ".join(each for each in (drifts, row["scatter"], row["conflict"]) if each)
 
 
 def _with(value: float, low: float, high: float, *, digits: int) -> str:

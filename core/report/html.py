@@ -6,7 +6,7 @@ from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
 from core.charts.still import element
 from core.report.cells import cells
-from core.report.model import Missing, Report, Table
+from core.report.model import CAUTIONS, WORDS, Missing, Opening, Report, Table
 
 STYLE = """
 :root { color-scheme: light; }
@@ -21,7 +21,7 @@ dt { font-weight: 600; } dd { margin: 0; }
 th, td { padding: .22rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e4e4e4; }
 thead th { border-bottom: 1.5px solid #333; border-top: 1.5px solid #333; vertical-align: bottom; }
 .words { text-align: left; white-space: normal; min-width: 5rem; }
-p.note { font-size: .86rem; color: #444; max-width: 75ch; }
+p.words, ul.words { max-width: 75ch; } p.note { font-size: .86rem; color: #444; max-width: 75ch; }
 nav { font-size: .9rem; columns: 2 22rem; } nav a { color: #0b5cad; text-decoration: none; display: block; }
 figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
 @media (max-width: 600px) { dl { display: block; } dd { margin-bottom: .5rem; } }
@@ -42,16 +42,29 @@ def html(report: Report, *, interactive: bool = True) -> str:
     """
     parts = [
         f"<h1>{escape(report.title)}</h1>",
+        *_opening(report.opening),
         f"<code>{escape(report.signature)}</code>",
         _about(report),
         _contents(report),
     ]
-    parts += ["<h2>Tables</h2>", *(table(each) for each in report.tables), "<h2>Figures</h2>"]
+    for heading, tables in report.sections():
+        parts += [f"<h2>{heading}</h2>", *map(table, tables)]
+    parts.append("<h2>Figures</h2>")
     parts += [_figure(each, interactive=interactive) for each in report.figures]
     if report.missing:
         parts += ["<h2>What these runs cannot give</h2>", _missing(report.missing)]
     library = _library() if interactive and report.figures else ""
     return page(report.title, "\n".join(parts), style=STYLE, head=library)
+
+
+def _opening(said: Opening | None) -> list[str]:
+    if said is None:
+        return []
+    parts = [f"<h2>{WORDS}</h2>", *(f'<p class="words">{escape(each)}</p>' for each in said.audited)]
+    for name, sentences in said.evaluators.items():
+        parts += [f"<h3>{escape(name)}</h3>", f'<p class="words">{escape(" ".join(sentences))}</p>']
+    items = "".join(f"<li>{escape(each)}</li>" for each in said.cautions)
+    return [*parts, f"<h3>{CAUTIONS}</h3>", f'<ul class="words">{items}</ul>', "<h2>These numbers</h2>"]
 
 
 def page(title: str, body: str, *, style: str, head: str = "") -> str:
@@ -103,9 +116,12 @@ def _contents(report: Report) -> str:
 
 
 def _missing(missing: tuple[Missing, ...]) -> str:
-    rows = "".join(f"<dt>{escape(each.id)} {escape(f'({each.paper})')}</dt><dd>{escape(each.reason)}</dd>"
-                   for each in missing)  # fmt: skip
+    rows = "".join(f"<dt>{escape(_named(each))}</dt><dd>{escape(each.reason)}</dd>" for each in missing)
     return f"<dl>{rows}</dl>"
+
+
+def _named(each: Missing) -> str:
+    return f"{each.id} ({each.paper})" if each.paper else each.id
 
 
 def _library() -> str:

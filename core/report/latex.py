@@ -2,7 +2,7 @@
 
 from core.charts.spec import Figure
 from core.report.cells import cells
-from core.report.model import Report, Table
+from core.report.model import CAUTIONS, WORDS, Opening, Report, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -28,20 +28,39 @@ _HEAD = r"""\documentclass[10pt,a4paper,landscape]{article}
 def latex(report: Report) -> str:
     """Write the whole document; figures are ``figures/ID.pdf``."""
     lines = [_HEAD, rf"\title{{{escaped(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
+    lines += _opening(report.opening)
     lines += [rf"\texttt{{\small {_breakable(report.signature)}}}", "", r"\begin{itemize}"]
     lines += [rf"\item \textbf{{{escaped(name)}:}} {escaped(told)}" for name, told in report.about.items()]
-    lines += [r"\end{itemize}", r"\section*{Tables}"]
-    for each in report.tables:
-        lines += [table(each), ""]
+    lines += [r"\end{itemize}"]
+    for heading, tables in report.sections():
+        lines += [rf"\section*{{{heading}}}", *(part for each in tables for part in (table(each), ""))]
     lines += [r"\section*{Figures}"]
     for figure in report.figures:
         lines += [_figure(figure), ""]
     if report.missing:
         lines += [r"\section*{What these runs cannot give}", r"\begin{itemize}"]
-        lines += [rf"\item \textbf{{{each.id}}} ({escaped(each.paper)}): {escaped(each.reason)}"
+        lines += [rf"\item \textbf{{{escaped(each.id)}}}{_of_paper(each.paper)}: {escaped(each.reason)}"
                   for each in report.missing]  # fmt: skip
         lines += [r"\end{itemize}"]
     return "\n".join([*lines, r"\end{document}", ""])
+
+
+def _of_paper(paper: str) -> str:
+    return f" ({escaped(paper)})" if paper else ""
+
+
+def _opening(said: Opening | None) -> list[str]:
+    if said is None:
+        return []
+    lines = [rf"\section*{{{WORDS}}}", *(part for each in said.audited for part in (escaped(each), "", r"\medskip"))]
+    for name, sentences in said.evaluators.items():
+        lines += [rf"\subsection*{{{escaped(name)}}}", escaped(" ".join(sentences)), ""]
+    lines += [
+        rf"\subsection*{{{CAUTIONS}}}",
+        r"\begin{itemize}",
+        *(rf"\item {escaped(each)}" for each in said.cautions),
+    ]
+    return [*lines, r"\end{itemize}", r"\section*{These numbers}", ""]
 
 
 def table(each: Table) -> str:

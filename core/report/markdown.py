@@ -4,24 +4,40 @@ import re
 
 from core.charts.spec import Figure
 from core.report.cells import cells
-from core.report.model import Missing, Report, Table
+from core.report.model import CAUTIONS, WORDS, Missing, Opening, Report, Table
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
 def markdown(report: Report) -> str:
     """Write the whole document; figures are links to ``figures/ID.svg``."""
-    lines = [f"# {escaped(report.title)}", "", f"`{report.signature}`", ""]
+    lines = [f"# {escaped(report.title)}", "", *_opening(report.opening), f"`{report.signature}`", ""]
     lines += [f"- **{name}:** {escaped(told)}" for name, told in report.about.items()]
-    lines += ["", "## Tables", ""]
-    for each in report.tables:
-        lines += [table(each), ""]
+    for heading, tables in report.sections():
+        lines += ["", f"## {heading}", "", *(part for each in tables for part in (table(each), ""))]
     lines += ["## Figures", ""]
     for figure in report.figures:
         lines += [_figure(figure), ""]
     if report.missing:
         lines += ["## What these runs cannot give", "", _missing(report.missing), ""]
     return "\n".join(lines)
+
+
+def _opening(said: Opening | None) -> list[str]:
+    if said is None:
+        return []
+    lines = [f"## {WORDS}", "", *(part for each in said.audited for part in (escaped(each), ""))]
+    for name, sentences in said.evaluators.items():
+        lines += [f"### {escaped(name)}", "", escaped(" ".join(sentences)), ""]
+    return [
+        *lines,
+        f"### {CAUTIONS}",
+        "",
+        *(f"- {escaped(each)}" for each in said.cautions),
+        "",
+        "## These numbers",
+        "",
+    ]
 
 
 def table(each: Table) -> str:
@@ -57,7 +73,7 @@ def _figure(each: Figure) -> str:
 
 
 def _missing(missing: tuple[Missing, ...]) -> str:
-    rows = [[each.id, escaped(each.paper), escaped(each.reason)] for each in missing]
+    rows = [[escaped(each.id), escaped(each.paper), escaped(each.reason)] for each in missing]
     return "\n".join(_row(row) for row in (["", "Paper A", "Why not"], [":--", ":--", ":--"], *rows))
 
 

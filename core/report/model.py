@@ -49,6 +49,25 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """The first page, in words.
+
+    Args:
+        audited: paragraphs: what is asked, and what was audited.
+        evaluators: evaluator -> three sentences.
+        cautions: what must not be concluded, a sentence each; each goes on from "It must not be concluded:".
+    """
+
+    audited: tuple[str, ...]
+    evaluators: Mapping[str, tuple[str, ...]]
+    cautions: tuple[str, ...]
+
+
+WORDS, CAUTIONS = "In words", "What must not be concluded"
+"""Headings of the first page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A whole report; made by :func:`core.report.build.build`.
 
@@ -60,6 +79,7 @@ class Report:
         figures: in order.
         missing: what these runs cannot give, and why.
         details: answers whose rows another table sums up, or holds already; written as data only.
+        opening: the first page in words; None: there is none.
     """
 
     title: str
@@ -69,3 +89,16 @@ class Report:
     figures: tuple[Figure, ...]
     missing: tuple[Missing, ...] = ()
     details: tuple[Table, ...] = ()
+    opening: Opening | None = None
+
+    def sections(self) -> tuple[tuple[str, tuple[Table, ...]], ...]:
+        """Tables by heading: the summary, then those of the paper, then the others; empty ones are left out."""
+        summary = tuple(each for each in self.tables if each.id == SUMMARY)
+        papers = tuple(each for each in self.tables if each.id.startswith("T"))
+        others = tuple(each for each in self.tables if each.id != SUMMARY and not each.id.startswith("T"))
+        parts = (("Summary", summary), ("Tables of the paper", papers), ("Further tables", others))
+        return tuple(each for each in parts if each[1])
+
+
+SUMMARY = "S1"
+"""The table that sums up every family; it stands before the paper's."""

@@ -1,18 +1,31 @@
-"""What a sample could have shown: the smallest effect, and the n that a margin needs.
+"""What a sample could have shown, and what a planned one can: the smallest effect, and the n that a margin needs.
 
 References:
     [1] Julious, S. A. (2004). Sample sizes for clinical trials with Normal data. Statistics in Medicine 23, 1921-1986.
+    [2] van der Vaart, A. W. (1998). Asymptotic Statistics, sections 14.1 and 21.2: efficiencies under normal data.
 """
 
 import math
 from dataclasses import dataclass
 
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
+from scipy.stats import binom
 
+from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
+from core.statistics.shares import wilson
 
 POWER = 0.8
 """Probability with which an effect is to be found."""
+
+LEVEL = 0.05
+"""Two-sided level at which it is to be found."""
+
+EFFICIENCY = {"median": 2 / math.pi, "Wilcoxon": 3 / math.pi, "paired t": 1.0}
+"""Asymptotic relative efficiency against the mean where shifts are normal [2]: n items count like n times as many."""
+
+FOUND = float(ndtri(1 - LEVEL / 2)) + float(ndtri(POWER))
+"""Standard errors that an effect must be away from 0: z₀.₉₇₅ + z₀.₈."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,7 @@ def reach(interval: Interval, *, margin: float) -> Reach:
 
     Args:
         interval: of a median; its level gives the quantile.
-        margin: equivalence margin, in the unit of the interval.
+        margin: equivalence margin, in the unit of the interval; NaN where there is none.
 
     Example:
         >>> reach(Interval(0.0, -1.96, 1.96, 100, 0.95), margin=1.0).needed
@@ -49,6 +62,78 @@ def reach(interval: Interval, *, margin: float) -> Reach:
     if not width > 0:
         return Reach(math.nan, math.nan)
     error = width / (2 * float(ndtri((1 + interval.level) / 2)))
-    found = (float(ndtri(0.975)) + float(ndtri(POWER))) * error
+    found = FOUND * error
     equal = (float(ndtri(0.95)) + float(ndtri((1 + POWER) / 2))) * error / margin
-    return Reach(found, math.ceil(interval.n * equal**2))
+    return Reach(found, math.nan if math.isnan(equal) else math.ceil(interval.n * equal**2))
+
+
+def rescaled(detectable: float, *, n: int, planned: int) -> float:
+    """What :class:`Reach` calls detectable, for another number of items of the same spread: it falls with √n.
+
+    Args:
+        detectable: of n items.
+        n: items behind it.
+        planned: items that there will be; 0 gives NaN.
+    """
+    return detectable * math.sqrt(n / planned) if planned > 0 else math.nan
+
+
+def smallest_effect(n: int, *, test: str = "median") -> float:
+    """Smallest shift that n items find with probability POWER, where nothing is known of their spread.
+
+    In standard deviations of the items' own shifts, were these normal: (z₀.₉₇₅ + z₀.₈) / √(n · ARE) [2].
+
+    Args:
+        n: items; 0 gives NaN.
+        test: of EFFICIENCY: ``median`` for the interval of a median, which a drift is claimed by.
+
+    Example:
+        >>> round(smallest_effect(100), 3), round(smallest_effect(100, test="paired t"), 3)
+        (0.351, 0.28)
+    """
+    if test not in EFFICIENCY:
+        raise InvalidInput(f"the efficiency of {', '.join(EFFICIENCY)} is known, got {test!r}")
+    return FOUND / math.sqrt(n * EFFICIENCY[test]) if n > 0 else math.nan
+
+
+def smallest_share(n: int) -> float:
+    """Smallest share above one half that the exact two-sided sign test of n items finds with probability POWER.
+
+    The test rejects from c successes on, the least c with Pr[X ≥ c] ≤ LEVEL / 2 at one half; the share p solves
+    Pr[X ≥ c] = I_p(c, n - c + 1) = POWER.
+
+    Returns:
+        In (0.5, 1); NaN below 6 items, of which not even all on one side reject.
+
+    Example:
+        >>> round(smallest_share(100), 3)
+        0.648
+    """
+    critical = int(binom.isf(LEVEL / 2, n, 0.5)) + 1 if n > 0 else 1
+    if critical > n:
+        return math.nan
+    return float(betaincinv(critical, n - critical + 1, POWER))
+
+
+def widest_half(n: int) -> float:
+    """Half the width of Wilson's 95 % interval of a share of n items where it is widest, at one half; NaN of none."""
+    low, high = wilson((n // 2) / n, n) if n > 0 else (math.nan, math.nan)
+    return (high - low) / 2
+
+
+def least_agreement(voters: int, answers: int) -> float:
+    """Share of equal pairs among the votes on one item when they are spread as evenly as can be; NaN of one voter."""
+    if voters < 2:
+        return math.nan
+    each, more = divmod(voters, answers)
+    equal = more * (each + 1) * each + (answers - more) * each * (each - 1)
+    return equal / (voters * (voters - 1))
+
+
+def widest_agreement(n: int, voters: int, answers: int) -> float:
+    """Bound on half the width of the 95 % interval of percent agreement over n items.
+
+    An item's share of equal pairs lies between :func:`least_agreement` and 1, so its variance is at most that of a
+    coin between the two: the half width of a share, times the distance.
+    """
+    return (1 - least_agreement(voters, answers)) * widest_half(n)

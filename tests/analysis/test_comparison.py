@@ -121,6 +121,17 @@ def test_few_items_on_a_side_have_no_verdict(held: Held) -> None:
     assert set(found["verdict"]) == {TOO_FEW}
 
 
+def test_beside_a_difference_stands_what_it_would_have_shown(held: Held) -> None:
+    table = held(ONE, OTHER, margin=1.0)
+    for row in table.dropna(subset=["low"]).itertuples():
+        error = (row.high - row.low) / (2 * stats.norm.ppf(0.975))
+        if error > 0:
+            assert row.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error)
+            assert row.needed >= 1
+    scaled = held(ONE, OTHER, measure="standardised")
+    assert scaled["needed"].isna().all()  # a margin in percent says nothing of standard deviations
+
+
 def test_standardised_sides_are_never_called_alike_by_a_margin_in_percent(held: Held) -> None:
     table = held(ONE, OTHER, measure="standardised")
     assert not table["verdict"].str.contains("margin").any()

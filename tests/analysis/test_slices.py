@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.analysis.facets import FIELDS, facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
-from core.analysis.slices import CHOICES, SIGNS, Slice, judged, where
+from core.analysis.slices import CHOICES, SIGNS, Slice, is_cut, judged, where
 from core.analysis.table import ScoreTable, View
 from core.errors import InvalidInput
 from core.settings import results_dir
@@ -52,6 +52,8 @@ def kept(rows: pd.DataFrame, chosen: Slice) -> pd.DataFrame:
         rows = rows[{"up": rows["delta"] > 0, "down": rows["delta"] < 0, "none": rows["delta"] == 0}[chosen.sign]]
     if chosen.inside:
         rows = rows[rows["object_inside"].astype(float).between(*chosen.inside)]
+    if chosen.whole:
+        rows = rows[~(rows["object_kept"].astype(float) < 0.98)]
     return rows
 
 
@@ -223,3 +225,25 @@ def test_people_who_accepted_a_pair_keep_it_and_pairs_that_nobody_judged_are_lef
 def test_a_store_knows_whether_people_judged_anything(store: Store, voted: Store) -> None:
     assert judged(voted)
     assert not judged(store)
+
+
+def test_whole_objects_only_is_the_same_as_sql_as_masks_and_as_counts(
+    store: Store, scope: Narrowed, table: ScoreTable, everything: pd.DataFrame
+) -> None:
+    chosen = Slice(families=("rotation", "vertical-flip"), whole=True)
+    expected = kept(everything, chosen)
+    expected = expected[expected["delta"].notna()]
+    assert len(expected) < len(kept(everything, chosen.without("whole")))
+    wanted = set(expected[KEY].itertuples(index=False, name=None))
+    clause, params = where(scope, chosen)
+    found = store.query(f"select s.item, s.probe, s.evaluator from shifts s {clause} and s.delta is not null", params)
+    assert set(found.itertuples(index=False, name=None)) == wanted
+    assert seen(table.view(chosen)) == wanted
+    counted = facets(table, chosen)["probes"]
+    every = kept(everything, chosen.without("families"))
+    for probe in ("rotate-10", "rotate+5", "vflip"):
+        assert counted.get(probe, 0) == (kept(every, chosen)["probe"] == probe).sum()
+
+
+def test_what_was_not_measured_is_not_cut() -> None:
+    assert is_cut(np.array([0.5, 0.9799, 0.98, 1.0, np.nan])).tolist() == [True, True, False, False, False]

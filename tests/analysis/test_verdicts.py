@@ -16,6 +16,7 @@ from core.analysis.verdicts import (
     UNDECIDED,
     agreed,
     drift,
+    reached,
     scatter,
 )
 from core.statistics.bootstrap import LEAST_N, Interval
@@ -81,3 +82,13 @@ def test_no_claim_stands_against_its_corrected_test_without_a_word(
 ) -> None:
     held = agreed(found, p)
     assert (held.drift, bool(held.conflict)) == (expected, named)
+
+
+def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_other_claim() -> None:
+    said = reached(UNDECIDED, 1.234, 857.0)
+    assert said == (
+        "a drift from 1.23 % on would have shown; 857 items would show that it lies within the margin if it is 0"
+    )
+    assert reached(UNDECIDED, 1.234, math.nan) == "a drift from 1.23 % on would have shown"
+    assert reached(UNDECIDED, math.nan, math.nan) == ""
+    assert reached(STILL, 1.0, 10.0) == ""

@@ -133,6 +133,7 @@ def test_a_dry_run_tells_the_cost_and_touches_nothing(
     assert "word-count" in rows
     assert "every unique image and caption once" in done.stdout
     assert "every pair" in done.stdout
+    assert "No stored run knows the scatter of word-count, colour-words: 3 items find a median shift" in done.stdout
     assert not (tmp_path / "data").exists()
 
 

@@ -11,6 +11,7 @@ from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
+from pages.views.failures.card import cut_said
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
@@ -53,6 +54,22 @@ def test_a_card_shows_the_pair_under_every_evaluator(open_page: Open, elsewhere:
     tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
     assert len(tables) == 12
     assert all("paired" in table and "**histogram**" in table for table in tables)
+
+
+def test_a_card_says_that_the_edit_cut_the_object_and_the_filter_leaves_such_pairs_out(
+    open_page: Open, demo: Path
+) -> None:
+    cut = "The edit cut the object:"
+    app = open_page(FAILURES, probes="rotate-10", categories="appliance", sort="absolute")
+    assert cut in texts(app)
+    whole = open_page(FAILURES, probes="rotate-10", categories="appliance", sort="absolute", whole="yes")
+    assert heads(whole)
+    assert cut not in texts(whole)
+
+
+def test_what_was_not_measured_is_not_said_to_be_cut() -> None:
+    assert cut_said(float("nan")) == cut_said(None) == cut_said(0.98) == ""
+    assert cut_said(0.914) == "The edit cut the object: 91 % of its mask is left in the image"
 
 
 def test_changed_words_are_marked_without_colour_alone(open_page: Open, elsewhere: Path) -> None:

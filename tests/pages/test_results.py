@@ -12,6 +12,7 @@ from tests.pages.opening import RESULTS, Open, said, texts
 PARTS = [
     {"question": "space"}, {"part": "contrasts"}, {"part": "reposition"}, {"part": "rotation"}, {"part": "distance"},
     {"question": "object"}, {"question": "object", "part": "category"}, {"question": "object", "part": "map"},
+    {"whole": "yes"}, {"question": "words", "part": "not audited"},
     {"question": "words"}, {"question": "words", "part": "cultural"}, {"question": "words", "part": "economic"},
     {"question": "words", "part": "gender"}, {"question": "words", "part": "emotion"},
     {"question": "words", "part": "crossed"}, {"question": "words", "part": "crossed", "under": "economic"},

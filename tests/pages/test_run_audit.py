@@ -12,6 +12,7 @@ from core.jobs import jobs
 from core.jobs.progress import EVERY_S
 from core.jobs.request import audit_request
 from core.settings import data_dir, jobs_dir, runs_dir
+from core.statistics.power import smallest_effect
 from core.store.manifest import read_run
 from tests.audit.squares import GATED
 from tests.jobs.leftovers import end_all
@@ -77,6 +78,9 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     assert told["Time"] == "unknown"
     assert "No run on this machine has measured conse-lite0 and grounding-judge yet" in plain(app)
     assert "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --limit 10" in plain(app)
+    assert "What it could show" in plain(app)
+    assert "No stored run knows the scatter of conse-lite0, grounding-judge: 10 items find" in plain(app)
+    assert f"{smallest_effect(10):.2f} standard deviations" in plain(app)
     assert "No audit was started from here yet" in plain(app)
     assert not jobs_dir().exists() or not jobs_files.job_folders(jobs_dir())
 

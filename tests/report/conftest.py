@@ -1,11 +1,14 @@
 """The shipped run and a small one of two corpora, opened and reported once."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bench.dashboard_store import write_store
+from core.analysis.valence import embed
+from core.evaluators.pool import Pool
 from core.report.build import build
 from core.report.model import Report
 from core.settings import ROOT
@@ -20,7 +23,7 @@ def demo() -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def demo_report(demo: Store) -> Report:
-    return build(demo)
+    return build(demo, encode=partial(embed, Pool(device="cpu")))
 
 
 @pytest.fixture(scope="session")

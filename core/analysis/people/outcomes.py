@@ -1,5 +1,8 @@
 """What a study found: acceptability by majority, preferences, agreement, and the items that people disagree on.
 
+The item is the unit of every share: the votes on one item are of one picture, so they are no independent trials, and
+a vote more on the same items narrows no interval.
+
 Source: PROTOCOL section 6 (paper A, A.11).
 """
 
@@ -37,7 +40,8 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
         One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
         votes, accepted_original, accepted_variant, accepted (shares of voters; the last: both versions), outcome (of
         OUTCOMES), fully_correct (majority fully correct on both), preference (``original``, ``variant``, ``tie`` or
-        ``no majority``), disagreement (share of unequal pairs of votes over all questions, in [0, 1]).
+        ``no majority``), leans (the version that more of its votes prefer, ties aside; ``tie`` where as many prefer
+        either), disagreement (share of unequal pairs of votes over all questions, in [0, 1]).
     """
     plain = votes[~votes["attention"]]
     about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
@@ -51,23 +55,21 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
 
 _OUTCOME = (
     "votes", "accepted_original", "accepted_variant", "accepted", "outcome", "fully_correct", "preference",
-    "disagreement",
+    "leans", "disagreement",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """The aggregates of section 6.
+    """The aggregates of section 6, over items, each with its Wilson interval.
 
     Args:
         outcomes: share of items by outcome (both, one, none acceptable, no majority).
         majority_tie: share of items whose majority finds both equally good.
         both_fully_correct: share of items that a majority finds fully correct in both versions.
-        variant_preferred: share of votes for the variant among those that are no tie; votes on one item stand together
-            in its interval.
-        balance_p: two-sided sign test over items: do more of them have most such votes for the variant, or for the
-            original? NaN where none has.
-        n_items: items behind the shares.
+        variant_preferred: share of items that lean to the variant among those that lean to either version.
+        balance_p: exact two-sided sign test of that share against one half; NaN where no item leans.
+        n_items: items with two votes or more; those behind every share but ``variant_preferred``.
         n_short: items with fewer than two votes, left out.
     """
 
@@ -84,7 +86,7 @@ class Aggregates:
         named = {f"acceptable: {name}": found for name, found in self.outcomes.items()} | {
             "both fully correct": self.both_fully_correct,
             "preference: majority tie": self.majority_tie,
-            "preference: variant among votes that are no tie": self.variant_preferred,
+            "preference: variant, of the items that lean": self.variant_preferred,
         }
         rows = [(name, each.estimate, each.low, each.high, each.n, each.note) for name, each in named.items()]
         return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
@@ -94,15 +96,13 @@ def aggregates(votes: pd.DataFrame) -> Aggregates:
     """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals: Wilson's, over items."""
     items = item_outcomes(votes)
     plain = votes[~votes["attention"]]
-    decided = plain[plain["preferred"].isin([VARIANT, ORIGINAL])]
-    sides = np.sign(decided["preferred"].eq(VARIANT).groupby(decided["id"]).mean() - 0.5)
-    won, lost = int((sides > 0).sum()), int((sides < 0).sum())
-    test = stats.binomtest(won, won + lost) if won + lost else None
+    variant, original = (int((items["leans"] == version).sum()) for version in (VARIANT, ORIGINAL))
+    test = stats.binomtest(variant, variant + original) if variant + original else None
     return Aggregates(
         outcomes={name: share(items["outcome"] == name) for name in OUTCOMES},
         majority_tie=share(items["preference"] == TIE),
         both_fully_correct=share(items["fully_correct"]),
-        variant_preferred=share(decided["preferred"].eq(VARIANT), groups=decided["id"].to_numpy(dtype=str)),
+        variant_preferred=share(np.repeat([True, False], [variant, original])),
         balance_p=math.nan if test is None else float(test.pvalue),
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
@@ -161,6 +161,7 @@ def _outcome(rows: pd.DataFrame) -> dict[str, object]:
         "outcome": NO_MAJORITY if None in decided.values() else (NONE, ONE, BOTH)[sum(map(bool, decided.values()))],
         "fully_correct": all(_majority(float((rows[version] == fully).mean())) is True for version in good),
         "preference": preferred.index[0] if len(preferred) and _majority(preferred.iloc[0]) is True else NO_MAJORITY,
+        "leans": _leans(rows["preferred"]),
         "disagreement": _disagreement(rows),
     }
 
@@ -170,6 +171,12 @@ def _majority(share: float) -> bool | None:
     if share >= MAJORITY - 1e-9:
         return True
     return False if 1 - share >= MAJORITY - 1e-9 else None
+
+
+def _leans(preferred: pd.Series) -> str:
+    """The version that more votes prefer, however many more; a tie where neither is ahead."""
+    ahead = int((preferred == VARIANT).sum()) - int((preferred == ORIGINAL).sum())
+    return VARIANT if ahead > 0 else ORIGINAL if ahead < 0 else TIE
 
 
 def _disagreement(rows: pd.DataFrame) -> float:

@@ -7,14 +7,17 @@ add a statistic with its section on the page and in the report, add it to a modu
 from core.analysis.questions import (
     across,
     adjusted,
+    balance,
     composites,
     controls,
+    cut,
     distance,
     families,
     flips,
     made_of,
     objects,
     space,
+    unasked,
     words,
 )
 from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
@@ -22,7 +25,10 @@ from core.analysis.table import ScoreTable
 
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
-MODULES = (families, space, controls, composites, distance, objects, adjusted, words, across, made_of, flips)
+MODULES = (
+    families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
+    flips,
+)  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 
 

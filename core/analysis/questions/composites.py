@@ -120,7 +120,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     said = [_label(*named) for named in zip(frame["filter"], frame["q"], strict=True)]
     frame = frame.assign(
         label=said, retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
-        overlap=_said(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
+        overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
     )  # fmt: skip
     some = frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0
     return frame[some].reset_index(drop=True)
@@ -152,7 +152,8 @@ def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) ->
     return {name: values[np.ix_(table.places(probes), items)] for name, values in table.diagnostics.items()}
 
 
-def _said(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
+def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
+    """One of two words for each mark; nothing where it is not known."""
     return np.where(known, np.where(marks.astype(bool), yes, no), "")
 
 

@@ -54,7 +54,7 @@ def edges(
     paired = {FEATHERED: {}, HARD: {"edge": apart.estimate, "edge_low": apart.low, "edge_high": apart.high}}
     return [
         {"filter": edge, "q": 0.0, "cut_items": 0, "median_percent": own.estimate, "low": own.low, "high": own.high,
-         "n_items": own.n, "direction": _direction(own, found[FEATHERED]), "overlaps": _overlap(own, found[FEATHERED]),
+         "n_items": own.n, "direction": direction(own, found[FEATHERED]), "overlaps": overlap(own, found[FEATHERED]),
          **_kept_said(measured[edge], both), **paired[edge], "note": own.note}
         for edge, own in found.items()
     ]  # fmt: skip
@@ -96,12 +96,12 @@ def filtered_moves(
         yield {
             "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
             "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
-            "direction": _direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none" else NOTHING,
-            "overlaps": _overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
+            "direction": direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none" else NOTHING,
+            "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
         }  # fmt: skip
 
 
-def _direction(found: Interval, whole: Interval) -> str:
+def direction(found: Interval, whole: Interval) -> str:
     """Where a filtered median points; a sign alone turns nothing."""
     if np.isnan(found.estimate) or np.isnan(whole.estimate):
         return ""
@@ -125,7 +125,8 @@ def _kept_said(measured: Mapping[str, np.ndarray], kept: np.ndarray) -> dict[str
     return medians
 
 
-def _overlap(one: Interval, other: Interval) -> bool:
+def overlap(one: Interval, other: Interval) -> bool:
+    """Whether two intervals share a value."""
     return bool(one.low <= other.high and other.low <= one.high)
 
 

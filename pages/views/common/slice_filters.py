@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.analysis.scope import Narrowed
-from core.analysis.slices import SIGNS, Slice
+from core.analysis.slices import SIGNS, WHOLE, Slice
 from core.errors import InvalidInput
 from pages.views.common.runs import Signature, facet_counts, known_values, stored_values
 from pages.views.common.text import as_percent, listed, thousands
@@ -43,6 +43,7 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
         Field("controls", first.controls, _read_switch, lambda value: "yes" if value else "no"),
         Field("accepted", 0, _read_share),
+        Field("whole", first.whole, _read_switch, lambda value: "yes" if value else "no"),
     )
 
 
@@ -79,6 +80,7 @@ def describe(chosen: Slice) -> str:
     said += ["with controls"] if chosen.controls else []
     if chosen.accepted is not None:
         said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
+    said += ["without objects that the edit cut"] if chosen.whole else []
     return "; ".join(said)
 
 
@@ -114,6 +116,11 @@ def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> No
             help="Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
             "are left out.",
         )  # fmt: skip
+    st.toggle(
+        "Whole objects only", key=state.key("whole"),
+        help=f"Leaves out shifts whose edit, such as a rotation, left less than {as_percent(WHOLE)} of the object's "
+        "mask in the image. What the evaluator's own crop takes away is the filter above.",
+    )  # fmt: skip
     st.toggle("Controls too", key=state.key("controls"), help="Neutral words and blurs, which others are held against.")
 
 
@@ -123,7 +130,7 @@ def _slice(state: PageState) -> Slice:
     return Slice(
         **many, sign=state.get("sign"), controls=bool(state.get("controls")),
         inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
-        accepted=state.get("accepted") / 100 or None,
+        accepted=state.get("accepted") / 100 or None, whole=bool(state.get("whole")),
     )  # fmt: skip
 
 
@@ -159,4 +166,4 @@ def _read_share(raw: str) -> tuple[int, str]:
 def _read_switch(raw: str) -> tuple[bool, str]:
     if raw in ("yes", "no"):
         return raw == "yes", ""
-    return False, f"Controls must be yes or no, got {raw[:40]!r}."
+    return False, f"A switch must be yes or no, got {raw[:40]!r}."

@@ -137,7 +137,7 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
         p_holm=table["p_holm"].map(p_value),
     )  # fmt: skip
     order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_n", "b_n", "how", "n_items",
-             "test", "p", "p_holm", "cliffs_delta"]  # fmt: skip
+             "test", "p", "p_holm", "cliffs_delta", "detectable", "needed"]  # fmt: skip
     st.dataframe(
         shown[order], hide_index=True, placeholder="—", alt="Both sides and their difference", key="compare.rows",
         column_config={
@@ -152,6 +152,10 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
             "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
             "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"),
             "cliffs_delta": number("Cliff’s δ", format="%+.3f", help="Of A over B, from −1 to 1"),
+            "detectable": number("It would have shown", format=f"%.{digits}f", help="Smallest true difference that "
+                                 "these items and their spread find with 80 % power"),
+            "needed": number("n for the margin", format="%d", help="Items with which sides that do not differ would be "
+                             "shown to be alike, with 80 % power"),
         },
     )  # fmt: skip
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from pages.views.common.links import LAB, lab_link
@@ -24,6 +26,15 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
     st.caption(f"**{safe(pair['probe'])}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
+    if said := cut_said(first["object_kept"]):
+        st.caption(f":material/content_cut: {said}")
+
+
+def cut_said(kept: float | None) -> str:
+    """Say that the edit cut the object; empty where it did not, or nobody measured it."""
+    if pd.isna(kept) or not is_cut(np.asarray(kept, dtype=float)):
+        return ""
+    return f"The edit cut the object: {as_percent(float(kept))} of its mask is left in the image"
 
 
 def _headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:

@@ -10,6 +10,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.human.creation import labels_in_pictures, open_study
 from core.human.definition import check_study_id
 from core.human.kinds import KINDS, kind_of
+from core.human.precision import planned_precision
 from core.human.sampling import (
     PAPER_STRATA,
     TOTAL,
@@ -78,6 +79,9 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             st.error(safe(str(error), limit=400))
             return
         _draw_sample(sample)
+        asked = sum(not item.attention for item in sample.items)
+        for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
+            st.caption(sentence)
         st.button("Create the study", type="primary", icon=":material/check:", on_click=_create, key="study.new.create",
                   args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample))  # fmt: skip
         if st.session_state.get("study.new.problem"):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import not_on_card
+from core.analysis.verdicts import reached
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
@@ -64,6 +65,8 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
         + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
     )
+    if said := reached(row["drift"], row["detectable"], row["needed"]):
+        st.caption(f"Undecided drift: {said}")
     st.caption(_risk(row, risks), help=_RISK)
 
 

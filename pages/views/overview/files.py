@@ -9,7 +9,10 @@ from pathlib import Path
 import streamlit as st
 
 from core.analysis.scope import Narrowed
+from core.analysis.valence import embed
 from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.human.studies import list_studies
 from core.report.build import build
 from core.report.card import card_report
 from core.report.html import html
@@ -102,7 +105,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
 
 @st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
 def _report(files: Signature, scope: Narrowed) -> Report:
-    return build(store(files), scope)
+    return build(store(files), scope, studies=list_studies()[0], encode=partial(embed, shared_pool()))
 
 
 def _zipped(report: Report, name: str) -> bytes:

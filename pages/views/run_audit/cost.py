@@ -4,11 +4,14 @@ import pandas as pd
 import streamlit as st
 from pydantic import BaseModel
 
+from core.analysis.planned import drifting, planned, prior
 from core.audit.estimate import Estimate, estimate
+from core.audit.plan import Plan
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.request import AuditRequest
 from core.settings import runs_dir
+from pages.views.common.runs import present, store
 from pages.views.common.text import listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked
@@ -28,6 +31,8 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         (st.error if wrong else st.info)(safe(problem, limit=600))
     else:
         _numbers(told)
+        if request is not None and asked.corpus is not None:
+            _power(request.plan(asked.corpus), told.cost.items)
         problem = _obstacle(told)
         if problem:
             st.error(safe(problem, limit=600), icon=":material/error:")
@@ -70,6 +75,37 @@ def _numbers(told: Estimate) -> None:
                           for each in told.work]),
             hide_index=True, width="stretch", alt="Model calls and time of each evaluator",
         )  # fmt: skip
+
+
+def _power(plan: Plan, items: int) -> None:
+    """Draw what so many items could show, before they are scored."""
+    names, families = tuple(spec.name for spec in plan.specs), drifting(plan.probes)
+    found = planned(_prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
+                    evaluators=names, families=families, n=items)  # fmt: skip
+    st.markdown("**What it could show**", help="The smallest drift whose 95 % interval would exclude 0 in four audits "
+                "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
+                "the number of items.")  # fmt: skip
+    for sentence in found.sentences():
+        st.caption(safe(sentence, limit=900))
+    if found.table.empty:
+        return
+    number = st.column_config.NumberColumn
+    with st.expander("Family by family"):
+        st.dataframe(
+            found.table, hide_index=True, width="stretch", alt="Smallest drift of each family under each evaluator",
+            column_order=("family", "evaluator", "n_items", "detectable", "run", "n_prior"),
+            column_config={
+                "family": "Family", "evaluator": "Evaluator",
+                "n_items": number("n items", help="Expected: not every item can be edited so"),
+                "detectable": number("Smallest drift", format="%.2f %%"), "run": "Scatter as in run",
+                "n_prior": number("n there", help="Items of that run behind the scatter"),
+            },
+        )  # fmt: skip
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at earlier runs …")
+def _prior(files: str, names: tuple[str, ...], families: tuple[str, ...], corpus: str, subject: str) -> pd.DataFrame:
+    return prior(store(files), evaluators=names, families=families, corpus=corpus, subject=subject)
 
 
 def _obstacle(told: Estimate) -> str:

@@ -1,7 +1,9 @@
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.people.outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
@@ -56,10 +58,34 @@ def test_aggregates_by_hand_leave_attention_items_and_single_votes_out(study: St
     assert (found.n_items, found.n_short) == (4, 1)
     assert found.majority_tie.estimate == 0.5
     assert found.both_fully_correct.estimate == 0.25
-    assert (found.variant_preferred.estimate, found.variant_preferred.n) == (2 / 6, 6)
-    assert found.balance_p == 1.0  # one item leans to each side
+    # 0001 and 0002 lean to the original, 0003 to the variant, 0004 has a vote for each
+    assert (found.variant_preferred.estimate, found.variant_preferred.n) == (1 / 3, 3)
+    assert found.balance_p == pytest.approx(1.0)
     assert found.outcomes["both"].low < 0.5 < found.outcomes["both"].high
-    assert set(found.table()["n"]) == {4, 6}
+    assert set(found.table()["n"]) == {4, 3}
+
+
+def test_the_same_votes_given_again_narrow_no_interval_and_move_no_p(study: Study) -> None:
+    votes = vote_table(study)
+    votes = votes[votes["id"].isin(VOTES)]
+    again = [votes.assign(annotator=votes["annotator"] + f"-{copy}") for copy in range(5)]
+    once, often = aggregates(votes), aggregates(pd.concat([votes, *again], ignore_index=True))
+    pd.testing.assert_frame_equal(once.table(), often.table())
+    assert once.balance_p == often.balance_p
+    assert once.n_items == often.n_items
+
+
+def test_an_item_leans_where_more_of_its_votes_do_ties_aside(study: Study) -> None:
+    leans = item_outcomes(vote_table(study)).set_index("id")["leans"].to_dict()
+    assert leans == {"0001": "original", "0002": "original", "0003": "variant", "0004": "tie"}
+
+
+def test_shares_of_items_are_wilson_intervals_and_the_balance_an_exact_sign_test(study: Study) -> None:
+    found = aggregates(vote_table(study))
+    for share, successes in ((found.outcomes["both"], 2), (found.majority_tie, 2), (found.both_fully_correct, 1)):
+        assert (share.low, share.high) == pytest.approx(proportion_confint(successes, 4, method="wilson"))
+    everywhere = found.outcomes["no majority"]
+    assert everywhere.low == 0.0 < everywhere.high  # none of few is not known to be none of all
 
 
 def test_a_study_without_votes_has_words_and_no_numbers(tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""What an audit that is planned could show: the smallest drift of each family under each evaluator.
+
+How far items scatter is known where a stored run holds shifts of the same evaluator; that run is named. Where none
+does, only the size in standard deviations of the items' own shifts can be said.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.analysis.effects import effects, family_groups
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope, holdings
+from core.errors import InvalidInput
+from core.probes.base import BASE_CAPTION, Expectation, Probe
+from core.statistics.power import POWER, rescaled, smallest_effect
+from core.store.store import Store
+
+PRIOR = ("evaluator", "family", "run", "corpus", "subject", "n_items", "n_run", "detectable")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What some items could show.
+
+    Args:
+        n: items of the audit, at most.
+        table: one row an evaluator and family that a stored run knows the spread of: evaluator, family, n_items
+            (expected, by the share of items that the family could be made of in that run), detectable (smallest
+            drift in percent), run, corpus, n_prior (items behind the spread).
+        unknown: evaluator -> families that no stored run knows the spread of.
+        standardised: smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown.
+    """
+
+    n: int
+    table: pd.DataFrame
+    unknown: Mapping[str, tuple[str, ...]]
+    standardised: float
+
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader should know before an audit starts, each with its source."""
+        return tuple(filter(None, (self._known(), self._unknown())))
+
+    def _known(self) -> str:
+        if self.table.empty:
+            return ""
+        ordered = self.table.sort_values("detectable")
+        least, most = ordered.iloc[0], ordered.iloc[-1]
+        runs = " and ".join(dict.fromkeys(self.table["run"]))
+        ends = [f"{row['detectable']:.2f} % ({row['family']} under {row['evaluator']})" for row in (least, most)]
+        said = ends[0] if len(self.table) == 1 else f"from {ends[0]} to {ends[1]}"
+        return (f"With {self.n} items the smallest drift found with {100 * POWER:.0f} % power is {said}, "
+                f"by the scatter that run {runs} measured.")  # fmt: skip
+
+    def _unknown(self) -> str:
+        if not self.unknown:
+            return ""
+        every = set(self.table["evaluator"])
+        named = ", ".join(f"{name} ({', '.join(families)})" if name in every else name
+                          for name, families in self.unknown.items())  # fmt: skip
+        return (f"No stored run knows the scatter of {named}: {self.n} items find a median shift of "
+                f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "
+                "(normal shifts, efficiency 2/π of a median), whatever that is in percent.")  # fmt: skip
+
+
+def drifting(probes: Iterable[Probe]) -> tuple[str, ...]:
+    """Families of some probes that a drift can be claimed of: invariant, and no control alone."""
+    kept = (each for each in probes if each.expectation is Expectation.INVARIANT and not each.control)
+    return tuple(dict.fromkeys(each.family for each in kept if each.family != BASE_CAPTION))
+
+
+def prior(
+    store: Store, *, evaluators: Sequence[str], families: Collection[str], corpus: str, subject: str = "template"
+) -> pd.DataFrame:
+    """What stored runs know of how far items scatter.
+
+    Of the runs of an evaluator one counts: of the same corpus, then of the same subject, then the one of most items.
+
+    Args:
+        store: opened runs.
+        evaluators: names, as runs have them.
+        families: of the probes that are planned.
+        corpus, subject: of the audit.
+
+    Returns:
+        Columns PRIOR: n_items (with a %Δ) and n_run (of the run), and detectable, see
+        :class:`core.statistics.power.Reach`; families and evaluators that no run knows are left out.
+    """
+    rows = holdings(store)
+    chosen: dict[tuple[str, str, str, str], list[str]] = {}
+    for name in dict.fromkeys(evaluators):
+        own = rows[(rows["evaluator"] == name) & (rows["n_shifts"] > 0)]
+        if len(own):
+            own = own.assign(same=own["corpus"] == corpus, held=own["subject"] == subject)
+            best = own.sort_values(["same", "held", "n_items", "run"]).iloc[-1]
+            run, where, held, spoken = (str(best[each]) for each in ("run", "corpus", "subject", "language"))
+            chosen.setdefault((run, where, held, spoken), []).append(name)
+    frames = [_spreads(store, place, names, families) for place, names in chosen.items()]
+    there = [frame for frame in frames if len(frame)]
+    return pd.concat(there, ignore_index=True) if there else pd.DataFrame(columns=list(PRIOR))
+
+
+def _spreads(
+    store: Store, place: tuple[str, str, str, str], evaluators: Sequence[str], families: Collection[str]
+) -> pd.DataFrame:
+    run, corpus, subject, language = place
+    try:
+        table = read_table(store, Scope((run,), corpus, subject, language, tuple(evaluators)))
+    except InvalidInput:  # what cannot be read knows nothing; the pages that show that run say why
+        return pd.DataFrame(columns=list(PRIOR))
+    view = table.view()
+    groups = [each for each in family_groups(view, controls=False) if each.label in families]
+    found = effects(view, groups).rename(columns={"label": "family"})
+    found = found[found["detectable"].notna()]
+    known = found.assign(run=run, subject=subject, n_run=len(table.items))
+    return known[list(PRIOR)].reset_index(drop=True)
+
+
+def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequence[str], n: int) -> Planned:
+    """What n items could show.
+
+    Args:
+        known: of :func:`prior`.
+        evaluators: that are planned.
+        families: likewise.
+        n: items.
+    """
+    measured, whole, smallest = (known[name].to_numpy(dtype=float) for name in ("n_items", "n_run", "detectable"))
+    items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]
+    table = pd.DataFrame(
+        {"evaluator": known["evaluator"], "family": known["family"], "n_items": items,
+         "detectable": [rescaled(each, n=int(then), planned=now)
+                        for each, then, now in zip(smallest, measured, items, strict=True)],
+         "run": known["run"], "corpus": known["corpus"], "n_prior": known["n_items"]}
+    )  # fmt: skip
+    table = table[table["detectable"].notna()].sort_values(["evaluator", "family"], ignore_index=True)
+    there = set(zip(table["evaluator"], table["family"], strict=True))
+    lacks = {name: tuple(each for each in families if (name, each) not in there) for name in evaluators}
+    return Planned(n, table, {name: each for name, each in lacks.items() if each}, smallest_effect(n))

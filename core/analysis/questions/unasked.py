@@ -1,0 +1,40 @@
+"""Families that can be audited and were not: named, so that nobody takes their absence for a finding."""
+
+from functools import partial
+
+import pandas as pd
+
+from core.analysis.questions import families, paper
+from core.analysis.questions.base import Options, Question
+from core.analysis.questions.columns import COUNT, EVALUATOR, PERCENT
+from core.analysis.questions.needs import no_family
+from core.analysis.table import ScoreTable, View
+from core.probes.base import BASE_CAPTION, Expectation
+from core.probes.registry import catalogue
+
+PART = "not audited"
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """A question for each family of invariant probes that the table lacks and that no other question names."""
+    here = {*table.families(controls=True), *paper.WORDS, *paper.LEVELS, paper.FLIP, paper.DISTANCE, BASE_CAPTION}
+    lacking = {
+        probe.family: probe.axis.value for probe in catalogue()
+        if probe.expectation is Expectation.INVARIANT and not probe.control and probe.family not in here
+    }  # fmt: skip
+    return tuple(_unasked(family, axis) for family, axis in sorted(lacking.items()))
+
+
+def _unasked(family: str, axis: str) -> Question:
+    said = family.replace("-", " ")
+    section = families.IMAGES.get(axis, "words")
+    what = f"{said} {'edits' if section != 'words' else 'words'}"
+    return Question(
+        f"S-{family}", f"{said.capitalize()}: how far scores move", section, PART,
+        "Named because it can be audited and was not.", (EVALUATOR, COUNT, PERCENT), _nothing,
+        partial(no_family, family=family, what=what),
+    )  # fmt: skip
+
+
+def _nothing(view: View, options: Options) -> pd.DataFrame:
+    return pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"])

@@ -1,0 +1,230 @@
+"""What a report holds beside the questions to the scores: people's votes and the text encoders, as the pages have them.
+
+And where each part of every page is found in a report, or why it is not in one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.geometry import LEVELS, geometry
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
+from core.analysis.people.reanalysis import reanalyse
+from core.analysis.questions.base import Column
+from core.analysis.table import ScoreTable
+from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
+from core.errors import InvalidInput, InvariscopeError
+from core.human.kinds import ACCEPTABILITY
+from core.human.studies import Study
+from core.human.votes import vote_table
+from core.report.model import Missing, Table
+
+Encode = Callable[[str, Sequence[str]], np.ndarray]
+"""Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.analysis.valence.embed`."""
+
+NOT_ASKED = "the text encoders were not asked for this report"
+
+_STUDY = Column("study", "Study", kind="text")
+_FAMILY = Column("family", "Family", kind="text")
+_PEOPLE = {
+    "S-human-outcomes": ("What people found of the edited pairs", (
+        _STUDY, Column("what", "Of the items", kind="text"),
+        Column("n", "n", digits=0), Column("share", "Share % [95 % CI]", digits=1, low="low", high="high"),
+    ), "An answer of partially or fully correct is acceptable; a majority is two thirds of an item's votes. Every "
+       "share counts items, each once, with its Wilson interval; an item leans to the version that more of its votes "
+       "prefer, ties aside. Items with fewer than two votes are left out."),
+    "S-human-agreement": ("How far people agree", (
+        _STUDY, Column("question", "Question", kind="text"), Column("measure", "Measure", kind="text"),
+        Column("n_items", "n items", digits=0), Column("n_votes", "n votes", digits=0),
+        Column("estimate", "Agreement [95 % CI]", low="low", high="high"), Column("note", "Remark", kind="text"),
+    ), "Bootstrap intervals over items. With nearly all votes alike Fleiss’ κ is near 0 although all agree: no single "
+       "measure is enough."),
+    "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
+        _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
+        Column("n_all", "n before", digits=0),
+        Column("median_all", "Median %Δ of all judged pairs [95 % CI]", signed=True, low="low_all", high="high_all"),
+        Column("n_kept", "n after", digits=0),
+        Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
+        Column("change", "Change, points", signed=True), Column("turned", "Direction", kind="text"),
+    ), "Only pairs that people judged. 95 % BCa intervals over items."),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Beyond:
+    """Tables beside those of the questions, and what could not be given.
+
+    Args:
+        tables: to be shown.
+        details: as data only.
+        missing: with their reasons.
+        studied: whether people judged a pair of these runs.
+    """
+
+    tables: list[Table] = field(default_factory=list)
+    details: list[Table] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    studied: bool = False
+
+
+def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode | None = None) -> Beyond:
+    """Make what the pages Human validation and Geometry show of a scope.
+
+    Args:
+        table: the scores.
+        studies: that are here; those of other runs are passed over.
+        encode: asks an evaluator's text encoder; None: none is asked.
+    """
+    found = Beyond()
+    _people(found, table, studies)
+    _geometry(found, table, encode)
+    found.missing += [Missing(each.name, "", each.reason) for each in PARTS if each.reason]
+    return found
+
+
+def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
+    runs = {run: corpus for corpus, run in table.scope.runs}
+    frames: dict[str, list[pd.DataFrame]] = {name: [] for name in _PEOPLE}
+    said = dict.fromkeys(_PEOPLE, "no study was run of these runs; the page Human validation draws one")
+    for study in studies:
+        if study.definition.run not in runs:
+            continue
+        votes = vote_table(study)
+        if votes[~votes["attention"]].empty:
+            said = dict.fromkeys(_PEOPLE, f"study {study.id} has no vote yet")
+            continue
+        found.studied = True
+        for name, frame, reason in _of_study(study, votes, table.only(runs[study.definition.run])):
+            if reason:
+                said[name] = reason
+            elif len(frame):
+                frames[name].append(frame.assign(study=study.id))
+    for name, (title, columns, note) in _PEOPLE.items():
+        if frames[name]:
+            whole = pd.concat(frames[name], ignore_index=True)
+            found.tables.append(Table(name, title, note, whole, columns))
+        else:
+            found.missing.append(Missing(name, "A.11", said[name]))
+
+
+def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Name of a table, its frame, and why it is not given."""
+    kind, nothing = study.definition.asked, pd.DataFrame()
+    rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
+    yield "S-human-agreement", rows, ""
+    if kind is not ACCEPTABILITY:
+        reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
+        yield from ((name, nothing, reason) for name in ("S-human-outcomes", "S-human-scores"))
+        return
+    whole = aggregates(votes)
+    if not whole.n_items:
+        yield "S-human-outcomes", nothing, f"no item of study {study.id} has two votes yet"
+    else:
+        shares = whole.table()
+        yield "S-human-outcomes", shares.assign(**{name: 100 * shares[name] for name in ("share", "low", "high")}), ""
+    try:
+        again = reanalyse(table, item_outcomes(votes)).table
+    except InvalidInput as error:
+        yield "S-human-scores", nothing, str(error)
+        return
+    turned = ["turned" if each else "same" for each in again["flips"]]
+    yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
+
+
+def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
+    name, paper = "S-geometry", "A.13"
+    if encode is None:
+        found.missing.append(Missing(name, paper, NOT_ASKED))
+        return
+    view, words = table.only(table.scope.corpus).view(), valence_words()
+    tests, points, barred = list[pd.DataFrame](), list[pd.DataFrame](), dict[str, str]()
+    objects, controls = modifier_objects(view)
+    for evaluator, obstacle in text_encoders(table.evaluators).items():
+        shifts = pd.DataFrame() if obstacle else modifier_shifts(view, evaluator=evaluator)
+        if obstacle or shifts.empty:
+            barred[evaluator] = obstacle or "the runs hold no word before a noun for it"
+            continue
+        try:
+            for level in LEVELS:
+                made = geometry(
+                    partial(encode, evaluator), shifts, positive=words.positive, negative=words.negative, level=level,
+                    objects=objects, controls=controls,
+                )  # fmt: skip
+                told = {"evaluator": evaluator, "corpus": table.scope.corpus, "level": level}
+                tests.append(made.tests.assign(**told))
+                points.append(made.points.assign(**told))
+        except InvariscopeError as error:
+            barred[evaluator] = str(error)
+    left = " ".join(f"{evaluator}: {why}." for evaluator, why in barred.items())
+    if not tests:
+        found.missing.append(Missing(name, paper, left or "no evaluator is here"))
+        return
+    columns = (
+        Column("evaluator", "Text encoder of", kind="text"), Column("level", "Level", kind="text"), _FAMILY,
+        Column("n", "n words", digits=0), Column("rho", "Spearman’s ρ", signed=True), Column("p", "p", kind="p"),
+        Column("method", "Permutations", kind="text"), Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    note = (
+        "Does the text encoder's sense of good and bad say which way a word moves the score? Rank correlation of each "
+        "word's place on the encoder's valence direction with its median %Δ; permutation test; the usual word lists. "
+        f"Few words prove little. {left}"
+    ).strip()
+    found.tables.append(
+        Table(name, "Geometry: sense of good and bad against shift", note, _whole(tests), columns, paper)
+    )
+    found.details.append(Table("S-geometry-words", "Geometry: every word", note, _whole(points), (), paper))
+
+
+def _whole(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page.
+
+    Args:
+        page: its file in ``pages/``, without the suffix.
+        part: as the page calls it.
+        held: ids of what a report has of it; ``section:`` names a section of questions.
+        name: what it is called where a report says that it is not given.
+        reason: why a report does not hold it; empty where it does.
+    """
+
+    page: str
+    part: str
+    held: tuple[str, ...] = ()
+    name: str = ""
+    reason: str = ""
+
+
+PARTS = (
+    Part("overview", "findings", ("S1",)),
+    Part("overview", "card", ("S1", "T13")),
+    Part("overview", "runs", ("about",)),
+    Part("probe_lab", "lab", (), "Probe lab", "it scores a picture that a reader brings, which is of no run"),
+    Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
+    *(Part("results", name, (f"section:{name}",)) for name in ("space", "object", "words", "corpora", "summary")),
+    Part("compare", "sides", (), "Compare", "which two sides are held against each other is a reader's choice"),
+    Part("flip_risk", "gap", ("T13", "S10")),
+    Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
+         "two files of them"),
+    Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
+    Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
+         "uniform weights; the page Calibration has the others, sweeps and bands"),
+    Part("calibration", "suites", ("T17",)),
+    Part("geometry", "scatter", ("S-geometry",)),
+    Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
+    Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
+    Part("human_validation", "outcomes", ("S-human-outcomes",)),
+    Part("human_validation", "agreement", ("S-human-agreement",)),
+    Part("human_validation", "scores", ("S-human-scores",)),
+    Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),
+    Part("human_validation", "files", (), "Votes", "they are exported from the page, by those who may read them"),
+)  # fmt: skip
+"""Every part of every page, in the order of the menu."""
+
+OF_PAGES: Mapping[tuple[str, str], Part] = {(each.page, each.part): each for each in PARTS}

@@ -1,0 +1,221 @@
+"""The first page of a report in words, for those who do not know the papers: read aloud, it says what was found.
+
+Every number is taken from an answer to a question; nothing is worked out here.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from core.analysis.questions.controls import PASSES
+from core.analysis.questions.cut import SMALL_TURNS
+from core.analysis.table import ScoreTable
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, TOO_FEW, UNDECIDED, reached
+from core.probes.base import Axis
+from core.report.cells import number
+from core.report.model import Opening
+
+Answers = Mapping[str, pd.DataFrame]
+
+NULL = "null_band"
+"""Column of the families' table that holds the median |%Δ| of edits that nobody can see."""
+
+_ASKS = (
+    "An image–caption metric gives a picture and a caption a score: how well does the one describe the other? This "
+    "report asks whether such scores hold still when picture or caption is edited so that the meaning stays. A score "
+    "that moves then moves for no good reason. Each edit is a probe, probes of one kind are a family, and what is said "
+    "of a family is said of its middle item, the median: half of the items lie below, half above."
+)
+
+
+def opening(table: ScoreTable, answers: Answers, *, studied: bool) -> Opening:
+    """Write the first page.
+
+    Args:
+        table: the scores.
+        answers: to every question that they could be asked, by id.
+        studied: whether people judged pairs of these runs.
+    """
+    rows = _families(table, answers)
+    told = {name: _of(name, rows, table, answers) for name in table.evaluators}
+    return Opening((_ASKS, _audited(table)), told, tuple(_cautions(table, rows, answers, studied=studied)))
+
+
+def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
+    """Rows of the families that are no control, on the corpus that the report is about."""
+    rows = answers.get("S1", pd.DataFrame(columns=["corpus", "tests", "axis", "evaluator"]))
+    kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
+    return rows[kept]
+
+
+def _audited(table: ScoreTable) -> str:
+    items = table.items
+    sizes = [f"{int(table.of_corpus(name).sum())} of corpus {name}" for name in table.corpora]
+    corpora = f"of corpus {table.corpora[0]}" if len(sizes) == 1 else f"({_listed(sizes)})"
+    sources = items["source"].nunique()
+    shared = f", made of {sources} pictures or cut-outs" if sources < len(items) else ""
+    families = _listed([name.replace("-", " ") for name in table.families() if not table.is_control(name)])
+    held = "the template “There is a …”" if table.scope.subject == "template" else "the caption that people wrote"
+    where = f" What is said below is of corpus {table.scope.corpus}." if len(table.corpora) > 1 else ""
+    return (
+        f"Audited were {_counted(len(table.evaluators), 'evaluator')} ({_listed(table.evaluators)}) on {len(items)} "
+        f"items {corpora}{shared}, under {len(table.probes)} probes. The families that should not matter are "
+        f"{families}. While a picture is edited its caption is held: {held}, in language {table.scope.language}.{where}"
+    )
+
+
+def _of(name: str, families: pd.DataFrame, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
+    """Three sentences on one evaluator: drift, scatter, flip risk."""
+    if silent := table.silent(name, table.scope.corpus):
+        return (f"Of {name} nothing can be said: {silent}.",)
+    rows = families[(families["evaluator"] == name) & families["median_percent"].notna()]
+    if rows.empty:
+        return (f"Of {name} no family has a change in percent.",)
+    return (_drift(rows), _scatter(rows), _risk(name, table, answers))
+
+
+def _drift(rows: pd.DataFrame) -> str:
+    """The worst drift that is borne out; where none is, the largest median and why it is no claim."""
+    claimed = rows[rows["drift"].isin((DRIFTS, DRIFTS_WITHIN))]
+    if claimed.empty:
+        row = _largest(rows, rows["median_percent"].abs())
+        more = reached(row["drift"], row["detectable"], row["needed"])
+        return (f"Drift: no family is shown to push its score one way; {_medians(row)} is the furthest, and that is "
+                f"called “{row['drift']}”{f': {more}' if more else ''}.")  # fmt: skip
+    row = _largest(claimed, claimed["median_percent"].abs())
+    way = "lower" if row["median_percent"] < 0 else "raise"
+    small = ", which is still within the margin" if row["drift"] == DRIFTS_WITHIN else ""
+    return (f"Drift: its score is pushed furthest by {_said(row)}, which {way} the middle item by "
+            f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
+            f"{_counted(len(rows), 'family', 'families')} drift.")  # fmt: skip
+
+
+def _scatter(rows: pd.DataFrame) -> str:
+    row = _largest(rows, rows["median_abs_percent"])
+    beyond = int((rows["scatter"] == SCATTERS).sum())
+    return (
+        f"Scatter: whichever way, items move most under {_said(row)}, the middle one by "
+        f"{_size(row['median_abs_percent'])} ({_between(row, 'abs_low', 'abs_high')}){_against_null(row)}; "
+        f"{beyond} of {_counted(len(rows), 'family', 'families')} scatter beyond the margin of {MARGIN:g} %."
+    )
+
+
+def _against_null(row: pd.Series) -> str:
+    floor = row[NULL]
+    if math.isnan(floor):
+        return ", with no edit beside it that nobody can see"
+    if floor == 0:
+        return ", where edits that nobody can see move it by nothing"
+    times = row["median_abs_percent"] / floor
+    return f", {times:.1f} times the {_size(floor)} of edits that nobody can see"
+
+
+def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
+    risks = answers.get("T13", pd.DataFrame())
+    if len(risks):
+        risks = risks[(risks["evaluator"] == name) & (risks["corpus"] == table.scope.corpus)]
+        risks = risks[risks["iqr_risk"].notna()] if len(risks) else risks
+    plain = risks[risks["axis"] != Axis.NULL.value] if len(risks) else risks
+    if not len(plain):
+        return "Flip risk: how often an edit would turn an order round is not known."
+    row = _largest(plain, plain["iqr_risk"])
+    null = risks.loc[risks["axis"] == Axis.NULL.value, "iqr_risk"]
+    floor = f", edits that nobody can see do so in {null.iloc[0]:.0f}" if len(null) else ""
+    return (
+        f"Flip risk: of 100 pairs of captions whose scores lie close together (a gap of 0.7 % of the spread of its "
+        f"usual scores), {_named(row['family'], row['axis'])} would turn the order round in {row['iqr_risk']:.0f} "
+        f"({_between(row, 'iqr_low', 'iqr_high', unit='')}, n = {int(row['n_items'])} items); a coin does so in 50"
+        f"{floor}."
+    )
+
+
+def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studied: bool) -> Iterator[str]:
+    """What must not be concluded."""
+    yield from _undecided(rows)
+    still = rows[(rows["drift"] == STILL) & (rows["scatter"] == SCATTERS)]
+    if len(still):
+        named = _listed([f"{row['evaluator']} under {_said(row)}" for _, row in still.iterrows()][:6])
+        yield (f"That no drift means that nothing moves: items of {named} move beyond the margin, some up and some "
+               "down, so that the middle one stays.")  # fmt: skip
+    yield ("That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
+           "interval is that of a family picked before.")  # fmt: skip
+    if len(table.evaluators) > 1:
+        yield ("That the evaluator with the larger percentage is the worse one: percent depend on where a score has "
+               "its zero. Shifts in standard deviations compare evaluators.")  # fmt: skip
+    yield from _controls(table, answers)
+    if not studied:
+        yield ("That people find the edited pairs as good as the unedited ones: nobody was asked about pairs of these "
+               "runs.")  # fmt: skip
+    yield ("That an evaluator which holds still is a good one: one that always says the same holds still. Nothing here "
+           "says how well a score agrees with people.")  # fmt: skip
+    yield (f"Anything about other pictures, captions or languages: the items are of {_listed(table.corpora)}, the "
+           f"captions of subject {table.scope.subject} in {table.scope.language}.")  # fmt: skip
+
+
+def _undecided(rows: pd.DataFrame) -> Iterator[str]:
+    open_ = rows[rows["drift"] == UNDECIDED]
+    if len(open_):
+        found = open_["detectable"].dropna()
+        ends = " to ".join(dict.fromkeys(f"{each:.2f}" for each in (found.min(), found.max()))) if len(found) else ""
+        shown = f"; the smallest drift that their n and spread would have shown is {ends} %" if ends else ""
+        yield (f"That undecided means invariant: {len(open_)} of {len(rows)} drifts are undecided{shown}.")
+    few = int((rows["drift"] == TOO_FEW).sum())
+    if few:
+        yield f"Anything at all from {few} of {len(rows)} families and evaluators: their items are too few for a claim."
+
+
+def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
+    blur = answers.get("S22", pd.DataFrame())
+    failed = blur[(blur["said"] != PASSES) & (blur["corpus"] == table.scope.corpus)] if len(blur) else blur
+    if len(failed):
+        named = _listed(sorted(map(str, failed["evaluator"].unique())))
+        yield (f"That a moved object's place is what moves the score: for {named} it could not be shown that moving "
+               "the object does more than blur, which moves nothing.")  # fmt: skip
+    cut = answers.get("S-cut", pd.DataFrame())
+    cut = cut[(cut["edit"] == SMALL_TURNS) & (cut["corpus"] == table.scope.corpus)] if len(cut) else cut
+    if len(cut) and cut["cut_items"].max() > 0:
+        turned = sorted(cut.loc[cut["direction"] == "turned", "evaluator"].unique())
+        stands = f"the direction turns for {_listed(turned)}" if turned else "no direction turns"
+        yield (f"That a rotation by ±10° always shows the same: it cut the object of {int(cut['cut_items'].max())} "
+               f"items; without them {stands} (table S-cut).")  # fmt: skip
+    missing = int((table.stored & pd.isna(table.scores)).sum())
+    if missing:
+        yield f"Anything about {_counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
+
+
+def _largest(rows: pd.DataFrame, sizes: pd.Series) -> pd.Series:
+    return rows.iloc[int(sizes.to_numpy(dtype=float).argmax())]
+
+
+def _said(row: pd.Series) -> str:
+    return _named(row["label"], row["axis"])
+
+
+def _named(family: str, axis: str) -> str:
+    words = f"{family.replace('-', ' ')}"
+    return f"{words} words" if axis == Axis.SOCIETAL.value else f"edits of the family {words}"
+
+
+def _medians(row: pd.Series) -> str:
+    said = number(row["median_percent"], digits=1, signed=True)
+    return f"{said} % under {_said(row)} ({_between(row, 'low', 'high')})"
+
+
+def _size(value: float) -> str:
+    return f"{number(abs(value), digits=1)} %"
+
+
+def _between(row: pd.Series, low: str, high: str, *, unit: str = " %") -> str:
+    if math.isnan(row[low]):
+        return f"no interval, n = {int(row['n_items'])}"
+    ends = f"{number(row[low], digits=1)} to {number(row[high], digits=1)}{unit}"
+    return f"95 % interval {ends}" + (f", n = {int(row['n_items'])} items" if unit else "")
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def _listed(names: "list[str] | tuple[str, ...]") -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

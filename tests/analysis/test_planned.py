@@ -1,0 +1,78 @@
+"""What a planned audit could show, from the spread of a stored run that is named."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.analysis.effects import effects, family_groups
+from core.analysis.planned import drifting, planned, prior
+from core.analysis.reading import read_table
+from core.probes.registry import select
+from core.statistics.power import smallest_effect
+from core.store.store import Store
+from tests.analysis.made_runs import audited, write_run
+
+EDITS = ("vflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")
+ASKED = {"evaluators": ("e", "f"), "families": ("vertical-flip", "rotation", "occupational")}
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Iterator[Store]:
+    """Evaluator e in a run of corpus c, and in a larger one of corpus d; nobody stored f."""
+    write_run(tmp_path / "small", audited(*EDITS, evaluator="e", items=24), corpus={"name": "c"})
+    rows = [{**row, "corpus": "d"} for row in audited(*EDITS, evaluator="e", items=40, seed=5)]
+    write_run(tmp_path / "large", rows, corpus={"name": "d"})
+    with Store.open(tmp_path) as store:
+        yield store
+
+
+def test_the_run_of_the_same_corpus_counts_and_the_drift_falls_with_the_root_of_n(stored: Store) -> None:
+    known = prior(stored, **ASKED, corpus="c")
+    assert set(known["run"]) == {"small"}
+    found = planned(known, **ASKED, n=96)
+    view = read_table(stored, None).only("c").view()
+    own = effects(view, family_groups(view)).set_index("label")["detectable"]
+    for row in found.table.itertuples():
+        assert row.n_items == 96
+        assert row.detectable == pytest.approx(own[row.family] / 2)
+        assert row.n_prior == 24
+
+
+def test_another_corpus_has_the_largest_run_of_the_evaluator(stored: Store) -> None:
+    assert set(prior(stored, **ASKED, corpus="elsewhere")["run"]) == {"large"}
+
+
+def test_what_no_run_knows_is_named_and_said_in_standard_deviations(stored: Store) -> None:
+    found = planned(prior(stored, **ASKED, corpus="c"), **ASKED, n=50)
+    assert found.unknown == {"e": ("occupational",), "f": ASKED["families"]}
+    known, unknown = found.sentences()
+    assert "run small measured" in known
+    assert "of e (occupational), f: 50 items" in unknown
+    assert f"{smallest_effect(50):.2f} standard deviations" in unknown
+
+
+def test_a_family_of_half_the_items_is_expected_of_half_the_planned_ones(tmp_path: Path) -> None:
+    rows = audited("vflip", evaluator="e", items=40)
+    rows = [row for row in rows if row["probe"] != "vflip" or row["item"] < "i020"]
+    write_run(tmp_path / "half", rows, corpus={"name": "c"})
+    with Store.open(tmp_path) as store:
+        known = prior(store, evaluators=("e",), families=("vertical-flip",), corpus="c")
+    found = planned(known, evaluators=("e",), families=("vertical-flip",), n=10)
+    assert found.table["n_items"].tolist() == [5]
+    assert found.table["detectable"].iloc[0] == pytest.approx(known["detectable"].iloc[0] * math.sqrt(20 / 5))
+
+
+def test_without_a_run_everything_is_unknown() -> None:
+    with Store.open([]) as store:
+        found = planned(prior(store, **ASKED, corpus="c"), **ASKED, n=10)
+    assert found.table.empty
+    assert set(found.unknown) == {"e", "f"}
+    assert len(found.sentences()) == 1
+
+
+def test_a_drift_is_planned_for_families_that_are_more_than_controls() -> None:
+    assert drifting(select(["vflip", "rotation", "blur", "null", "gender"])) == (
+        "gender", "vertical-flip", "rotation",
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""What a page shows, a report holds or names as not given: page by page, part by part, question by question."""
+
+import re
+
+import pytest
+
+from core.analysis.reading import read_table
+from core.report.beyond import OF_PAGES, PARTS
+from core.report.build import build, questions
+from core.report.model import Report
+from core.settings import ROOT
+from core.store.store import Store
+from pages.views.flip_risk.state import VIEWS
+from pages.views.human_validation.coordinate import PARTS as STUDY_PARTS
+from pages.views.results.state import SHOWN
+from tests.analysis.made_runs import SHIPPED, audited, write_run
+
+
+@pytest.fixture(scope="module")
+def shipped() -> tuple[Store, Report]:
+    with Store.open([SHIPPED]) as store:
+        yield store, build(store)
+
+
+def parts(page: str) -> set[str]:
+    return {each.part for each in PARTS if each.page == page}
+
+
+def test_every_page_and_every_part_of_it_has_a_place_in_the_report_or_a_reason() -> None:
+    pages = {path.stem for path in (ROOT / "pages").glob("*.py")} - {"__init__"}
+    assert {each.page for each in PARTS} == pages
+    assert parts("results") == set(SHOWN)
+    assert parts("flip_risk") == set(VIEWS)
+    assert parts("human_validation") == set(STUDY_PARTS)
+    assert len(OF_PAGES) == len(PARTS)
+    for each in PARTS:
+        assert bool(each.held) != bool(each.reason), each
+        assert bool(each.name) == bool(each.reason), each
+
+
+def test_what_a_part_is_held_by_is_in_the_report_or_named_as_missing(shipped: tuple[Store, Report]) -> None:
+    store, report = shipped
+    known = {each.id for each in (*report.tables, *report.figures, *report.details, *report.missing)} | {"about"}
+    sections = {f"section:{each.section}" for each in questions(read_table(store))}
+    for each in PARTS:
+        assert set(each.held) <= known | sections, each
+        assert not each.name or each.name in {lack.id for lack in report.missing}, each
+
+
+def answered(store: Store, report: Report) -> None:
+    held = {each.id for each in (*report.tables, *report.figures, *report.details)}
+    lacks = {each.id: each.reason for each in report.missing}
+    for question in questions(read_table(store)):
+        ids = {question.id, *(each.id for each in question.figures), *filter(None, [question.part_of])}
+        assert ids & (held | set(lacks)), question.id
+        if reason := question.needs(read_table(store)):
+            assert reason in {lacks.get(id_) for id_ in ids} or question.part_of, question.id
+
+
+def test_every_question_of_every_page_is_answered_or_named(shipped: tuple[Store, Report]) -> None:
+    answered(*shipped)
+
+
+def test_so_it_is_for_a_run_that_holds_little(tmp_path) -> None:
+    write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})
+    with Store.open(tmp_path) as store:
+        report = build(store)
+        answered(store, report)
+    assert report.opening is not None
+    assert re.search(r"T4|T7", " ".join(each.id for each in report.missing))

@@ -1,0 +1,104 @@
+"""People's votes and the text encoders in the report are those of their pages."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
+from core.analysis.people.reanalysis import reanalyse
+from core.analysis.reading import read_table
+from core.analysis.table import ScoreTable
+from core.human.kinds import ACCEPTABILITY
+from core.human.studies import Study
+from core.human.votes import vote_table
+from core.report.beyond import NOT_ASKED, Beyond, beyond
+from core.report.model import Report
+from core.store.store import Store
+from tests.human.small_study import items, make, vote_versions
+
+
+@pytest.fixture(scope="module")
+def table(demo: Store) -> ScoreTable:
+    return read_table(demo)
+
+
+def named(found: Beyond, id_: str) -> pd.DataFrame:
+    return next(each for each in found.tables if each.id == id_).frame
+
+
+@pytest.fixture
+def study(tmp_path: Path, table: ScoreTable) -> Study:
+    """Three people on four vertical flips of the shipped run; of one only the original is accepted."""
+    shown = [replace(each, item=str(name)) for each, name in zip(items(4), table.items["item"], strict=False)]
+    made = make(tmp_path, items=tuple(shown))
+    for name in made.invite(["", "", ""]):
+        for place, item in enumerate(shown):
+            vote_versions(made, name, item.id, original=2, variant=0 if place == 0 else 2,
+                          preferred="original" if place == 0 else "tie")  # fmt: skip
+    return made
+
+
+def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Study) -> None:
+    found = beyond(table, studies=[study])
+    votes = vote_table(study)
+    assert found.studied
+    shares = aggregates(votes).table()
+    told = named(found, "S-human-outcomes")
+    np.testing.assert_allclose(told["share"], 100 * shares["share"])
+    np.testing.assert_allclose(told["low"], 100 * shares["low"])
+    assert set(told["study"]) == {study.id}
+    rows = pd.DataFrame([row for each in study_agreement(votes, ACCEPTABILITY) for row in each.rows()])
+    pd.testing.assert_frame_equal(named(found, "S-human-agreement").drop(columns="study"), rows)
+    again = reanalyse(table, item_outcomes(votes)).table
+    pd.testing.assert_frame_equal(named(found, "S-human-scores")[list(again.columns)], again)
+    assert not {each.id for each in found.missing} & {each.id for each in found.tables}
+
+
+def test_without_a_study_of_these_runs_the_report_says_that_nobody_was_asked(tmp_path: Path, table: ScoreTable) -> None:
+    elsewhere = make(tmp_path, run="another")
+    for studies in ((), (elsewhere,)):
+        found = beyond(table, studies=studies)
+        reasons = {each.id: each.reason for each in found.missing}
+        assert "no study was run" in reasons["S-human-outcomes"]
+        assert not found.studied
+    empty = beyond(table, studies=[make(tmp_path, "empty")])
+    assert "has no vote yet" in {each.id: each.reason for each in empty.missing}["S-human-scores"]
+
+
+def test_a_study_of_pairs_that_the_scope_does_not_hold_names_why_the_scores_cannot_be_read_again(
+    tmp_path: Path, table: ScoreTable
+) -> None:
+    made = make(tmp_path)
+    for name in made.invite(["", ""]):
+        vote_versions(made, name, "0001", original=2, variant=2, preferred="tie")
+    found = beyond(table, studies=[made])
+    assert "scored no pair of this study" in {each.id: each.reason for each in found.missing}["S-human-scores"]
+    assert len(named(found, "S-human-outcomes"))
+
+
+def test_geometry_is_of_every_text_encoder_that_can_be_asked(demo_report: Report) -> None:
+    shown = next(each for each in demo_report.tables if each.id == "S-geometry")
+    words = next(each for each in demo_report.details if each.id == "S-geometry-words").frame
+    assert set(shown.frame["evaluator"]) == {"conse-lite0", "conse-lite2"}
+    assert set(shown.frame["level"]) == {"word", "phrase"}
+    assert "grounding-judge: it has no text encoder" in shown.note
+    whole = shown.frame[(shown.frame["family"] == "all") & (shown.frame["level"] == "word")]
+    for row in whole.itertuples():
+        own = words[(words["evaluator"] == row.evaluator) & (words["level"] == "word")]
+        assert row.n == len(own)
+        assert row.rho == pytest.approx(own["projection"].corr(own["median_percent"], method="spearman"))
+
+
+def test_without_asking_the_encoders_the_geometry_is_named_as_not_given(table: ScoreTable) -> None:
+    assert {each.id: each.reason for each in beyond(table).missing}["S-geometry"] == NOT_ASKED
+
+
+def test_the_other_families_of_words_are_crossed_with_what_is_shown_too(demo_report: Report) -> None:
+    ids = {each.id for each in demo_report.tables}
+    assert {"S16", "S16-economic", "S16-gender", "S16-emotion"} <= ids
+    for name in ("economic", "gender"):
+        frame = next(each for each in demo_report.tables if each.id == f"S16-{name}").frame
+        assert set(frame["family"]) == {name}

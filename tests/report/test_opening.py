@@ -1,0 +1,90 @@
+"""The first page in words: every number in it is one of the tables', and it says what must not be concluded."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from core.analysis.verdicts import UNDECIDED
+from core.report import html, latex, markdown
+from core.report.cells import number
+from core.report.model import CAUTIONS, WORDS, Opening, Report
+
+
+def frame(report: Report, id_: str) -> pd.DataFrame:
+    return next(each for each in report.tables if each.id == id_).frame
+
+
+@pytest.fixture(scope="session")
+def said(demo_report: Report) -> Opening:
+    assert demo_report.opening is not None
+    return demo_report.opening
+
+
+def test_each_evaluator_has_a_sentence_on_drift_scatter_and_flip_risk(demo_report: Report, said: Opening) -> None:
+    assert list(said.evaluators) == sorted(frame(demo_report, "S1")["evaluator"].unique())
+    for sentences in said.evaluators.values():
+        assert [each.partition(":")[0] for each in sentences] == ["Drift", "Scatter", "Flip risk"]
+        assert all(re.search(r"n = \d+ items", each) for each in sentences)
+
+
+def test_the_worst_family_of_each_sentence_is_that_of_the_tables(demo_report: Report, said: Opening) -> None:
+    rows, risks = frame(demo_report, "S1"), frame(demo_report, "T13")
+    rows = rows[rows["tests"] != ""]
+    for name, (drift, scatter, risk) in said.evaluators.items():
+        own = rows[rows["evaluator"] == name]
+        claimed = own[own["drift"].str.startswith("drifts")]
+        worst = (claimed if len(claimed) else own).sort_values("median_percent", key=abs).iloc[-1]
+        assert worst["label"].replace("-", " ") in drift
+        assert number(abs(worst["median_percent"]), digits=1) in drift
+        assert f"n = {worst['n_items']} items" in drift
+        wide = own.sort_values("median_abs_percent").iloc[-1]
+        assert f"{wide['label'].replace('-', ' ')}" in scatter
+        assert f"{number(wide['abs_low'], digits=1)} to {number(wide['abs_high'], digits=1)} %" in scatter
+        assert f"{wide['median_abs_percent'] / wide['null_band']:.1f} times" in scatter
+        own = risks[(risks["evaluator"] == name) & (risks["axis"] != "null")]
+        flips = own.sort_values("iqr_risk").iloc[-1]
+        assert flips["family"].replace("-", " ") in risk
+        assert f"in {flips['iqr_risk']:.0f} (" in risk
+
+
+def test_an_undecided_worst_drift_says_what_it_would_have_shown(demo_report: Report, said: Opening) -> None:
+    rows = frame(demo_report, "S1")
+    row = rows[(rows["evaluator"] == "grounding-judge") & (rows["label"] == "vertical-flip")].iloc[0]
+    assert row["drift"] == UNDECIDED
+    assert f"a drift from {row['detectable']:.2f} % on would have shown" in said.evaluators["grounding-judge"][0]
+
+
+def test_what_must_not_be_concluded_follows_the_tables(demo_report: Report, said: Opening) -> None:
+    told = " ".join(said.cautions)
+    rows = frame(demo_report, "S1")
+    rows = rows[rows["tests"] != ""]
+    assert f"{(rows['drift'] == UNDECIDED).sum()} of {len(rows)} drifts are undecided" in told
+    assert f"cut the object of {frame(demo_report, 'S-cut')['cut_items'].max()} items" in told
+    assert "nobody was asked about pairs of these runs" in told
+    assert "blur, which moves nothing" in told
+    assert "89 pairs without a score" in told
+
+
+def test_it_says_what_was_audited(demo_report: Report, said: Opening) -> None:
+    told = " ".join(said.audited)
+    for word in ("3 evaluators", "252 items", "corpus demo", "47 probes", "vertical flip", "template", "language en"):
+        assert word in told
+
+
+@pytest.mark.parametrize(
+    ("written", "escape"),
+    [(markdown.markdown, markdown.escaped), (latex.latex, latex.escaped),
+     (lambda report: html.html(report, interactive=False), html.escape)],
+    ids=["markdown", "latex", "html"],
+)  # fmt: skip
+def test_every_format_opens_with_the_words_then_the_summary_then_the_papers_tables(
+    demo_report: Report, said: Opening, written, escape
+) -> None:
+    text = written(demo_report)
+    for sentence in (*said.audited, *said.cautions, *(each for own in said.evaluators.values() for each in own)):
+        assert escape(sentence) in text
+    places = [text.index(each) for each in (WORDS, CAUTIONS, "Summary", "Tables of the paper", "Figures</h2>"
+                                            if "<h2>" in text else "Figures", "Further tables")]  # fmt: skip
+    assert places[:4] == sorted(places[:4])
+    assert places[3] < places[5]

@@ -268,7 +268,8 @@ def _found(
         return None if made is None else {name: getattr(made, name) for name in _EFFECT}
 
     key = (evaluator, group.probes, group.against, corpus, margin, whole, view.looked, np.packbits(chosen).tobytes())
-    return table.kept.effects.get(key, work)
+    found: Mapping[str, object] | None = table.kept.effects.get(key, work)
+    return found
 
 
 def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus", "tests")) -> pd.DataFrame:

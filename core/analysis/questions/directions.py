@@ -13,9 +13,9 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.needs import several_corpora
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import ALPHA, LEAST_N
+from core.analysis.verdicts import ALPHA
 from core.probes.base import BASE_CAPTION
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement
 

@@ -147,12 +147,17 @@ def crossed_model(
     )
 
 
+_LARGEST = 1e150
+
+
 def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
     n, k = x.shape
     if n <= k:
         return f"{n} rows for {k} fixed effects"
     if np.linalg.matrix_rank(x) < k:
         return "the fixed effects cannot be told apart"
+    if np.abs(y).max() > _LARGEST:
+        return f"scores beyond {_LARGEST:g} have no square"
     left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
     return "nothing remains beside the fixed effects" if np.abs(left).max() <= 1e-12 * np.abs(y).max() else ""
 

@@ -101,6 +101,7 @@ def test_one_intercept_alone_is_statsmodels_random_intercept() -> None:
         (lambda frame: (frame["score"][:3], design(frame)[:3], frame["source"][:3], frame["label"][:3]), "3 rows"),
         (lambda frame: (frame["score"], np.ones((len(frame), 2)), frame["source"], frame["label"]), "told apart"),
         (lambda frame: (frame["x"], design(frame), frame["source"], frame["label"]), "nothing remains"),
+        (lambda frame: (1e200 * frame["score"], design(frame), frame["source"], frame["label"]), "no square"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_fitted_has_no_effect_and_says_why(change: object, note: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, with_holm
-from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, in_order
+from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_order
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
@@ -183,11 +183,8 @@ def _balanced() -> Question:
         Column("balanced", "Balanced mean [95 % CI]", digits=4, low="balanced_low", high="balanced_high"),
         Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"), _REMARK,
     )  # fmt: skip
-    make = Dots("over", "corpus", ("evaluator",), PLAIN, "balanced − mean", free=True)
-    said = "Balanced minus plain mean with its 95 % BCa interval; the line is no difference."
-    drawing = Drawing("F-balanced", title, said, make)
     return Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows,
-                    lambda table: _needs(table, "category", "coverage_bin"), (drawing,), "B.2")  # fmt: skip
+                    lambda table: _needs(table, "category", "coverage_bin"), paper="B.2")  # fmt: skip
 
 
 def _balanced_rows(view: View, options: Options) -> pd.DataFrame:

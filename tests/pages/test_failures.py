@@ -69,7 +69,7 @@ def test_a_card_says_that_the_edit_cut_the_object_and_the_filter_leaves_such_pai
 
 def test_what_was_not_measured_is_not_said_to_be_cut() -> None:
     assert cut_said(float("nan")) == cut_said(None) == cut_said(0.98) == ""
-    assert cut_said(0.914) == "The edit cut the object: 91 % of its mask is left in the image"
+    assert cut_said(0.914) == "The edit cut the object: 91\u00a0% of its mask is left in the image"
 
 
 def test_changed_words_are_marked_without_colour_alone(open_page: Open, elsewhere: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS
 from core.analysis.table import ScoreTable
@@ -18,7 +19,7 @@ from core.report.model import Opening
 
 Answers = Mapping[str, pd.DataFrame]
 
-NULL = "null_band"
+NULL = "null_median"
 """Column of the families' table that holds the median |%Δ| of edits that nobody can see."""
 
 _ASKS = (
@@ -112,21 +113,20 @@ def _against_null(row: pd.Series) -> str:
 
 
 def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
-    risks = answers.get("T13", pd.DataFrame())
-    if len(risks):
-        risks = risks[(risks["evaluator"] == name) & (risks["corpus"] == table.scope.corpus)]
-        risks = risks[risks["iqr_risk"].notna()] if len(risks) else risks
-    plain = risks[risks["axis"] != Axis.NULL.value] if len(risks) else risks
-    if not len(plain):
-        return "Flip risk: how often an edit would turn an order round is not known."
-    row = _largest(plain, plain["iqr_risk"])
-    null = risks.loc[risks["axis"] == Axis.NULL.value, "iqr_risk"]
-    floor = f", edits that nobody can see do so in {null.iloc[0]:.0f}" if len(null) else ""
+    """The gap of evidence of the whole family that asks for the largest."""
+    gaps = answers.get("S24", pd.DataFrame())
+    if len(gaps):
+        own = (gaps["evaluator"] == name) & (gaps["corpus"] == table.scope.corpus) & (gaps["of"] != CONTRAST)
+        gaps = gaps[own & gaps["value"].notna() & (gaps["axis"] != Axis.NULL.value)]
+    if not len(gaps):
+        return "Flip risk: how large a difference of two scores must be to be evidence is not known."
+    row = _largest(gaps, gaps["value"])
+    floor = f"; under edits that nobody can see, the limit is {row['null_d']:.3g}" if row["null_d"] >= 0 else ""
+    ends = "no interval" if math.isnan(row["low"]) else f"95 % interval {row['low']:.3g} to {row['high']:.3g}"
     return (
-        f"Flip risk: of 100 pairs of captions whose scores lie close together (a gap of 0.7 % of the spread of its "
-        f"usual scores), {_named(row['family'], row['axis'])} would turn the order round in {row['iqr_risk']:.0f} "
-        f"({_between(row, 'iqr_low', 'iqr_high', unit='')}, n = {int(row['n_items'])} items); a coin does so in 50"
-        f"{floor}."
+        "Flip risk: two scores count as different only where no edit that should not matter would often turn their "
+        f"order round; under {_named(row['family'], row['axis'])}, the worst here, {row['said']} ({ends}, "
+        f"{row['of_iqr']:.0f} % of the interquartile range of its scores, n = {int(row['n_items'])} items){floor}."
     )
 
 

@@ -11,7 +11,7 @@ from core.statistics.rank_tests import rank_sum, signed_rank
 
 FINE = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
 COARSE = st.integers(-3, 3).map(float)
-SIZES = (5, 9, 51, 60, 400)
+SIZES = (2, 5, 9, 13, 14, 40, 50, 51, 400)
 
 
 def _sample(values: st.SearchStrategy[float]) -> st.SearchStrategy[np.ndarray]:

@@ -49,7 +49,7 @@ def compare(
     An item counts once on a side, by the median over its probes. Where at least half of the items of the smaller
     side stand on the other side too, and the sides are different shifts of them (another run, evaluator, family …),
     the difference is the median of the items' own differences, and its interval a paired bootstrap. Otherwise it is
-    the difference of the two medians, the sides resampled independently.
+    the difference of the two medians, the sides resampled independently. Items of one source are resampled together.
 
     Args:
         a: one side; its shifts are of one evaluator.
@@ -102,10 +102,11 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What is compared of one side: numbers of the items, ascending, and their values, none of them NaN."""
+    """What is compared of one side: numbers of the items, ascending, their values, none of them NaN, and sources."""
 
     items: np.ndarray
     values: np.ndarray
+    sources: np.ndarray | None
     stored: bool
 
 
@@ -154,13 +155,15 @@ class _Side:
 
     def _values(self, probes: list[str], measure: str, items: np.ndarray) -> _Values:
         if not probes:
-            return _Values(self._numbers[:0], np.empty(0), stored=False)
+            return _Values(self._numbers[:0], np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
         values = found.percent if measure == "percent" else self._standardised(found)
         kept = items & ~np.isnan(values)
         order = np.argsort(self._numbers[kept])
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
-        return _Values(self._numbers[kept][order], values[kept][order], stored)
+        sources = self._view.table.sources
+        of = None if sources is None else sources[kept][order]
+        return _Values(self._numbers[kept][order], values[kept][order], of, stored)
 
     def _standardised(self, changes: Changes) -> np.ndarray:
         table, values = self._view.table, np.full(len(changes.delta), math.nan)
@@ -174,7 +177,7 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     shown = _difference(a, b, pairing)
     sides: dict[str, float] = {}
     for name, own in (("a", a), ("b", b)):
-        found = median_bca(own.values)
+        found = median_bca(own.values, groups=own.sources)
         sides |= {f"{name}_value": found.estimate, f"{name}_low": found.low, f"{name}_high": found.high,
                   f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
@@ -207,9 +210,12 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
     least = min(len(a.items), len(b.items))
     if pairing and least and 2 * len(both) >= least:
         one, other = a.values[in_a], b.values[in_b]
-        wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90))
+        groups = None if a.sources is None else a.sources[in_a]
+        wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90), groups=groups)
         test = paired_test(other, one)
         return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
-    wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90))
+    known = [np.arange(len(each.items)) if each.sources is None else each.sources for each in (a, b)]
+    groups = None if a.sources is None and b.sources is None else (known[0], known[1])
+    wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=groups)
     p = float(stats.mannwhitneyu(a.values, b.values).pvalue) if least else math.nan
     return _Found(wide, narrow, INDEPENDENT, len(both), least, "Mann-Whitney" if least else "none", p)

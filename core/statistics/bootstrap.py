@@ -193,9 +193,7 @@ def median_bca_levels(
     if sources is None:
         drawn, left_out = _at(finite, *_seeded_places(n, resamples, seed)), jackknife_medians(finite)
     else:
-        sources = sources[order]
-        drawn = _weighted_medians(finite, _seeded_counts(count, resamples, seed)[:, sources])
-        left_out = _weighted_medians(finite, (1 - np.eye(count, dtype=np.int16))[:, sources])
+        drawn, left_out = source_medians(finite, sources[order], resamples=resamples, seed=seed)
     if drawn.min() == drawn.max():
         said = f"{int((finite == estimate).sum())} of {n} values equal the median: exact bound"
         return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
@@ -205,6 +203,26 @@ def median_bca_levels(
         Interval(estimate, *bca_bounds(drawn, estimate=estimate, acceleration=a, level=at), n, level)
         for level, at in zip(levels, drawn_at, strict=True)
     )
+
+
+def source_medians(
+    values: np.ndarray, sources: np.ndarray, *, resamples: int = RESAMPLES, seed: int | tuple[int, ...] = RUN_SEED
+) -> tuple[np.ndarray, np.ndarray]:
+    """Medians of samples of whole sources, and of all sources but one each in turn.
+
+    Args:
+        values: finite, float64 [n].
+        sources: rank of each value's source, int [n], every rank from 0 to m - 1 there; m > 1.
+        resamples: number of samples of m sources.
+        seed: of the draws.
+
+    Returns:
+        float64 [resamples] and [m].
+    """
+    order = np.argsort(values, kind="stable")
+    ordered, of, count = values[order], sources[order], int(sources.max()) + 1
+    drawn = _weighted_medians(ordered, _seeded_counts(count, resamples, seed)[:, of])
+    return drawn, _weighted_medians(ordered, (1 - np.eye(count, dtype=np.int16))[:, of])
 
 
 def expanded(level: float, sources: int) -> float:
@@ -258,7 +276,7 @@ def _sources(groups: np.ndarray | None, present: np.ndarray) -> np.ndarray | Non
 
 
 @lru_cache(maxsize=8)
-def _seeded_counts(sources: int, resamples: int, seed: int) -> np.ndarray:
+def _seeded_counts(sources: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
     """How often each source is in each sample, int16 [resamples, sources]."""
     picks = np.random.default_rng(seed).integers(sources, size=(resamples, sources))
     counts = np.bincount((picks + sources * np.arange(resamples)[:, None]).ravel(), minlength=resamples * sources)

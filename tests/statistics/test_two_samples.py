@@ -71,3 +71,36 @@ def test_missing_values_are_left_out_and_infinite_ones_refused() -> None:
     assert difference([1.0, math.nan, 3.0], [0.0, 1.0]).n == 4
     with pytest.raises(InvalidInput, match="infinite"):
         difference([1.0, math.inf], [0.0, 1.0])
+
+
+def test_values_of_one_source_are_drawn_together_as_scipy_draws_sources() -> None:
+    rng = np.random.default_rng(4)
+    of = [np.repeat(np.arange(m), rng.integers(1, 6, m)) for m in (50, 40)]
+    sides = [rng.normal(size=each.max() + 1)[each] + rng.normal(scale=0.2, size=len(each)) for each in of]
+    members = [[side[own == source] for source in range(own.max() + 1)] for side, own in zip(sides, of, strict=True)]
+
+    def medians(a: np.ndarray, b: np.ndarray) -> float:
+        one, other = (
+            np.median(np.concatenate([members[k][int(at)] for at in drawn])) for k, drawn in enumerate((a, b))
+        )
+        return float(one - other)
+
+    expected = stats.bootstrap((np.arange(50), np.arange(40)), medians, n_resamples=2999, method="BCa",
+                               vectorized=False, rng=np.random.default_rng(1))  # fmt: skip
+    alone, found = difference(*sides), median_differences(*sides, levels=(0.95,), groups=(of[0], of[1]))[0]
+    assert (found.estimate, found.n) == (alone.estimate, len(of[0]) + len(of[1]))
+    assert found.high - found.low > 1.2 * (alone.high - alone.low)
+    error = expected.standard_error
+    assert found.low == pytest.approx(expected.confidence_interval.low, abs=0.35 * error)
+    assert found.high == pytest.approx(expected.confidence_interval.high, abs=0.35 * error)
+
+
+def test_sources_of_their_own_change_nothing_but_the_expansion_and_few_have_no_bounds() -> None:
+    rng = np.random.default_rng(5)
+    one, other = rng.normal(size=400), rng.normal(size=400)
+    plain, grouped = (median_differences(one, other, levels=(0.95,), groups=groups)[0]
+                      for groups in (None, (np.arange(400), np.arange(400))))  # fmt: skip
+    assert grouped.low == pytest.approx(plain.low, abs=0.1 * (plain.high - plain.low))
+    few = median_differences(one, other, levels=(0.95,), groups=(np.arange(400) % 9, np.arange(400)))[0]
+    assert np.isnan(few.low)
+    assert "9 sources" in few.note

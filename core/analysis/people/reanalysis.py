@@ -122,7 +122,10 @@ def _compared(
     table: ScoreTable, evaluator: str, probes: tuple[str, ...], whole: np.ndarray, kept: np.ndarray
 ) -> dict[str, object]:
     every, less = (
-        median_bca(table.changes(evaluator, probes, cells=np.broadcast_to(cells, table.scores.shape)).percent)
+        median_bca(
+            table.changes(evaluator, probes, cells=np.broadcast_to(cells, table.scores.shape)).percent,
+            groups=table.sources,
+        )
         for cells in (whole, kept)
     )
     return {

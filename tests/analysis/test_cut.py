@@ -7,7 +7,7 @@ import pytest
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.questions.cut import ALL_ITEMS, SMALL_TURNS, UNCUT
 from core.analysis.reading import read_table
-from core.analysis.table import ScoreTable
+from core.analysis.table import Kept, ScoreTable
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
 from tests.analysis.made_runs import raw, shifts
@@ -46,7 +46,8 @@ def test_an_item_is_left_out_where_one_of_the_turns_cut_its_object(table: ScoreT
 def test_the_balance_counts_every_scored_item_once(table: ScoreTable) -> None:
     asked = question(table, "S-balance")
     frame = asked.compute(table.view(), Options())
-    expected = pd.crosstab(table.items["category"], table.items["coverage_bin"], margins=True, margins_name="all")
+    items = raw(table="items").drop_duplicates("item")
+    expected = pd.crosstab(items["category"], items["coverage_bin"], margins=True, margins_name="all")
     found = frame.drop(columns="corpus").set_index("category")
     pd.testing.assert_frame_equal(found[expected.columns], expected, check_names=False, check_dtype=False)
     assert {column.name for column in asked.columns} <= set(frame)
@@ -56,7 +57,7 @@ def test_without_masks_nothing_is_said_to_be_cut(table: ScoreTable) -> None:
     from dataclasses import replace
 
     blind = np.full_like(table.diagnostics["object_kept"], np.nan)
-    bare = replace(table, diagnostics={**table.diagnostics, "object_kept": blind}, _kept={}, _masks={}, _signs=[])
+    bare = replace(table, diagnostics={**table.diagnostics, "object_kept": blind}, kept=Kept())
     assert "takes a corpus with masks" in question(bare, "S-cut").needs(bare)
 
 

@@ -362,9 +362,31 @@ def test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap(
         assert row["iqr_risk"] == pytest.approx(risk(own, 0.007 * spread), abs=1e-9)
         assert wide.loc[row["label"], "risk_0.003"] == pytest.approx(risk(own, 0.003 * span), abs=1e-9)
         assert wide.loc[row["label"], "risk_0.007"] == row["value"] <= 50
-        floor = risk(of(plain, evaluator=evaluator, family="null"), 0.007 * spread)
+        unseen = of(plain, evaluator=evaluator, family="null")
+        if row["label"] == "cheap, expensive vs neutral":  # of things alone, and so is its floor
+            unseen = unseen[unseen["category"] != "person"]
+        floor = risk(unseen, 0.007 * spread)
         assert row["iqr_null_risk"] == pytest.approx(floor, abs=1e-9)
         assert row["family"] == "null" or row["iqr_over"] == pytest.approx(row["iqr_risk"] - floor, abs=1e-9)
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_below_the_gap_of_evidence_one_pair_in_twenty_flips_and_above_it_fewer(
+    answer: Answer, scores: pd.DataFrame, rows: pd.DataFrame, clean: pd.DataFrame, evaluator: str
+) -> None:
+    found = of(answer("S24"), evaluator=evaluator)
+    spread = np.subtract(*np.nanquantile(clean[evaluator], [0.75, 0.25]))
+    plain = rows[~rows["control"] | (rows["family"] == "null")].dropna(subset=["delta"])
+    stored = of(scores, evaluator=evaluator)
+    assert len(found) == 12
+    for _, row in found.iterrows():
+        own, gap = of(plain, evaluator=evaluator, family=row["family"]), row["value"]
+        if row["of"] != "whole family":
+            own = contrast(stored, own, row["label"])
+        assert row["n_items"] == own["item"].nunique()
+        assert risk(own, gap + 1e-9) < 5 + 1e-9
+        assert gap == 0 or risk(own, gap - 1e-9) >= 5 - 1e-9
+        assert row["of_iqr"] == pytest.approx(100 * gap / spread)
 
 
 @pytest.fixture(scope="module")
@@ -435,7 +457,7 @@ def test_a_wider_margin_calls_more_invariant_and_changes_no_number(answer: Answe
     narrow, wide = answer("S1", margin=0.1), answer("S1", margin=20.0)
     small, claims = (
         ["no drift beyond the margin", "drifts, within the margin"],
-        ["drift", "scatter", "conflict", "needed"],
+        ["drift", "scatter", "conflict", "needed", "beyond", "beyond_low", "beyond_high"],
     )
     assert narrow["drift"].isin(small).sum() < wide["drift"].isin(small).sum()
     pd.testing.assert_frame_equal(narrow.drop(columns=claims), wide.drop(columns=claims))

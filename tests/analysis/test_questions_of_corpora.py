@@ -19,6 +19,7 @@ from tests.analysis.questions_reference import assert_corrected, assert_shift, o
 from tests.analysis.two_corpora import EVALUATORS, OTHER, REFERENCE, audit_distance, split_shipped
 
 Answer = Callable[..., pd.DataFrame]
+FOUR = ("American", "European", "Asian", "African")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_a_flip_of_every_corpus_together_has_a_row_of_its_own(answer: Answer, ro
 
 @pytest.mark.parametrize(
     ("id_", "family", "words"),
-    [("T9", "vertical-flip", ()), ("T10", "cultural", ("American", "European", "Asian", "African")),
+    [("T9", "vertical-flip", ()), ("T10", "cultural", FOUR),
      ("T11", "economic", ("cheap", "expensive"))],
 )  # fmt: skip
 def test_subsets_are_medians_of_each_item_s_mean_corpus_by_corpus(
@@ -132,10 +133,17 @@ def test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference(
     sources = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
     assert set(found["corpus"]) == {REFERENCE, OTHER} - {held}
     plain = rows[~rows["control"] & (rows["family"] != "null")]
-    assert set(found["family"]) == set(plain["family"])
-    assert len(found) == plain["family"].nunique() * len(EVALUATORS)
+    whole = found[found["of"] == "whole family"]
+    subsets = {"vertical flip": ("vertical-flip", ()), "cultural subset": ("cultural", FOUR),
+               "economic subset": ("economic", ("cheap", "expensive"))}  # fmt: skip
+    assert set(whole["family"]) == set(plain["family"]) - {"vertical-flip"}
+    assert set(found["family"]) - set(whole["family"]) == set(subsets)
+    assert len(found) == found["family"].nunique() * len(EVALUATORS)
     for _, row in found.iterrows():
-        own = of(plain, evaluator=row["evaluator"], family=row["family"])
+        family, words = subsets.get(row["family"], (row["family"], ()))
+        own = of(plain, evaluator=row["evaluator"], family=family)
+        own = own[own["modifier"].isin(words)] if words else own
+        own = own[own["category"] != "person"] if row["family"] == "economic subset" else own
         items = own.groupby(["corpus", "item"])["delta"].median().dropna()
         expected, here = items[held].median(), items[row["corpus"]]
         assert row["reference_median"] == pytest.approx(expected)

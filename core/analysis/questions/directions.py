@@ -86,8 +86,10 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
                                       **own}))  # fmt: skip
     shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     if shifts.empty or not (shifts["corpus"] == held).any():
-        return pd.DataFrame(columns=[*_AGREED, "of", "same", "between"])
+        return pd.DataFrame(columns=_SHOWN)
     found = direction_agreement(shifts, reference=held, by=("evaluator", "family"))
+    if found.empty:
+        return pd.DataFrame(columns=_SHOWN)
     found = found.assign(**{name: 100 * found[name] for name in ("agreement", "low", "high")})
     found["same"] = [{True: "same", False: "opposite"}.get(each, "") for each in found["same_direction"]]
     apart = {key: between(_medians(view, *key)) for key in dict.fromkeys(_cells(found))}
@@ -99,11 +101,12 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
     whole["place"] = whole["family"].map(order)
     # the sort is stable, so that a summary stays behind the corpora that it is of
     whole = whole.sort_values(["evaluator", "place"], kind="stable", ignore_index=True)
-    return whole[[*_AGREED, "of", "same", "between"]]
+    return whole[_SHOWN]
 
 
 _AGREED = ("evaluator", "family", "corpus", "reference_median", "median", "same_direction", "agreement", "low", "high",
            "n_items", "note")  # fmt: skip
+_SHOWN = [*_AGREED, "of", "same", "between"]
 
 
 def _cells(found: pd.DataFrame) -> list[tuple[str, str]]:

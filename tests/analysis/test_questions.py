@@ -385,7 +385,7 @@ def test_below_the_gap_of_evidence_one_pair_in_twenty_flips_and_above_it_fewer(
             own = contrast(stored, own, row["label"])
         assert row["n_items"] == own["item"].nunique()
         assert risk(own, gap + 1e-9) < 5 + 1e-9
-        assert gap == 0 or risk(own, gap - 1e-9) >= 5 - 1e-9
+        assert gap == 0 or risk(own, gap - 1e-9) >= 5 - 1e-3  # a step of single pairs
         assert row["of_iqr"] == pytest.approx(100 * gap / spread)
 
 

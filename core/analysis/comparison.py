@@ -215,7 +215,7 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
         test = paired_test(other, one)
         return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
     known = [np.arange(len(each.items)) if each.sources is None else each.sources for each in (a, b)]
-    groups = None if a.sources is None and b.sources is None else (known[0], known[1])
-    wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=groups)
+    of = None if a.sources is None and b.sources is None else (known[0], known[1])
+    wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=of)
     p = float(stats.mannwhitneyu(a.values, b.values).pvalue) if least else math.nan
     return _Found(wide, narrow, INDEPENDENT, len(both), least, "Mann-Whitney" if least else "none", p)

@@ -1,5 +1,6 @@
 """Both views through ``app.py``; what a browser alone can show stands in ``tests/browser/test_study.py``."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -316,7 +317,7 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
     if part == "outcomes":
         assert "n = 9 items" in texts(app)
     if part == "agreement":
-        assert "95 % CI" in texts(app)
+        assert re.search(r"95 % CI|no interval", texts(app))
 
 
 def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) -> None:

@@ -13,6 +13,7 @@ from core.analysis.flips.risk import IQR
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
+from core.analysis.verdicts import reached
 from core.report.build import build
 from core.report.card import card_report
 from core.report.cells import number
@@ -89,7 +90,8 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
     """Hold the card of the page and the printed one to the report's rows of the same families."""
     seen, keys = scope.only(), ["evaluator", "axis", "family"]
     of_report = written["S1"].assign(family=written["S1"]["label"]).set_index(keys)
-    at_gap = written["T13"].set_index(keys)[["iqr_risk", "iqr_low", "iqr_high"]]
+    flips, gaps = (rows[rows["of"] != "paper’s contrast"].set_index(keys) for rows in (written["T13"], written["S24"]))
+    at_gap = flips[["iqr_risk", "iqr_low", "iqr_high"]]
     shown, risk = card(files, seen).set_index(keys), risks(files, seen).set_index([*keys, "unit"])
     every = families(files, seen).set_index(keys)
     for frame in (every, shown):
@@ -103,14 +105,23 @@ def assert_card(files: Signature, scope: Narrowed, written: dict[str, pd.DataFra
         [evaluator, axis, f"{family} (of {row['n_families']})",
          said(row[["median_abs_percent", "abs_low", "abs_high"]], digits=2), str(row["n_items"]),
          said(at_gap.loc[(evaluator, axis, family)], digits=1),
-         "; ".join(filter(None, row[["drift", "scatter", "conflict"]]))]
+         number(flips.loc[(evaluator, axis, family), "iqr_null_risk"], digits=1),
+         said(gaps.loc[(evaluator, axis, family), ["value", "low", "high"]], digits=3), claimed(row)]
         for (evaluator, axis, family), row in of_report.loc[shown.index].join(shown[["n_families"]]).iterrows()
     ]  # fmt: skip
 
 
 def said(interval: pd.Series, *, digits: int) -> str:
     value, low, high = (number(each, digits=digits) for each in interval)
-    return value if pd.isna(interval.iloc[1]) else f"{value} [{low}, {high}]"
+    if pd.isna(interval.iloc[1]):
+        return value if pd.isna(interval.iloc[0]) else f"{value} (no interval)"
+    return f"{value} [{low}, {high}]"
+
+
+def claimed(row: pd.Series) -> str:
+    shown = reached(row["drift"], row["detectable"], row["needed"])
+    drifts = f"{row['drift']} ({shown})" if shown else row["drift"]
+    return "; ".join(filter(None, (drifts, row["scatter"], row["conflict"])))
 
 
 class Printed(HTMLParser):

@@ -53,14 +53,17 @@ def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     known = ~np.isnan(values)
     if not known.any():
         return np.full(len(counts), math.nan)
-    centred = values[known] - values[known].mean()
+    # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
+    _, power = np.frexp(np.abs(values[known]).max())
+    scaled = np.ldexp(values[known], -int(power))
+    centred = scaled - scaled.mean()
     own = counts[:, known].astype(np.float64)
     total, sums, squares = own.sum(axis=1), own @ centred, own @ centred**2
     some = total > 1
     variance = np.full(len(counts), math.nan)
     variance[some] = (squares[some] - sums[some] ** 2 / total[some]) / (total[some] - 1)
     tiny = 1e-12 * float((centred**2).max())  # a sample of one value repeated has no spread but rounding
-    return np.asarray(np.sqrt(np.where(variance > tiny, variance, math.nan)))
+    return np.asarray(np.ldexp(np.sqrt(np.where(variance > tiny, variance, math.nan)), int(power)))
 
 
 @lru_cache(maxsize=2)  # before and after, and every axis, have the same items as a rule

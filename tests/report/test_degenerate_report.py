@@ -78,7 +78,7 @@ def test_no_change_in_percent_of_a_negative_baseline_is_printed_anywhere(report:
         own = own[own["evaluator"] == "negative"]
         assert len(own), id_
         assert own["median_percent"].isna().all(), id_
-    assert of(report, "T15").frame.set_index("evaluator").loc["negative", ["before", "after"]].isna().all()
+    assert of(report, "T15").frame.set_index("evaluator").loc["negative", ["before", "after"]].isna().all(axis=None)
     assert "negative" not in set(of(report, "S8").frame["evaluator"])  # its levels have no percent change
 
 

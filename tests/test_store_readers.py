@@ -23,7 +23,7 @@ READERS = {
 }
 """Module of core or pages -> what it asks the store for, if not numbers of scores or shifts."""
 
-NOT_STORES = {"result", "found"}
+NOT_STORES = {"result", "found", "whole"}
 """Names of values with a method ``table`` or ``query`` that are no store."""
 
 

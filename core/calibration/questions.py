@@ -39,9 +39,8 @@ HOW = (
     "the total median |Δ| over the spread of the clean scores on the dev split, while Spearman's ρ with every other "
     "evaluator loses at most ε = 0.01 there and no family is moved past the 95 % interval of its uncalibrated shift. "
     "Rests on: shift corrects a known edit, so its held-out numbers are measured on stored scores; what orbit does to "
-    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement: python -m core calibrate … "
-    "--measure makes one. Each side is over the spread of its own clean scores: a calibration that only shrinks them "
-    "gains nothing."
+    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration makes "
+    "one). Each side is over the spread of its own clean scores: a calibration that only shrinks them gains nothing."
 )
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")

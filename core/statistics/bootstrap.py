@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.resamples import sample_counts, sample_medians
 
 RESAMPLES = 10_000
 """Bootstrap resamples of every interval. Source: paper A, A.6."""
@@ -219,10 +220,9 @@ def source_medians(
     Returns:
         float64 [resamples] and [m].
     """
-    order = np.argsort(values, kind="stable")
-    ordered, of, count = values[order], sources[order], int(sources.max()) + 1
-    drawn = _weighted_medians(ordered, _seeded_counts(count, resamples, seed)[:, of])
-    return drawn, _weighted_medians(ordered, (1 - np.eye(count, dtype=np.int16))[:, of])
+    drawn = sample_counts(len(values), resamples, sources=sources, seed=seed)
+    left_out = (1 - np.eye(int(sources.max()) + 1, dtype=np.int16))[:, sources]
+    return sample_medians(values, drawn), sample_medians(values, left_out)
 
 
 def expanded(level: float, sources: int) -> float:
@@ -273,23 +273,6 @@ def _sources(groups: np.ndarray | None, present: np.ndarray) -> np.ndarray | Non
         return None
     names, ranks = np.unique(np.asarray(groups).ravel()[present], return_inverse=True)
     return None if len(names) == len(ranks) else ranks
-
-
-@lru_cache(maxsize=8)
-def _seeded_counts(sources: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
-    """How often each source is in each sample, int16 [resamples, sources]."""
-    picks = np.random.default_rng(seed).integers(sources, size=(resamples, sources))
-    counts = np.bincount((picks + sources * np.arange(resamples)[:, None]).ravel(), minlength=resamples * sources)
-    return counts.reshape(resamples, sources).astype(np.int16)
-
-
-def _weighted_medians(ordered: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Median of each sample of values in order, from how often it has each, int [samples, n]; never of an empty one."""
-    below = np.cumsum(counts, axis=1, dtype=np.int32)
-    total = below[:, -1]
-    low, high = ((below <= place[:, None]).sum(axis=1) for place in ((total - 1) // 2, total // 2))
-    last = len(ordered) - 1
-    return np.asarray((ordered[np.minimum(low, last)] + ordered[np.minimum(high, last)]) / 2)
 
 
 def _places(n: int, resamples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:

@@ -11,8 +11,10 @@ import numpy as np
 from core.seeds import RUN_SEED
 
 
-def sample_counts(n: int, resamples: int, *, sources: np.ndarray | None = None, seed: int = RUN_SEED) -> np.ndarray:
-    """How often each of n values is in each sample, int32 [resamples, n].
+def sample_counts(
+    n: int, resamples: int, *, sources: np.ndarray | None = None, seed: int | tuple[int, ...] = RUN_SEED
+) -> np.ndarray:
+    """How often each of n values is in each sample, int16 [resamples, n].
 
     Args:
         n: number of values.
@@ -66,8 +68,8 @@ def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.asarray(np.ldexp(np.sqrt(np.where(variance > tiny, variance, math.nan)), int(power)))
 
 
-@lru_cache(maxsize=2)  # before and after, and every axis, have the same items as a rule
-def _drawn(n: int, resamples: int, seed: int) -> np.ndarray:
+@lru_cache(maxsize=8)  # cells of one number of sources share their draws
+def _drawn(n: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
     picks = np.random.default_rng(seed).integers(n, size=(resamples, n))
     counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(np.int32)
+    return counts.reshape(resamples, n).astype(np.int16)

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
-from core.analysis.verdicts import DRIFTS, MARGIN, TOO_FEW, UNDECIDED, agreed, drift, scatter
+from core.analysis.verdicts import DRIFTS, MARGIN, MOST_BEYOND, TOO_FEW, UNDECIDED, agreed, drift, scatter
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
-from core.statistics.power import reach
+from core.statistics.power import reach, side_needed
 from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
 
@@ -75,6 +75,8 @@ class Effect:
         scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift, in percent, that this n and spread would have shown with 80 % power.
         needed: items with which a drift of 0 would be shown to lie within the margin with 80 % power.
+        scatter_needed: items that would decide an undecided scatter with 80 % power, were its median |%Δ| (else its
+            share beyond the margin) as found; NaN beside any other claim.
         n_items: items with a %Δ.
         n_scored: items with a Δ: those that are tested.
         n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
@@ -104,6 +106,7 @@ class Effect:
     scatter: str
     detectable: float
     needed: float
+    scatter_needed: float
     n_items: int
     n_scored: int
     n_shifts: int
@@ -156,6 +159,7 @@ def effect(
         shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
         test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
         UNDECIDED if negative else scatter(size, beyond, margin=margin), power.detectable, power.needed,
+        math.nan if negative else _scatter_needed(size, beyond, margin=margin),
         len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
 
@@ -174,6 +178,14 @@ def _tested(changes: Changes, keep: np.ndarray) -> PairedTest:
 def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
     """A change in percent of a negative score has the wrong sign: none is given where a baseline is one."""
     return np.full(len(percent), math.nan) if negative else percent
+
+
+def _scatter_needed(size: Interval, beyond: Interval, *, margin: float) -> float:
+    """See :class:`Effect`: of the median where it is undecided, else of the share beyond the margin."""
+    if scatter(size, beyond, margin=margin) != UNDECIDED:
+        return math.nan
+    astride = size.low <= margin <= size.high
+    return side_needed(size, bound=margin) if astride else side_needed(beyond, bound=MOST_BEYOND)
 
 
 def _drift_of_delta(shift: Interval) -> str:

@@ -1,5 +1,6 @@
 """A metric's report: what it promises, and how far edits that change no meaning move it."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,8 +19,12 @@ from core.scoring.lab_result import LabRow
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import item_medians
+from core.statistics.power import side_needed
 
 ITEMS = 24
+WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
+"""What is found of a family beside the threshold; by its interval, never by the estimate alone."""
+
 THRESHOLD = 5.0
 """Percent; the least that a metric developer may want to hear of, not a constant of any paper."""
 PROBES = ("null", "vertical-flip", "horizontal-flip", "rotation", "blur", "cultural", "economic", "gender", "emotion")
@@ -35,7 +40,10 @@ class FamilyShift:
         size: median over items of an item's median |%Δ|, with its BCa interval over items.
         shift: median over items of an item's median %Δ, signed, likewise.
         missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
-        passed: whether ``size`` is at most the threshold; None where no pair has a %Δ.
+        verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
+            it lies astride or there is none; NOTHING where no pair has a %Δ.
+        needed: items that would decide it with 80 % power, were the size as found; NaN where it is decided or
+            nothing can be said.
     """
 
     family: str
@@ -43,7 +51,8 @@ class FamilyShift:
     size: Interval
     shift: Interval
     missing: int
-    passed: bool | None
+    verdict: str
+    needed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +74,18 @@ class MetricReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every promise was kept and no family moves it further than the threshold."""
+        """Whether every promise was kept and no family is shown to move it further than the threshold."""
         kept = all(each.passed for each in self.contract)
-        return kept and not self.failure and all(each.passed is not False for each in self.families)
+        return kept and not self.failure and all(each.verdict != BEYOND for each in self.families)
+
+    @property
+    def undecided(self) -> tuple[FamilyShift, ...]:
+        """Families of which these items show neither that they stay within the threshold nor that they do not."""
+        return tuple(each for each in self.families if each.verdict == UNDECIDED)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
-        return {**asdict(self), "passed": self.passed}
+        return {**asdict(self), "passed": self.passed, "undecided": [each.family for each in self.undecided]}
 
 
 def check_metric(
@@ -90,7 +104,7 @@ def check_metric(
         reference: a name, ``path/to/file.py:Name``, or any other reference.
         items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
         probes: those that expect the score to stay.
-        threshold: percent; a family whose median |%Δ| is larger fails.
+        threshold: percent; a family fails where the interval of its median |%Δ| lies above.
 
     Raises:
         InvalidInput: if the threshold, the count, the probes or the items cannot be used.
@@ -147,9 +161,18 @@ def _family(family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold
         for row in item:
             percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
     size, shift = median_bca(item_medians(np.abs(percent))), median_bca(item_medians(percent))
-    passed = None if not size.n else bool(size.estimate <= threshold)
+    verdict = _verdict(size, threshold)
+    needed = side_needed(size, bound=threshold) if verdict == UNDECIDED else math.nan
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, passed)
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed)
+
+
+def _verdict(size: Interval, threshold: float) -> str:
+    if not size.n:
+        return NOTHING
+    if size.high <= threshold:
+        return WITHIN
+    return BEYOND if size.low > threshold else UNDECIDED
 
 
 def _is_baseline(row: LabRow) -> bool:

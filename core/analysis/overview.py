@@ -7,6 +7,7 @@ import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
 from core.analysis.flips.risk import BY, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.over_null import beside_null
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.probes.base import Axis
@@ -48,8 +49,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
         families: what :func:`family_contrasts` returned for it; None: worked out now.
 
     Returns:
-        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, null_median
-        (:meth:`core.analysis.table.View.null_median`). Empty where there are no shifts. Who has no row is named by
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, and those of
+        :func:`core.analysis.over_null.beside_null`. Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
     table = family_contrasts(view) if families is None else families
@@ -59,10 +60,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     ranked = cells.sort_values(order, ascending=[False, False, False, True])
     worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
-    worst["null_median"] = [
-        view.null_median(str(each.evaluator), str(each.corpus)) for each in worst.itertuples()
-    ]  # fmt: skip
-    return worst
+    return beside_null(view, worst)
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:

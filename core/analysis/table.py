@@ -424,12 +424,16 @@ class View:
         """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
         return self.table.shifts(evaluator, probes, against=against, cells=self.cells)
 
-    def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
-        """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""
+    def null_size(self, evaluator: str) -> np.ndarray:
+        """|%Δ| of every item under edits that nobody can see, float64 [N]; NaN where none was scored."""
         probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
         if not probes:
-            return np.empty(0)
-        size = self.changes(evaluator, probes).size[self.items & self.table.of_corpus(corpus)]
+            return np.full(len(self.items), math.nan)
+        return self.changes(evaluator, probes).size
+
+    def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
+        """|%Δ| of the slice's items under edits that nobody can see, float64; items without one are left out."""
+        size = self.null_size(evaluator)[self.items & self.table.of_corpus(corpus)]
         return np.asarray(size[~np.isnan(size)])
 
     def null_median(self, evaluator: str, corpus: str) -> float:

@@ -37,6 +37,9 @@ NO_SCORE = "no score"
 SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 """What is said of an evaluator whose scores cannot show a shift, instead of praise."""
 
+FURTHER = "further than null edits"
+NO_FURTHER = "no further than null edits"
+
 CLAIMS = (DRIFTS, DRIFTS_WITHIN)
 """Drifts that a test has to bear out."""
 
@@ -89,6 +92,23 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
     return HOLDS if beyond.high < MOST_BEYOND else UNDECIDED
 
 
+def against_null(over: Interval) -> str:
+    """Say whether items move further than under edits that nobody can see.
+
+    Args:
+        over: 95 % interval of the median of the items' |%Δ| less their own |%Δ| under null edits.
+
+    Returns:
+        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else UNDECIDED; TOO_FEW below
+        LEAST_N.
+    """
+    if over.n < LEAST_N:
+        return TOO_FEW
+    if over.low > 0:
+        return FURTHER
+    return UNDECIDED if over.high > 0 else NO_FURTHER
+
+
 @dataclass(frozen=True, slots=True)
 class Agreed:
     """A drift beside its corrected test.
@@ -129,3 +149,15 @@ def reached(found: str, detectable: float, needed: float) -> str:
         return ""
     more = "" if math.isnan(needed) else f"; {needed:.0f} items would show that it lies within the margin if it is 0"
     return f"a drift from {detectable:.2f} % on would have shown{more}"
+
+
+def settled(found: str, needed: float) -> str:
+    """Say beside an undecided scatter how many items would decide it; empty beside any other claim.
+
+    Args:
+        found: the scatter.
+        needed: see :class:`core.analysis.effects.Effect`, ``scatter_needed``.
+    """
+    if found != UNDECIDED or math.isnan(needed):
+        return ""
+    return f"were it as found here, {needed:.0f} items would decide it"

@@ -10,7 +10,7 @@ from core.analysis.overview import card_risks, fairness_card, family_contrasts, 
 from core.analysis.questions.controls import sentences
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
-from core.analysis.verdicts import reached
+from core.analysis.verdicts import reached, settled
 from core.charts.fairness import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -127,10 +127,14 @@ def _row(row: pd.Series, risks: Risks) -> str:
 
 
 def claims(row: pd.Series) -> str:
-    """What may be claimed of a family; beside an undecided drift what would have shown, and where the test differs."""
-    said = reached(row["drift"], row["detectable"], row["needed"])
-    drifts = f"{row['drift']}{f' ({said})' if said else ''}"
-    return "; ".join(each for each in (drifts, row["scatter"], row["conflict"]) if each)
+    """What may be claimed of a family; beside an undecided claim what would decide it, and where the test differs."""
+    drifts = _beside(row["drift"], reached(row["drift"], row["detectable"], row["needed"]))
+    scatters = _beside(row["scatter"], settled(row["scatter"], row["scatter_needed"]))
+    return "; ".join(each for each in (drifts, scatters, row["than_null"], row["conflict"]) if each)
+
+
+def _beside(claim: str, said: str) -> str:
+    return f"{claim} ({said})" if said else claim
 
 
 def _with(value: float, low: float, high: float, *, digits: int) -> str:

@@ -109,7 +109,10 @@ def _against_null(row: pd.Series) -> str:
     if floor == 0:
         return ", where edits that nobody can see move it by nothing"
     times = row["median_abs_percent"] / floor
-    return f", {times:.1f} times the {_size(floor)} of edits that nobody can see"
+    over, way = number(abs(row["over_null"]), digits=1), "more" if row["over_null"] >= 0 else "less"
+    ends = _between(row, "over_null_low", "over_null_high", unit="")
+    return (f", {times:.1f} times the {_size(floor)} of edits that nobody can see (held against itself, the middle "
+            f"item moves by {over} percentage points {way} than under those, {ends})")  # fmt: skip
 
 
 def _risk(name: str, table: ScoreTable, answers: Answers) -> str:

@@ -67,6 +67,29 @@ def reach(interval: Interval, *, margin: float) -> Reach:
     return Reach(found, math.nan if math.isnan(equal) else math.ceil(interval.n * equal**2))
 
 
+def side_needed(interval: Interval, *, bound: float) -> float:
+    """Items with which a 95 % interval lies on one side of a bound with probability POWER, were the truth as estimated.
+
+    n · ((z₀.₉₇₅ + z₀.₈) · SE / |estimate - bound|)² [1]; the standard error as in :func:`reach`.
+
+    Args:
+        interval: of the estimate, from n items.
+        bound: in its unit.
+
+    Returns:
+        NaN where the interval has no width or the estimate is the bound.
+
+    Example:
+        >>> side_needed(Interval(2.0, 0.04, 3.96, 100, 0.95), bound=1.0)
+        785
+    """
+    width, away = interval.high - interval.low, abs(interval.estimate - bound)
+    if not (width > 0 and away > 0):
+        return math.nan
+    error = width / (2 * float(ndtri((1 + interval.level) / 2)))
+    return math.ceil(interval.n * (FOUND * error / away) ** 2)
+
+
 def rescaled(detectable: float, *, n: int, planned: int) -> float:
     """What :class:`Reach` calls detectable, for another number of items of the same spread: it falls with √n.
 

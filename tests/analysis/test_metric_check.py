@@ -148,23 +148,50 @@ def test_the_template_passes_its_own_check() -> None:
     assert by_family["horizontal-flip"].size.estimate == 0.0
     assert by_family["horizontal-flip"].size.n == 4
     assert by_family["null"].size.n == 4
-    assert report.passed
 
 
-def test_a_family_above_the_threshold_fails(tmp_path: Path) -> None:
+@pytest.fixture
+def top_row(tmp_path: Path) -> str:
+    """A metric that reads the first row of the picture: a vertical flip moves it, a horizontal one does not."""
     code = Path(TEMPLATE.split(":")[0]).read_text(encoding="utf-8")
     scored = code.replace(
         "        words = caption", "        return 0.2 + image[0].mean() / 400\n        words = caption"
     )
     (tmp_path / "top_row.py").write_text(scored, encoding="utf-8")
+    return f"{tmp_path / 'top_row.py'}:MyMetric"
+
+
+def test_a_family_above_the_threshold_fails(top_row: str) -> None:
     items = catalogue().get("demo").load().items
-    report = check_metric(
-        f"{tmp_path / 'top_row.py'}:MyMetric", items, select(["vertical-flip", "horizontal-flip"]), count=5
-    )
-    verdicts = {each.family: each.passed for each in report.families}
-    assert verdicts["vertical-flip"] is False
-    assert verdicts["horizontal-flip"] is True
+    report = check_metric(top_row, items, select(["vertical-flip", "horizontal-flip"]), count=12, threshold=1.0)
+    verdicts = {each.family: each.verdict for each in report.families}
+    assert verdicts["vertical-flip"] == "beyond"
+    assert verdicts["horizontal-flip"] == "within"
     assert not report.passed
+
+
+def test_a_family_is_judged_by_its_interval_and_undecided_where_that_lies_astride(top_row: str) -> None:
+    items, probes = catalogue().get("demo").load().items, select(["vertical-flip"])
+    (flip,) = [each for each in check_metric(top_row, items, probes, count=12).families if each.axis != "null"]
+    assert flip.size.low < flip.size.estimate < flip.size.high
+    for threshold, verdict in (
+        (flip.size.high * 1.01, "within"),
+        (flip.size.low * 0.99, "beyond"),
+        ((flip.size.low + flip.size.estimate) / 2, "undecided"),
+        ((flip.size.high + flip.size.estimate) / 2, "undecided"),
+    ):
+        again = check_metric(top_row, items, probes, count=12, threshold=threshold)
+        (found,) = [each for each in again.families if each.axis != "null"]
+        assert found.verdict == verdict
+        assert (found.needed > 0) == (verdict == "undecided")
+        assert again.passed == (verdict != "beyond")
+        assert (found in again.undecided) == (verdict == "undecided")
+
+
+def test_few_items_decide_nothing() -> None:
+    report = check_metric(TEMPLATE, catalogue().get("demo").load().items, select(["horizontal-flip"]), count=4)
+    assert {each.verdict for each in report.families} == {"undecided"}
+    assert report.passed
 
 
 def test_an_item_counts_once_in_a_family_by_the_median_over_its_probes() -> None:

@@ -92,7 +92,16 @@ def test_every_family_is_what_its_plain_probes_do_to_items(answer: Answer, rows:
     for _, row in found.iterrows():
         assert_shift(row, of(plain, evaluator=row["evaluator"], family=row["label"]))
         null = of(plain, evaluator=row["evaluator"], family="null")
-        assert row["null_median"] == pytest.approx(null["percent"].abs().groupby(null["item"]).median().median())
+        floor = null["percent"].abs().groupby(null["item"]).median()
+        assert row["null_median"] == pytest.approx(floor.median())
+        own = of(plain, evaluator=row["evaluator"], family=row["label"])
+        over = (own["percent"].abs().groupby(own["item"]).median() - floor).dropna()
+        if row["label"] == "null":
+            assert math.isnan(row["over_null"])
+        else:
+            assert row["over_null"] == pytest.approx(over.median())
+            assert row["over_null_low"] <= over.median() <= row["over_null_high"]
+            assert (row["than_null"] == "further than null edits") == (row["over_null_low"] > 0)
     assert_corrected(found)
     assert set(found.loc[found["tests"] == "", "label"]) == {"blur", "null"}
 

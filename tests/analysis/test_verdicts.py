@@ -7,17 +7,21 @@ import pytest
 from core.analysis.verdicts import (
     DRIFTS,
     DRIFTS_WITHIN,
+    FURTHER,
     HOLDS,
     MOST_BEYOND,
+    NO_FURTHER,
     PARTS,
     SCATTERS,
     STILL,
     TOO_FEW,
     UNDECIDED,
+    against_null,
     agreed,
     drift,
     reached,
     scatter,
+    settled,
 )
 from core.statistics.bootstrap import LEAST_N, Interval
 
@@ -92,3 +96,22 @@ def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_ot
     assert reached(UNDECIDED, 1.234, math.nan) == "a drift from 1.23 % on would have shown"
     assert reached(UNDECIDED, math.nan, math.nan) == ""
     assert reached(STILL, 1.0, 10.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        ((0.1, 2.0), FURTHER),
+        ((-0.1, 2.0), UNDECIDED),
+        ((-2.0, 0.0), NO_FURTHER),
+        ((-2.0, -0.5), NO_FURTHER),
+    ],
+)
+def test_items_are_held_against_their_own_null_shift(over: tuple[float, float], expected: str) -> None:
+    assert against_null(Interval(1, *over, 10, 0.95)) == expected
+    assert against_null(Interval(1, *over, LEAST_N - 1, 0.95)) == TOO_FEW
+
+
+def test_only_an_undecided_scatter_says_what_would_decide_it() -> None:
+    assert settled(UNDECIDED, 412.0) == "were it as found here, 412 items would decide it"
+    assert (settled(SCATTERS, 412.0), settled(UNDECIDED, math.nan)) == ("", "")

@@ -120,6 +120,9 @@ def test_the_check_of_a_metric_ends_with_its_verdict(invoke: Invoke) -> None:
     passed = invoke("check", template, "--items", 3, "--probes", "horizontal-flip", "--json")
     assert passed.exit_code == 0
     assert json.loads(passed.stdout)["passed"] is True
+    assert json.loads(passed.stdout)["undecided"] == ["null", "horizontal-flip"]
     table = invoke("check", template, "--items", 3, "--probes", "horizontal-flip")
     assert "horizontal-flip" in table.stdout
+    assert "undecided, 3 items show neither: null, horizontal-flip" in table.stderr
+    assert invoke("check", template, "--items", 3, "--probes", "horizontal-flip", "--strict").exit_code == 1
     assert invoke("check", "nowhere.py:Metric").exit_code == 2

@@ -14,6 +14,7 @@ from core.statistics.power import (
     least_agreement,
     reach,
     rescaled,
+    side_needed,
     smallest_effect,
     smallest_share,
     widest_agreement,
@@ -116,3 +117,21 @@ def test_votes_spread_evenly_agree_least() -> None:
     assert math.isnan(least_agreement(1, 3))
     assert widest_agreement(100, 3, 3) == widest_half(100)
     assert widest_agreement(100, 3, 2) == pytest.approx(2 / 3 * widest_half(100))
+
+
+def test_the_n_needed_shows_on_which_side_of_a_bound_a_median_lies_four_times_of_five() -> None:
+    rng, bound, truth = np.random.default_rng(11), 1.0, 1.35
+    told = [side_needed(median_bca(rng.normal(truth, 1.0, size=60)), bound=bound) for _ in range(5)]
+    assert all(each > 0 for each in told)
+    # were the truth as estimated: the error of 60 items, moved to where the truth is
+    widths = [each.high - each.low for each in (median_bca(rng.normal(truth, 1.0, size=60)) for _ in range(100))]
+    half = float(np.mean(widths)) / 2
+    needed = int(side_needed(Interval(truth, truth - half, truth + half, 60, 0.95), bound=bound))
+    above = [median_bca(rng.normal(truth, 1.0, size=needed), resamples=500).low > bound for _ in range(800)]
+    low, high = proportion_confint(sum(above), len(above), method="wilson")
+    assert low - 0.04 <= 0.8 <= high + 0.04
+
+
+def test_no_n_shows_on_which_side_a_median_lies_that_is_the_bound_or_has_no_interval() -> None:
+    for interval in (Interval(1.0, 0.5, 1.5, 40, 0.95), Interval(2.0, math.nan, math.nan, 3, 0.95)):
+        assert math.isnan(side_needed(interval, bound=1.0))

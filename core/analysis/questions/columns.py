@@ -42,6 +42,8 @@ TESTS = (
            "with 80 % power"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "
            "the margin, with 80 % power"),
+    Column("scatter_needed", "n for the scatter", digits=0, help="Items that would decide an undecided scatter with "
+           "80 % power, were it as found here"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),
 )  # fmt: skip
 """What stands behind the median of every shift."""

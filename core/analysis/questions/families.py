@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.analysis.effects import ALL, effects, family_groups
+from core.analysis.over_null import beside_null
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import (
     ABSOLUTE,
@@ -30,6 +31,16 @@ _NULL_BAND = Column(
     "Null edits",
     help="Median |%Δ| under edits that nobody can see: the noise floor of a family's median",
 )
+_OVER_NULL = (
+    Column("over_null", "Over null, pp [95 % CI]", signed=True, low="over_null_low", high="over_null_high",
+           help="Median over items of an item's |%Δ| less its own |%Δ| under edits that nobody can see"),
+    Column("than_null", "Beside null edits", kind="text", help="Further: the interval of what is over null lies above "
+           "0, so that items move further than their own noise floor"),
+)  # fmt: skip
+_HELD = (
+    "Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is held against. Over "
+    "null: each item held against itself, its |%Δ| less its own under null edits, in percentage points."
+)
 TESTED = "the families of its axis"
 """Family of tests of every family's row."""
 
@@ -40,11 +51,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
     whole = Question(
         "S1", "Every family: how far scores move although the meaning does not", "summary", "families",
-        f"{how(TESTED)} Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is "
-        "held against. "
-        f"{_READ}",
-        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, PERCENT, ABSOLUTE, _NULL_BAND, *TESTS), every_family, tests=TESTED,
-        asks=SHIFTS,
+        f"{how(TESTED)} {_HELD} {_READ}",
+        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, PERCENT, ABSOLUTE, _NULL_BAND, *_OVER_NULL, *TESTS),
+        every_family, tests=TESTED, asks=SHIFTS,
     )  # fmt: skip
     return (whole, *map(_of_axis, axes(table)))
 
@@ -72,10 +81,7 @@ def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame
     parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted]
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     rows = rows.sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
-    bands = {key: view.null_median(*key) for key in set(zip(rows["evaluator"], rows["corpus"], strict=True))}
-    return rows.assign(
-        null_median=[bands[key] for key in zip(rows["evaluator"], rows["corpus"], strict=True)]
-    ).reset_index(drop=True)
+    return beside_null(view, rows).reset_index(drop=True)
 
 
 def one_family(view: View, options: Options, family: str, *, pooled: bool = True) -> pd.DataFrame:
@@ -110,7 +116,7 @@ def _of_axis(axis: str) -> Question:
         return of_axes(view, options, (axis, Axis.NULL.value) if axis in IMAGES else (axis,))
 
     return Question(
-        f"S1-{axis}", title, IMAGES.get(axis, "words"), "families", f"{how(TESTED)} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, PERCENT, *TESTS), compute, figures=(drawing,), tests=TESTED, asks=SHIFTS,
-        part_of="S1",
+        f"S1-{axis}", title, IMAGES.get(axis, "words"), "families", f"{how(TESTED)} {_HELD} {_READ}",
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, PERCENT, *_OVER_NULL, *TESTS), compute, figures=(drawing,), tests=TESTED,
+        asks=SHIFTS, part_of="S1",
     )  # fmt: skip

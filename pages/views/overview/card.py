@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import not_on_card
-from core.analysis.verdicts import reached
+from core.analysis.verdicts import reached, settled
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
@@ -65,9 +65,23 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
         + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
     )
+    if said := _beside_null(row):
+        st.caption(said)
     if said := reached(row["drift"], row["detectable"], row["needed"]):
         st.caption(f"Undecided drift: {said}")
+    if said := settled(row["scatter"], row["scatter_needed"]):
+        st.caption(f"Undecided scatter: {said}")
     st.caption(_risk(row, risks), help=_RISK)
+
+
+def _beside_null(row: pd.Series) -> str:
+    """What the same items do under null edits, in words; empty where none was scored."""
+    if math.isnan(row["over_null"]):
+        return ""
+    said = str(row["than_null"])
+    interval = between(row["over_null_low"], row["over_null_high"], row["n_items"], scale=1)
+    return (f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
+            f"({interval})").replace("-", "−")  # fmt: skip
 
 
 def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
@@ -118,6 +132,9 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
             "n_families": percent("Of families"),
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
+            "over_null": percent("Over null, percentage points", format="%+.2f"),
+            "over_null_low": percent("CI low", format="%+.2f"), "over_null_high": percent("CI high", format="%+.2f"),
+            "than_null": "Beside null edits", "scatter_needed": percent("n for the scatter"),
         },
     )  # fmt: skip
     data_buttons(card, "fairness-card", key="overview.card.data")

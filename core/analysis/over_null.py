@@ -1,0 +1,44 @@
+"""Each family beside edits that nobody can see: do items move further than their own noise floor?
+
+Source: PROTOCOL section 3, *null edits*: what an evaluator does under them is no reaction to a visible edit.
+"""
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import median_over
+from core.analysis.table import View
+from core.analysis.verdicts import against_null
+from core.probes.base import Axis
+
+
+def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put what null edits do beside every family.
+
+    An item is held against itself: its |%Δ| under the family less its |%Δ| under the null edits, both medians over
+    probes; the median over items with its 95 % BCa interval. A family's median can lie above the null edits' although
+    half of the items move no further than theirs, and below it although most do.
+
+    Args:
+        view: of the table of scores.
+        rows: columns evaluator, corpus, axis, label (a family); one corpus a row.
+
+    Returns:
+        The rows with null_median (:meth:`core.analysis.table.View.null_median`), over_null, over_null_low,
+        over_null_high (in percentage points; NaN for the null edits themselves and where none was scored) and
+        than_null (:func:`core.analysis.verdicts.against_null`; empty likewise).
+    """
+    found = [_row(view, str(each.evaluator), str(each.corpus), str(each.label)) for each in rows.itertuples()]
+    names = ("null_median", "over_null", "over_null_low", "over_null_high", "than_null")
+    return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
+
+
+def _row(view: View, evaluator: str, corpus: str, family: str) -> tuple[float, float, float, float, str]:
+    median, table = view.null_median(evaluator, corpus), view.table
+    if table.axis_of(family) == Axis.NULL.value or np.isnan(median):
+        return median, np.nan, np.nan, np.nan, ""
+    probes = view.families().get(family, ())
+    own = view.changes(evaluator, probes).size - view.null_size(evaluator)
+    over = median_over(own, view.items & table.of_corpus(corpus), table.sources)
+    silent = table.silent(evaluator, corpus)
+    return median, over.estimate, over.low, over.high, silent or against_null(over)

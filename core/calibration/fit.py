@@ -100,8 +100,9 @@ class Fit:
         cap, at = max(weights.values()), self.test.lambdas.index(strength)
         return (
             f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
-            f"own scale; with {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
-            f"{cap:.3g}, so these numbers cannot fall by more than {100 * cap:.3g} %, whatever the scores are. "
+            f"own scale. With {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
+            f"{cap:.3g}, so no shift falls by more than {100 * cap:.3g} %, whatever the scores are, and a larger λ "
+            f"always lowers it further: the sweep cannot choose. "
             f"{self._shrunk(at)}Score the variants of the variants to measure it."
         )
 
@@ -111,9 +112,9 @@ class Fit:
         if np.isnan(share):
             return ""
         if share >= 1:
-            return "The clean scores' own spread, which every number here is divided by, does not shrink. "
+            return "The spread of the clean scores, which sensitivities are divided by, does not shrink. "
         return (
-            f"The clean scores' own spread, which every number here is divided by, shrinks to {100 * share:.1f} % of "
+            f"The spread of the clean scores, which sensitivities are divided by, shrinks to {100 * share:.1f} % of "
             "what it was: that much of the fall is no gain. "
         )
 

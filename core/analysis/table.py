@@ -63,11 +63,13 @@ class Kept:
     Args:
         changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
         effects: of :func:`core.analysis.effects.effects`, 2 kB each.
+        flips: of :class:`core.analysis.flips.risk.Shifts`, 1 kB each, a curve 4 kB.
     """
 
     def __init__(self) -> None:
         self.changes: Answers[Changes] = Answers(96)
         self.effects: Answers[Any] = Answers(8192)
+        self.flips: Answers[Any] = Answers(4096)
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +380,7 @@ class View:
             table.items["coverage_bin"], chosen.coverage_bins
         )
         self.cells = _cells(table, chosen)
-        self.looked = (chosen.sign, chosen.inside, chosen.accepted)
+        self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
 
     def of(self, evaluator: str) -> "View":

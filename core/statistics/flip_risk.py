@@ -20,11 +20,12 @@ References:
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
@@ -127,20 +128,52 @@ def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.
     if pairs.largest == 0:
         return Interval(found, math.nan, math.nan, pairs.n_items, level, "no interval: no two shifts differ")
 
-    def bounds(gap: float) -> Interval:
-        return intervals_of(pairs, (gap,), level=level)[0]
-
-    high = _turn(lambda gap: bounds(gap).high < risk, found, pairs.largest)
-    low = 0.0 if bounds(0.0).low < risk else _turn(lambda gap: bounds(gap).low < risk, 0.0, found)
-    return Interval(found, low, high, pairs.n_items, level)
+    low = (
+        0.0 if intervals_of(pairs, (0.0,), level=level)[0].low < risk else _end(pairs, found, risk, level, upper=False)
+    )
+    return Interval(found, low, _end(pairs, found, risk, level, upper=True), pairs.n_items, level)
 
 
-def _turn(passed: Callable[[float], bool], low: float, high: float) -> float:
-    """Where a statement that holds at the high end of a range begins to hold, to a thousandth of the range."""
-    for _ in range(10):
-        middle = (low + high) / 2
-        low, high = (low, middle) if passed(middle) else (middle, high)
-    return high
+def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: bool) -> float:
+    """Where a bound of the risk falls below a share, to a thousandth of the range in question.
+
+    Args:
+        found: gap from which on the risk itself does.
+        upper: of the upper bound, which falls below at a larger gap; else of the lower one, at a smaller.
+    """
+    start, end = (found, pairs.largest) if upper else (0.0, found)
+    close = (end - start) / 1000
+    gap = found
+    for _ in range(_STEPS):
+        share = _share_bounded_by(2 * risk, *_precision(pairs, gap), level, upper=upper)
+        last, gap = gap, min(max(pairs.gap_about(share / 2), start), end)
+        if abs(gap - last) <= close:
+            return gap
+
+    def above(gap: float) -> float:
+        bounds = intervals_of(pairs, (gap,), level=level)[0]
+        return risk - (bounds.high if upper else bounds.low)
+
+    if not start < end or above(start) > 0:
+        return start
+    return end if above(end) <= 0 else float(brentq(above, start, end, xtol=close))
+
+
+_STEPS = 5
+"""Tries to find a gap whose own precision leads back to it, before the range is searched."""
+
+
+def _share_bounded_by(
+    bound: float, effective: float, sources: int, disjoint: bool, level: float, *, upper: bool
+) -> float:
+    """Share of pairs whose upper (or lower) bound, from so many independent ones, is about a given one."""
+    share = bound
+    for _ in range(_STEPS):
+        reached = _bounds(share, effective, sources, disjoint, level)[upper]
+        if not 0 < reached < 1:
+            break
+        share = float(expit(logit(share) + logit(bound) - logit(reached)))
+    return share
 
 
 def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.95) -> Interval:

@@ -1,9 +1,11 @@
 """Pairs of shifts in order: what flip risk is counted from, exactly, and what its variance is made of."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from core.errors import InvalidInput
 
@@ -13,7 +15,8 @@ CURVE_ERROR = 1e-3
 _WORK = 1_000_000  # comparisons that the variance may cost; above, it is left a little too large
 _BINS = 32_768
 _FINE = 1e-7  # how closely a gap is looked for, as a share of the largest difference
-_FEW = 2_000  # shifts below which counting exactly takes no longer than the grid
+_FEW = 2_000  # shifts below which counting exactly at some gaps takes no longer than the grid
+_FEWEST = 100  # shifts below which looking for a gap does not
 
 
 class ShiftPairs:
@@ -80,9 +83,8 @@ class ShiftPairs:
         spread = float(np.ptp(self._values)) if n > 1 else 0.0
         if len(self._values) < _FEW or spread == 0 or not (gaps >= 0).all():
             return self.risks(gaps)
-        shares = np.bincount(((self._values - self._values[0]) * (_BINS / spread)).astype(np.intp), self._weights)
-        below = np.concatenate([[0.0], np.cumsum(shares)])
-        steps = np.minimum(gaps * (_BINS / spread), len(shares))
+        shares, below, step = self._grid
+        steps = np.minimum(gaps / step, len(shares))
         whole = steps.astype(np.intp)
         # pairs whose places differ by at least so many steps
         near, next_, far = (np.array([_apart(shares, below, lag) for lag in whole + more]) for more in range(3))
@@ -151,20 +153,53 @@ class ShiftPairs:
         """
         if self.n_items < 2:
             return math.nan
-        low, above = 0.0, self._risk(0.0) - risk
-        high, under = self.largest, -risk
-        if above < 0:
+        if self._risk(0.0) < risk:
             return 0.0
-        fine, halve = _FINE * high, False
-        while high - low > fine:
-            # false position, and every other time the middle, so that no step stalls it
-            middle = (low + high) / 2 if halve else low + (high - low) * above / (above - under)
-            halve = not halve
-            if not low < middle < high:
-                continue
-            found = self._risk(middle) - risk
-            low, above, high, under = (low, above, middle, found) if found < 0 else (middle, found, high, under)
+        low, high = self._between_places(risk)
+        fine = _FINE * self.largest
+        if high - low > fine:
+            # a risk that equals the share is not below it: no root
+            found = float(brentq(lambda gap: (self._risk(gap) - risk) or risk, low, high, xtol=fine))
+            high = found if self._risk(found) < risk else min(found + 2 * fine, high)
         return min(high, self._largest_within(high))
+
+    def gap_about(self, risk: float) -> float:
+        """The same to a few places of the grid, about 1e-4 of the largest difference; exact where shifts are few.
+
+        Args:
+            risk: in [0, 0.5]; 0 gives the largest difference.
+        """
+        if risk == 0:
+            return self.largest
+        if len(self._values) < _FEWEST or self.largest == 0:
+            return self.gap_at(risk)
+        return self._place(risk) * self._grid[2]
+
+    def _place(self, risk: float) -> int:
+        """How many places of the grid apart the risk falls below a share, about."""
+        shares, below, _ = self._grid
+        wanted, n = risk * self.n_items * (self.n_items - 1), self.n_items
+        few, many = 0, len(shares)
+        while many - few > 1:
+            lag = (few + many) // 2
+            # pairs within an item do not count: at most one item's weight each
+            few, many = (lag, many) if _apart(shares, below, lag) - n / 2 >= wanted else (few, lag)
+        return many
+
+    def _between_places(self, risk: float) -> tuple[float, float]:
+        """Gaps between which the risk falls below a share: a few places of the grid apart, where shifts are many."""
+        if len(self._values) < _FEWEST or self.largest == 0:
+            return 0.0, self.largest
+        place, (shares, _, step) = self._place(risk), self._grid
+        low, high = max(place - 4, 0) * step, min(place + 3, len(shares)) * step
+        return (low if self._risk(low) >= risk else 0.0), (high if self._risk(high) < risk else self.largest)
+
+    @cached_property
+    def _grid(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Weight of the shifts in each of _BINS places, the weight below each place, and the width of a place."""
+        scale = _BINS / self.largest
+        shares = np.bincount(((self._values - self._values[0]) * scale).astype(np.intp), self._weights)
+        return shares, np.concatenate([[0.0], np.cumsum(shares)]), 1 / scale
 
     def _largest_within(self, gap: float) -> float:
         """The largest difference between two shifts that is no larger than a gap."""

@@ -5,9 +5,11 @@ and how far apart must they lie so that it hardly ever does (:func:`evident_gaps
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,8 @@ from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import GAPS, TOLERATED, evident_gap, excess, intervals_of
 from core.statistics.shift_pairs import ShiftPairs
+
+A = TypeVar("A")
 
 SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
@@ -42,30 +46,93 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """How many there are of what."""
+
+    n_items: int
+    n_sources: int
+    n_shifts: int
+    n_missing: int
+
+
+class Shifts:
+    """Shifts of some probes, put in order when one asks for what is not known yet.
+
+    What was answered is kept with the table of scores: a filter by evaluator or family asks the same again.
+
+    Args:
+        view: of the table of scores.
+        evaluator, corpus: whose.
+        group: the probes, and what they are compared with.
+        keep: which items, bool [N].
+    """
+
+    def __init__(self, view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> None:
+        self._view, self._evaluator, self._group, self._kept = view, evaluator, group, view.table.kept.flips
+        self._items = view.items & keep & view.table.of_corpus(corpus)
+        self._key = (evaluator, group.probes, group.against, view.looked, np.packbits(self._items).tobytes())
+
+    @property
+    def counts(self) -> Counts:
+        """Items and sources that have a shift, shifts that were scored, and that were not."""
+        return self._ask("counts", lambda: self._ordered[1])
+
+    @property
+    def pairs(self) -> ShiftPairs:
+        """The shifts in order; items of one source are numbered so."""
+        return self._ordered[0]
+
+    def evident(self) -> Interval:
+        """See :func:`core.statistics.flip_risk.evident_gap`."""
+        return self._ask("evident", lambda: evident_gap(self.pairs))
+
+    def risk(self, d: float) -> Interval:
+        """See :func:`core.statistics.flip_risk.intervals_of`."""
+        return self._ask(("risk", d), lambda: intervals_of(self.pairs, (d,))[0])
+
+    def over(self, null: "Shifts", d: float) -> Interval:
+        """See :func:`core.statistics.flip_risk.excess`."""
+        return self._ask(("over", null._key, d), lambda: excess(self.pairs, null.pairs, d))
+
+    def curve(self, distances: tuple[float, ...]) -> np.ndarray:
+        """See :meth:`core.statistics.shift_pairs.ShiftPairs.curve`."""
+        return self._ask(("curve", distances), lambda: self.pairs.curve(np.array(distances)))
+
+    def _ask(self, what: Hashable, answer: Callable[[], A]) -> A:
+        found: A = self._kept.get((self._key, what), answer)
+        return found
+
+    @cached_property
+    def _ordered(self) -> tuple[ShiftPairs, Counts]:
+        items = np.flatnonzero(self._items)
+        delta, stored = self._view.shifts(self._evaluator, self._group.probes, against=self._group.against)
+        delta, stored = delta[:, items], stored[:, items]
+        scored = int((~np.isnan(delta)).sum())
+        pairs = ShiftPairs(delta, np.broadcast_to(items, delta.shape), self._view.table.sources)
+        return pairs, Counts(pairs.n_items, len(pairs.sources), scored, int(stored.sum()) - scored)
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """Shifts of one family under one evaluator in one corpus.
 
     Args:
         evaluator, corpus, axis, family: its name.
-        pairs: the shifts in order; items of one source are numbered so.
+        shifts: of the family's probes.
         null: those of the same items under edits that nobody can see; none where they were not audited.
         units: of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile
             range`` and ``standard deviation`` of its clean scores of the corpus, whatever the slice.
         reach: from the lowest to the highest of these clean scores.
-        n_shifts: shifts that were scored.
-        n_missing: shifts that were not.
     """
 
     evaluator: str
     corpus: str
     axis: str
     family: str
-    pairs: ShiftPairs
-    null: ShiftPairs
+    shifts: Shifts
+    null: Shifts
     units: dict[str, float]
     reach: float
-    n_shifts: int
-    n_missing: int
 
     @property
     def spread(self) -> float:
@@ -95,13 +162,24 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
     """
     cells, floor = [], Group("null", _null_probes(view))
     for evaluator, corpus in product(view.evaluators, view.corpora):
-        floors: dict[bytes, ShiftPairs] = {}
+        floors: dict[bytes, Shifts] = {}
+        units, reach = _units(view, evaluator, corpus)
         for group, keep in groups:
-            items = keep.tobytes()
-            if items not in floors:
-                floors[items] = _pairs(view, evaluator, corpus, floor, keep)[0]
-            cells.append(_cell(view, evaluator, corpus, group, keep, floors[items]))
+            null = floors.setdefault(keep.tobytes(), Shifts(view, evaluator, corpus, floor, keep))
+            axis = str(view.table.probes.loc[group.probes[0], "axis"])
+            shifts = Shifts(view, evaluator, corpus, group, keep)
+            cells.append(Cell(evaluator, corpus, axis, group.label, shifts, null, units, reach))
     return tuple(cells)
+
+
+def _units(view: View, evaluator: str, corpus: str) -> tuple[dict[str, float], float]:
+    """Units of a gap, and from the lowest to the highest clean score."""
+    table = view.table
+    clean = table.clean(evaluator)[table.of_corpus(corpus)]
+    clean = clean[~np.isnan(clean)]
+    units = {SCALE: table.span(evaluator), IQR: table.middle_half(evaluator, corpus),
+             SD: table.spread(evaluator, corpus)}  # fmt: skip
+    return units, float(np.ptp(clean)) if len(clean) else math.nan
 
 
 def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -114,28 +192,6 @@ def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _null_probes(view: View) -> tuple[str, ...]:
     """Edits that nobody can see, whichever families are looked at."""
     return tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
-
-
-def _pairs(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> tuple[ShiftPairs, int, int]:
-    """Shifts of some probes in order, how many were scored, and how many were not."""
-    table = view.table
-    items = np.flatnonzero(view.items & keep & table.of_corpus(corpus))
-    delta, stored = view.shifts(evaluator, group.probes, against=group.against)
-    delta, stored = delta[:, items], stored[:, items]
-    scored = int((~np.isnan(delta)).sum())
-    return ShiftPairs(delta, np.broadcast_to(items, delta.shape), table.sources), scored, int(stored.sum()) - scored
-
-
-def _cell(view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray, null: ShiftPairs) -> Cell:
-    table = view.table
-    pairs, scored, missing = _pairs(view, evaluator, corpus, group, keep)
-    clean = table.clean(evaluator)[table.of_corpus(corpus)]
-    clean = clean[~np.isnan(clean)]
-    units = {SCALE: table.span(evaluator), IQR: table.middle_half(evaluator, corpus),
-             SD: table.spread(evaluator, corpus)}  # fmt: skip
-    reach = float(np.ptp(clean)) if len(clean) else math.nan
-    axis = str(table.probes.loc[group.probes[0], "axis"])
-    return Cell(evaluator, corpus, axis, group.label, pairs, null, units, reach, scored, missing)
 
 
 def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
@@ -160,20 +216,19 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
         for gap, d in zip(gaps, distances, strict=True):
             found, null, over = _at(cell, d)
             told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
-            records.append((*_name(cell), *told, cell.pairs.n_items, cell.n_shifts, cell.n_missing, found.note))
+            records.append((*_name(cell), *told, *_counted(cell), found.note))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
 
 
 def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
     """Risk of a cell at a gap, the null family's, and the risk less that."""
     if math.isnan(d):
-        nothing = Interval(math.nan, math.nan, math.nan, cell.pairs.n_items, 0.95, _NO_SPAN)
+        nothing = Interval(math.nan, math.nan, math.nan, cell.shifts.counts.n_items, 0.95, _NO_SPAN)
         return nothing, math.nan, nothing
-    (found,) = intervals_of(cell.pairs, (d,))
-    null = float(cell.null.risks(np.array([d]))[0])
+    found, null = cell.shifts.risk(d), cell.null.risk(d).estimate
     if cell.is_null:
         return found, null, Interval(math.nan, math.nan, math.nan, found.n, found.level)
-    return found, null, excess(cell.pairs, cell.null, d)
+    return found, null, cell.shifts.over(cell.null, d)
 
 
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
@@ -190,15 +245,13 @@ def evident_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
         of_sd_high (in percent of the interquartile range and of the standard deviation of the evaluator's clean
         scores), null_d, null_low, null_high, null_of_iqr, n_items, n_sources, said (in words), note.
     """
-    records, floors = [], dict[ShiftPairs, Interval]()
+    records = []
     for cell in cells:
-        if cell.null not in floors:
-            floors[cell.null] = evident_gap(cell.null)
-        found, null = evident_gap(cell.pairs), floors[cell.null]
+        found, null = cell.shifts.evident(), cell.null.evident()
         ends = (found.estimate, found.low, found.high)
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
         floor = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
-        counts = (cell.pairs.n_items, len(cell.pairs.sources))
+        counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
         records.append((*_name(cell), *ends, *shares, *floor, *counts, _said(found, cell.reach), found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
@@ -236,11 +289,10 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
     """
     records = []
     for cell, distances in _distances(cells, gaps, unit):
-        wanted = np.array(distances)
-        risks = np.full(len(wanted), math.nan) if np.isnan(wanted).any() else cell.pairs.curve(wanted)
-        counts = (cell.pairs.n_items, cell.n_shifts, cell.n_missing)
+        known = not np.isnan(distances).any()
+        risks = cell.shifts.curve(tuple(distances)) if known else np.full(len(distances), math.nan)
         told = zip(gaps, distances, risks.tolist(), strict=True)
-        records += [(*_name(cell), gap, d, risk, *counts) for gap, d, risk in told]
+        records += [(*_name(cell), gap, d, risk, *_counted(cell)) for gap, d, risk in told]
     return pd.DataFrame(records, columns=[*BY, "gap", "d", "risk", "n_items", "n_shifts", "n_missing"])
 
 
@@ -252,6 +304,11 @@ _COLUMNS = (
 
 def _name(cell: Cell) -> tuple[str, ...]:
     return cell.evaluator, cell.corpus, cell.axis, cell.family
+
+
+def _counted(cell: Cell) -> tuple[int, int, int]:
+    counts = cell.shifts.counts
+    return counts.n_items, counts.n_shifts, counts.n_missing
 
 
 def _distances(cells: Iterable[Cell], gaps: Sequence[float], unit: str) -> Iterable[tuple[Cell, list[float]]]:

@@ -211,7 +211,7 @@ def make_plan(
     Args:
         corpus: items, with what its loader left out.
         evaluators: registered names or ``path/to/file.py:Name``.
-        probes: names, families, axes, ``default`` or ``all``.
+        probes: names, families, axes, ``default``, ``directional`` or ``all``.
         subjects: of SUBJECTS.
         languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
         captions_each: most human captions of an item in each language, the first ones.

@@ -65,7 +65,9 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-natural-caption": "no caption by a person has a word of the family before a noun",
         "other-modifier": "the caption by a person says another word of the family",
         "contradiction": "the swapped word may contradict another word of the caption",
-        "few-nouns": "fewer than two different nouns are found, so none can change places",
+        "few-nouns": "fewer nouns are found in the caption than the edit needs",
+        "unchanged": "the edit leaves the caption as it was, so there is nothing to compare",
+        "language-not-edited": "no rule edits captions in the language",
     }
 )
 """Codes of captions that cannot be made or scored."""

@@ -79,6 +79,15 @@ def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
+def core_text(found: Sequence[Word], first: int, last: int, language: str) -> str:
+    """The text of a phrase, without the signs around it."""
+    inner = [found[first].text if first != last else found[first].core]
+    if first != last:
+        inner = [found[first].text.removeprefix(found[first].lead), *(each.text for each in found[first + 1 : last])]
+        inner.append(found[last].text.removesuffix(found[last].trail) if found[last].trail else found[last].text)
+    return join(inner, language)
+
+
 def _split(text: str, language: str) -> Word:
     elided = _ELIDED.match(text) if language == "fr" else None
     lead, rest = (elided["lead"], elided["rest"]) if elided else ("", text)

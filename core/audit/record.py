@@ -69,6 +69,7 @@ def first_manifest(
         "evaluators": list(evaluators),
         "probes": [describe_probe(probe) for probe in plan.probes],
         "lexicons": lexicons_fingerprint(),
+        **plan.words,
         "constants": {"SHIFT_FLOOR": SHIFT_FLOOR, **constants(plan.probes)},
         "versions": versions(),
         "machine": describe_machine(device),

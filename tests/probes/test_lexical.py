@@ -164,8 +164,11 @@ def test_the_facts_say_the_share_the_words_and_how_many_changed() -> None:
     assert facts("repetition", "A man rides a brown horse.") == {"share": 0.4, "words": 6.0, "changed": 3.0}
     assert facts("masking:p0.1", "A man rides a brown horse.") == {"share": 0.1, "words": 6.0, "changed": 1.0}
     assert facts("removal:printed", "A man rides.") == {
-        "share": 0.4, "algorithm": "printed", "words": 3.0, "changed": 1.0,
-    }  # fmt: skip
+        "share": 0.4,
+        "algorithm": "printed",
+        "words": 3.0,
+        "changed": 1.0,
+    }
     assert facts("jumble", "A man rides.") == {"words": 3.0, "changed": 2.0}
     assert facts("masking", "犬がいる。", "ja") == {"share": 0.4, "words": 4.0, "changed": 2.0}
 
@@ -175,8 +178,10 @@ def test_further_readings_are_chosen_by_their_own_words() -> None:
     assert {probe.name for probe in select(["lexical"])} >= five
     assert [probe.name for probe in select(["masking"])] == ["masking"]
     assert {probe.name for probe in select(["lexical-printed"])} == {
-        "repetition:printed", "removal:printed", "masking:printed",
-    }  # fmt: skip
+        "repetition:printed",
+        "removal:printed",
+        "masking:printed",
+    }
     assert len(select(["lexical-sweep"])) == 3 * len(SHARES)
     assert five <= {probe.name for probe in select(["directional"])}
     assert not any(probe.selector for probe in select(["directional", "lexical"]))

@@ -18,9 +18,17 @@ from core.probes.words.templates import nouns, template_words
 from tests.probes.painted import ground, result_or_code
 
 DOG = Item(
-    "dog", "test", None, 9, 8, captions={"en": ("A dog lies beside a table.",), "de": ("Ein Hund.", "Noch ein Hund.")},
-    label="dog", category="animal", box=Box(1, 1, 3, 3), others=(SceneObject("cup", Box(5, 5, 2, 2)),),
-)  # fmt: skip
+    "dog",
+    "test",
+    None,
+    9,
+    8,
+    captions={"en": ("A dog lies beside a table.",), "de": ("Ein Hund.", "Noch ein Hund.")},
+    label="dog",
+    category="animal",
+    box=Box(1, 1, 3, 3),
+    others=(SceneObject("cup", Box(5, 5, 2, 2)),),
+)
 
 
 def pairs(item: Item = DOG) -> Pairs:

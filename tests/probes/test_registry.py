@@ -17,8 +17,15 @@ def _same(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
 
 
 FALLS = Probe(
-    "fall", Axis.SEMANTIC, "fall", Expectation.DIRECTIONAL, Edits.CAPTION, "It falls.", _same, default=False,
-)  # fmt: skip
+    "fall",
+    Axis.SEMANTIC,
+    "fall",
+    Expectation.DIRECTIONAL,
+    Edits.CAPTION,
+    "It falls.",
+    _same,
+    default=False,
+)
 PROBES = (
     FALLS,
     replace(FALLS, name="fall:2", selector="semantic-sweep"),

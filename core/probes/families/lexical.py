@@ -52,13 +52,29 @@ Edit = Callable[[Sequence[Word], str, np.random.Generator], list[str]]
 
 
 def _lexical(
-    name: str, family: str, summary: str, source: str, edit: Edit, facts: dict[str, str | float], *,
-    draws: str = "", selector: str = "",
-) -> Probe:  # fmt: skip
+    name: str,
+    family: str,
+    summary: str,
+    source: str,
+    edit: Edit,
+    facts: dict[str, str | float],
+    *,
+    draws: str = "",
+    selector: str = "",
+) -> Probe:
     @probe(
-        name=name, axis=Axis.LEXICAL, family=family, edits=Edits.CAPTION, summary=summary, source=source,
-        expectation=Expectation.DIRECTIONAL, default=False, subjects=(HUMAN,), draws=draws, selector=selector,
-    )  # fmt: skip
+        name=name,
+        axis=Axis.LEXICAL,
+        family=family,
+        edits=Edits.CAPTION,
+        summary=summary,
+        source=source,
+        expectation=Expectation.DIRECTIONAL,
+        default=False,
+        subjects=(HUMAN,),
+        draws=draws,
+        selector=selector,
+    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         language = check_language(subject)
         before = words(subject.caption, language)
@@ -90,17 +106,28 @@ def _headline(name: str) -> Probe:
 def _printed(name: str) -> Probe:
     how = "the words that are not drawn are left out" if name == "removal" else f"of drawn words, {_SAYS[name]}"
     return _lexical(
-        f"{name}:printed", name, f"In a human caption {how}; one draw ({SHARE}) for three edits.", ALGORITHM,
-        _at("kept" if name == "removal" else name, SHARE), {"share": SHARE, "algorithm": "printed"},
-        draws="lexical:printed", selector=PRINTED,
-    )  # fmt: skip
+        f"{name}:printed",
+        name,
+        f"In a human caption {how}; one draw ({SHARE}) for three edits.",
+        ALGORITHM,
+        _at("kept" if name == "removal" else name, SHARE),
+        {"share": SHARE, "algorithm": "printed"},
+        draws="lexical:printed",
+        selector=PRINTED,
+    )
 
 
 def _point(name: str, share: float) -> Probe:
     return _lexical(
-        f"{name}:p{share}", name, f"In a human caption {_SAYS[name]}, each word with probability {share}.", SOURCE,
-        _at(name, share), {"share": share}, draws=name, selector=SWEEP,
-    )  # fmt: skip
+        f"{name}:p{share}",
+        name,
+        f"In a human caption {_SAYS[name]}, each word with probability {share}.",
+        SOURCE,
+        _at(name, share),
+        {"share": share},
+        draws=name,
+        selector=SWEEP,
+    )
 
 
 def _check(name: str) -> Probe:

@@ -1,8 +1,9 @@
 """Negation, and its converse: what is there is denied, what is absent is affirmed.
 
 Four captions make a 2 × 2: the template of the item's object (the baseline, ``There is a dog.``), its negation
-(``negation``), and the same two of a category that is annotated absent (``affirmation:absent``, ``negation:absent``). An
-evaluator that understands a negation prefers the first of each pair: *dog* over *no dog*, *no zebra* over *a zebra*.
+(``negation``), and the same two of a category that is annotated absent (``affirmation:absent``, ``negation:absent``).
+An evaluator that understands a negation prefers the first of each pair: *dog* over *no dog*, *no zebra* over *a
+zebra*.
 
 Beside them a human caption is negated by rules (``negation`` of the subject ``human``), and in German, French, Spanish
 and Japanese the template itself is written and negated (``affirmation:template``, ``negation:template``).
@@ -74,9 +75,20 @@ def _probe(
     control: bool = False,
 ) -> Probe:
     return Probe(
-        name, Axis.SEMANTIC, family, expectation, Edits.CAPTION, summary, make, baseline=baseline, control=control,
-        source=SOURCE, default=False, subjects=subjects, draws=draws,
-    )  # fmt: skip
+        name,
+        Axis.SEMANTIC,
+        family,
+        expectation,
+        Edits.CAPTION,
+        summary,
+        make,
+        baseline=baseline,
+        control=control,
+        source=SOURCE,
+        default=False,
+        subjects=subjects,
+        draws=draws,
+    )
 
 
 def _template(name: str, summary: str, expectation: Expectation, baseline: str, *, negated: bool) -> Probe:
@@ -93,24 +105,36 @@ def _template(name: str, summary: str, expectation: Expectation, baseline: str, 
 
 ABSENTS = (
     _of_absent(
-        "negation:absent", "The template denies a category that the image does not show: it is true.",
-        Expectation.RESPONSE, IDENTITY, negated=True,
+        "negation:absent",
+        "The template denies a category that the image does not show: it is true.",
+        Expectation.RESPONSE,
+        IDENTITY,
+        negated=True,
     ),
     _of_absent(
-        "affirmation:absent", "The template affirms a category that the image does not show, beside its true denial.",
-        Expectation.DIRECTIONAL, "negation:absent", negated=False,
+        "affirmation:absent",
+        "The template affirms a category that the image does not show, beside its true denial.",
+        Expectation.DIRECTIONAL,
+        "negation:absent",
+        negated=False,
     ),
-)  # fmt: skip
+)
 """The right-hand half of the 2 × 2."""
 
 TEMPLATES = (
     _template(
-        "affirmation:template", "The template of the label in the caption's own language, e.g. 'Da ist ein Hund.'.",
-        Expectation.RESPONSE, IDENTITY, negated=False,
+        "affirmation:template",
+        "The template of the label in the caption's own language, e.g. 'Da ist ein Hund.'.",
+        Expectation.RESPONSE,
+        IDENTITY,
+        negated=False,
     ),
     _template(
-        "negation:template", "The template of the label, negated in the caption's own language: it is false.",
-        Expectation.DIRECTIONAL, "affirmation:template", negated=True,
+        "negation:template",
+        "The template of the label, negated in the caption's own language: it is false.",
+        Expectation.DIRECTIONAL,
+        "affirmation:template",
+        negated=True,
     ),
-)  # fmt: skip
+)
 """The template and its negation in every language that the table of nouns has."""

@@ -131,10 +131,10 @@ def _english(found: Sequence[Word]) -> Iterator[bool]:
 
 
 def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> bool:
-    if not _may_be_noun(text):
+    if not may_be_noun(text):
         return False
     classes = _classes(text)
-    if "ADJ" in classes and _may_be_noun(after):
+    if "ADJ" in classes and may_be_noun(after):
         return False
     if "VERB" not in classes:
         return True
@@ -144,7 +144,8 @@ def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> boo
     return not before or introduced or before in ("and", "or") or before.isdigit() or "ADJ" in _classes(before)
 
 
-def _may_be_noun(text: str) -> bool:
+def may_be_noun(text: str) -> bool:
+    """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
     closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
     if closed or not text.isalpha() or text.endswith("ing"):
         return False

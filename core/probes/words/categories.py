@@ -1,8 +1,8 @@
 """COCO's categories as a vocabulary: what an image shows, what a caption names, what neither does.
 
 A category is *annotated absent* where no instance of it is annotated and no caption of the item names it, by its own
-name or by a word of ``assets/words/synonyms.csv``. COCO's annotations are not exhaustive, so that is what is known, and
-not that it cannot be seen.
+name or by a word of ``assets/words/synonyms.csv``. COCO's annotations are not exhaustive, so that is what is known,
+and not that it cannot be seen.
 """
 
 from collections import Counter
@@ -48,8 +48,11 @@ def every_name() -> Mapping[Name, frozenset[str]]:
     found: dict[Name, set[str]] = {}
     said = [(label, label) for label in vocabulary()]
     said += [(row.one_of("label", vocabulary()), row.required("word")) for row in _synonyms()]
-    said += [("person", noun) for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()
-             if category == "person"]  # fmt: skip
+    said += [
+        ("person", noun)
+        for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()
+        if category == "person"
+    ]
     for label, word in said:
         for text in forms(word):
             found.setdefault(tuple(text.casefold().split()), set()).add(label)

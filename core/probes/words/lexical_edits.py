@@ -128,10 +128,14 @@ def substituted(found: Sequence[Word], rng: np.random.Generator, language: str, 
 
 ON_WORDS: Mapping[str, Edit] = MappingProxyType(
     {
-        "repetition": repeated, "removal": removed, "masking": masked, "jumble": jumbled, "substitution": substituted,
+        "repetition": repeated,
+        "removal": removed,
+        "masking": masked,
+        "jumble": jumbled,
+        "substitution": substituted,
         "kept": kept,
     }
-)  # fmt: skip
+)
 """The edits of a caption that is split already; ``kept`` is removal as printed."""
 
 

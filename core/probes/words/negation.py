@@ -15,8 +15,25 @@ VERIFIED, PRESUMED = "verified", "presumed"
 
 _NEGATIVE = re.compile(r"\b(?:no|not|nobody|none|nothing|never|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 _EXISTENTIAL = re.compile(r"^(?P<there>there (?:is|are|was|were)) (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
-_ARTICLES = ("a", "an", "some", "several", "many", "one", "two", "three", "four", "five", "six", "seven", "eight",
-             "nine", "ten", "multiple", "various")  # fmt: skip
+_ARTICLES = (
+    "a",
+    "an",
+    "some",
+    "several",
+    "many",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "multiple",
+    "various",
+)
 _BE = ("is", "are", "was", "were")
 _MODALS = ("can", "could", "will", "would", "may", "might", "must", "should")
 _JOINED = re.compile(r"\b(?:and|or|while|as) (?:a|an|the|some|another|two|three|his|her|its|their)\b", re.IGNORECASE)

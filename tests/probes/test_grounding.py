@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -182,7 +183,7 @@ def test_tails_of_every_length_are_nested_and_come_from_the_table() -> None:
     assert tail_of_length("in the view", "view", 5) == "in the view view view"
     texts = [made(f"hollow-tail:len{length}").facts["tail"] for length in range(1, 9)]
     assert [len(str(each).split()) for each in texts] == list(range(1, 9))
-    assert all(str(longer).startswith(f"{shorter} ") for shorter, longer in zip(texts, texts[1:], strict=False))
+    assert all(str(longer).startswith(f"{shorter} ") for shorter, longer in pairwise(texts))
     assert made("hollow-tail").facts["tail"] in [tail for tail, _ in tails("hollow")]
     assert str(made("hollow-tail:dangling").caption).endswith("dogs on a.")
     assert str(made("hollow-tail:repeat").caption) == "A red bus drives past two dogs two dogs."

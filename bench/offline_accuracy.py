@@ -16,13 +16,14 @@ import numpy as np
 from bench.report import row
 from core.corpora.images import read_item
 from core.corpora.registry import catalogue
-from core.corpora.schema import Item
+from core.corpora.schema import Item, languages
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import shared_pool
+from core.probes.base import ENGLISH
 from core.seeds import RUN_SEED
 
-OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge")
+OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual")
 RESAMPLES = 2000
 TARGET = 0.95
 
@@ -57,12 +58,14 @@ def accuracy(scores: np.ndarray) -> tuple[float, float, float]:
     return float(np.nanmean(table)), float(low), float(high)
 
 
-def report(name: str, items: Sequence[Item], target: str) -> None:
-    """Print the rows of one set of items."""
+def report(name: str, items: Sequence[Item], target: str, evaluators: Sequence[str], language: str = ENGLISH) -> None:
+    """Print the rows of one set of items, for the evaluators that read the language."""
     images = [read_item(item).pixels for item in items]
-    captions = [item.captions["en"][0] for item in items]
-    for reference in OFFLINE:
+    captions = [item.captions[language][0] for item in items]
+    for reference in evaluators:
         with shared_pool().lease(reference) as evaluator:
+            if not evaluator.spec.reads(language):
+                continue
             scores = all_scores(evaluator, images, captions)
         for what, table in (("captions", scores), ("images", scores.T)):
             mean, low, high = accuracy(table)
@@ -87,19 +90,21 @@ def main() -> int:
     beside = Path(__file__).resolve().parents[2] / "shared" / "data" / "coco_mini"
     default = Path(os.environ.get("INVARISCOPE_COCO") or beside)
     parser.add_argument("--root", type=Path, default=default, help="folder in COCO's layout")
-    root = parser.parse_args().root
+    parser.add_argument("--evaluators", nargs="+", default=OFFLINE, help="those to measure")
+    root, evaluators = parser.parse_args().root, parser.parse_args().evaluators
     sets: list[tuple[str, Callable[[], Sequence[Item]], str]] = []
     if root.is_dir():
         sets.append(("COCO train2017 (tuned on)", lambda: coco_items(root, "train2017"), ""))
         sets.append(("COCO val2017", lambda: coco_items(root, "val2017"), f"≥ {100 * TARGET:.0f} %"))
     else:
         print(f"no COCO photographs at {root}: give --root or set INVARISCOPE_COCO", file=sys.stderr)
-    sets.append(
-        ("demo", lambda: [item for item in catalogue().get("demo").load().items if item.captions.get("en")], "")
-    )
+    demo = catalogue().get("demo").load().items
     try:
         for name, load, target in sets:
-            report(name, load(), target)
+            report(name, load(), target, evaluators)
+        for language in languages(demo):
+            own = [item for item in demo if item.captions.get(language)]
+            report("demo" if language == ENGLISH else f"demo, {language}", own, "", evaluators, language)
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 1

@@ -19,7 +19,7 @@ from core.corpora.schema import Item
 from core.evaluators import registry as evaluators
 from core.evaluators.network.endpoint import PREFIX, Endpoint
 from core.probes import registry as probes
-from core.probes.base import Variant
+from core.probes.base import Axis, Variant
 from core.registry import load_object
 from core.scoring.workbench import Workbench
 
@@ -141,10 +141,22 @@ def test_every_registered_evaluator_is_listed_and_every_listed_one_is_registered
 
 
 def test_every_family_listed_is_registered() -> None:
-    rows = re.findall(r"^\| (?:spatial|societal|null) \| (.*?) \|", section("docs/words.md", "Probes"), flags=re.M)
+    rows = re.findall(
+        r"^\| (?:spatial|societal|null|lexical|semantic|object) \| (.*?) \|",
+        section("docs/words.md", "Probes"),
+        flags=re.M,
+    )
     listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     assert listed
     assert listed <= {probe.family for probe in probes.catalogue()}
+
+
+def test_every_directional_family_has_its_sentence_and_its_source() -> None:
+    asked = {probe.family for probe in probes.catalogue() if probe.axis in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT)}
+    rows = re.findall(
+        r"^\| (?:lexical|semantic|object) \| (.*?) \| .+? \| .+? \|$", section("docs/words.md", "Probes"), flags=re.M
+    )
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} == asked
 
 
 def test_every_family_of_the_grid_is_listed() -> None:

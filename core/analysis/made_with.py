@@ -24,7 +24,18 @@ def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
     return pd.DataFrame(records, columns=["what", "a", "b"])
 
 
-_MADE_WITH = ("invariscope", "corpus", "subjects", "seed", "evaluators", "probes", "lexicons", "constants", "versions")
+_MADE_WITH = (
+    "invariscope",
+    "corpus",
+    "subjects",
+    "seed",
+    "evaluators",
+    "probes",
+    "lexicons",
+    "words",
+    "constants",
+    "versions",
+)
 _ABOUT = ("corpus.root", "corpus.description", "corpus.items")
 
 

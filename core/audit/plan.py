@@ -14,9 +14,9 @@ from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
 from core.evaluators.base import BATCH_SIZE, EvaluatorSpec
 from core.evaluators.registry import find
-from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Edits, Probe
+from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
 from core.probes.registry import select, with_baselines
-from core.probes.tables import lexicons_fingerprint
+from core.probes.tables import lexicons_fingerprint, words_fingerprint
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
 
@@ -175,6 +175,12 @@ class Plan:
             if name in self.identity_subjects
         )
 
+    @property
+    def words(self) -> dict[str, str]:
+        """Digest of the tables that captions of lexical, semantic and object probes depend on; empty without any."""
+        axes = {probe.axis for probe in self.caption_probes}
+        return {"words": words_fingerprint()} if axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else {}
+
     def fingerprint(self) -> str:
         """Short digest of everything that decides the scores, evaluators' fingerprints aside."""
         parts = {
@@ -182,6 +188,7 @@ class Plan:
             "corpus": corpus_fingerprint(self.corpus),
             "probes": [describe_probe(probe) for probe in self.probes],
             "lexicons": lexicons_fingerprint(),
+            **self.words,
             "subjects": self.subjects,
             "languages": self.languages,
             "captions_each": self.captions_each,
@@ -211,7 +218,7 @@ def make_plan(
     Args:
         corpus: items, with what its loader left out.
         evaluators: registered names or ``path/to/file.py:Name``.
-        probes: names, families, axes, ``default`` or ``all``.
+        probes: names, families, axes, ``default``, ``directional`` or ``all``.
         subjects: of SUBJECTS.
         languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
         captions_each: most human captions of an item in each language, the first ones.

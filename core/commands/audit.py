@@ -43,7 +43,8 @@ def audit(
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
     option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
     probes: Annotated[
-        list[str] | None, typer.Option(help="Names, families, axes, 'default' or 'all', comma-separated.")
+        list[str] | None,
+        typer.Option(help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
     ] = None,
     evaluators: Annotated[
         list[str] | None,

@@ -21,7 +21,8 @@ app = typer.Typer(
 def list_all(
     ctx: typer.Context,
     select: Annotated[
-        list[str] | None, typer.Option("--probes", help="Names, families, axes, 'default' or 'all', comma-separated.")
+        list[str] | None,
+        typer.Option("--probes", help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
@@ -44,6 +45,7 @@ def list_all(
         "modifier",
         "control",
         "default",
+        "selector",
         "summary",
         "source",
     )
@@ -59,7 +61,7 @@ def list_all(
                     each.name,
                     _expects(each),
                     each.baseline,
-                    "yes" if each.default else "",
+                    "yes" if each.default else each.selector,
                     each.summary,
                 )
                 for each in ordered

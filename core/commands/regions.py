@@ -24,7 +24,8 @@ def export(
     root: Root = None,
     option: Options = None,
     probes: Annotated[
-        list[str] | None, typer.Option(help="Names, families, axes, 'default' or 'all', comma-separated.")
+        list[str] | None,
+        typer.Option(help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
 ) -> None:

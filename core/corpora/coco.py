@@ -136,7 +136,9 @@ class _Reader:
         item = Item(
             id=subject, corpus="coco", image_path=path, width=image.width, height=image.height,
             captions={"en": captions} if captions else {}, licence=image.licence, source=image.source,
-            others=tuple(SceneObject(each.label, each.box, mask) for each, mask in masks if each is not chosen),
+            others=tuple(
+                SceneObject(each.label, each.box, mask, each.crowd) for each, mask in masks if each is not chosen
+            ),
         )  # fmt: skip
         if chosen is None:
             return item

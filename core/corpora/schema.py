@@ -174,11 +174,16 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class SceneObject:
-    """Another annotated instance of the image; repositioning must not cover it."""
+    """Another annotated instance of the image; repositioning must not cover it.
+
+    Args:
+        crowd: whether it stands for a group of things that were not counted.
+    """
 
     label: str
     box: Box
     mask: Mask | None = None
+    crowd: bool = False
 
 
 @dataclass(frozen=True, slots=True)

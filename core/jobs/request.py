@@ -27,7 +27,7 @@ class AuditRequest(BaseModel):
         corpus: name of a loader.
         root: its folder, absolute; None where it needs none.
         options: of the loader, e.g. ``{"split": "val2017"}``.
-        probes: names, families, axes, ``default`` or ``all``.
+        probes: names, families, axes, ``default``, ``directional`` or ``all``.
         evaluators: registered names or ``path/to/file.py:Name``.
         subject: ``template``, ``human`` or ``both``.
         languages: of the human captions, ISO 639-1.

@@ -38,10 +38,16 @@ class Axis(StrEnum):
 
 
 class Expectation(StrEnum):
-    """``invariant``: the score must not move; ``directional``: it must drop (or prefer one side)."""
+    """What a probe claims of the score.
+
+    ``invariant``: it must not move; ``directional``: it must drop, so a variant that scores at least as high as its
+    baseline is a failure; ``response``: variant and baseline are both true, so how the score answers is reported and
+    nothing is a failure (paper D, 4.3: number and size of the mentioned objects).
+    """
 
     INVARIANT = "invariant"
     DIRECTIONAL = "directional"
+    RESPONSE = "response"
 
 
 class Edits(StrEnum):
@@ -115,6 +121,10 @@ class Probe:
         default: whether the paper's grid includes it.
         subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;
             without meaning for an edit of the image, which stands beside every subject.
+        draws: name under which its random stream is drawn; probes of one name draw the same numbers for an item, as
+            the points of a sweep must. Empty: the probe's own name.
+        selector: where it is not empty, the probe is chosen by this word or its own name, and neither by family nor
+            axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
     """
 
     name: str
@@ -130,6 +140,8 @@ class Probe:
     source: str = ""
     default: bool = True
     subjects: tuple[str, ...] = (TEMPLATE,)
+    draws: str = ""
+    selector: str = ""
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
@@ -159,13 +171,15 @@ def probe(
     source: str = "",
     default: bool = True,
     subjects: tuple[str, ...] = (TEMPLATE,),
+    draws: str = "",
+    selector: str = "",
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects,
+            subjects, draws, selector,
         )  # fmt: skip
 
     return mark

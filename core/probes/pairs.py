@@ -108,8 +108,9 @@ class Pairs:
     def make(self, probe: Probe, subject: Subject | None = None) -> Variant | ProbeRejected:
         """Return the variant of a probe, or why the probe cannot be applied; nothing is raised.
 
-        The random stream is that of (seed, item, probe). A caption other than the first English one has a stream of
-        its own; an edited image has not, so that every subject is held beside the same pixels.
+        The random stream is that of (seed, item, probe), or of the name that the probe shares its draws under. A
+        caption other than the first English one has a stream of its own; an edited image has not, so that every
+        subject is held beside the same pixels.
 
         Args:
             subject: None: an edit of the image, which reads no caption.
@@ -119,7 +120,7 @@ class Pairs:
         try:
             if subject is None and probe.edits is not Edits.IMAGE:
                 raise ProbeRejected("no-caption", f"probe {probe.name!r} edits a caption and none is given")
-            return probe.make(self.scene, held, stream(self.seed, self.item.id, probe.name, *own))
+            return probe.make(self.scene, held, stream(self.seed, self.item.id, probe.draws or probe.name, *own))
         except ProbeRejected as rejection:
             return rejection
         except Exception as error:  # a stranger's probe may raise anything; it costs this variant alone

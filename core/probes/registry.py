@@ -4,8 +4,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from core.errors import InvalidInput
-from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Probe
+from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expectation, Probe
 from core.registry import Catalogue, discover
+
+DIRECTIONAL = "directional"
+"""Selects every probe that asks for a drop or for a response; its further readings and sweeps aside."""
 
 
 @cache
@@ -18,7 +21,8 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
     """Return the probes that names, families or axes select, each once, in catalogue order.
 
     Args:
-        patterns: probe names (``vflip``), families (``rotation``), axes (``spatial``), ``default`` or ``all``.
+        patterns: probe names (``vflip``), families (``rotation``), axes (``spatial``), ``default``, ``directional``,
+            ``all``, or the word of a set that only it selects (``lexical-sweep``).
 
     Raises:
         UnknownName: for a pattern that selects nothing.
@@ -29,7 +33,7 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
         matched = {probe.name for probe in known if _selects(pattern, probe)}
         wanted |= matched or {known.get(pattern).name}
     if not wanted:
-        raise InvalidInput("no probe is selected; name a probe, a family, an axis, 'default' or 'all'")
+        raise InvalidInput("no probe is selected; name a probe, a family, an axis, 'default', 'directional' or 'all'")
     return tuple(probe for probe in known if probe.name in wanted)
 
 
@@ -71,7 +75,14 @@ def _check_subjects(probe: Probe, baseline: Probe) -> None:
 
 
 def _selects(pattern: str, probe: Probe) -> bool:
-    return pattern in (probe.name, probe.family, probe.axis.value, "all") or (pattern == "default" and probe.default)
+    if pattern in (probe.name, "all", probe.selector or probe.name):
+        return True
+    if pattern == "default":
+        return probe.default
+    if probe.selector:
+        return False
+    asks = probe.expectation is not Expectation.INVARIANT
+    return pattern in (probe.family, probe.axis.value) or (pattern == DIRECTIONAL and asks)
 
 
 def _probes(value: object) -> list[tuple[str, Probe]]:

@@ -65,7 +65,20 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-natural-caption": "no caption by a person has a word of the family before a noun",
         "other-modifier": "the caption by a person says another word of the family",
         "contradiction": "the swapped word may contradict another word of the caption",
-        "few-nouns": "fewer than two different nouns are found, so none can change places",
+        "few-nouns": "fewer nouns are found in the caption than the edit needs",
+        "unchanged": "the edit leaves the caption as it was, so there is nothing to compare",
+        "language-not-edited": "no rule edits captions in the language",
+        "already-negated": "the caption holds a negative word",
+        "no-negation": "no rule negates the caption as a whole",
+        "no-absent-category": "no category is known to be absent from the image",
+        "no-noun": "the table of nouns lacks the label in the language",
+        "repeated-template": "the template is written once a language, beside the first caption",
+        "no-mention": "the caption names no annotated category by its own name",
+        "no-replacement": "no category is left that could be named instead",
+        "no-colour-word": "the caption has no colour before a noun",
+        "no-number-word": "the caption counts no annotated category rightly",
+        "few-objects": "fewer categories are annotated than the caption would name",
+        "similar-size": "no two annotated categories differ enough in area",
     }
 )
 """Codes of captions that cannot be made or scored."""

@@ -54,6 +54,22 @@ def lexicon_path(name: str) -> Path:
     return assets_dir() / "lexicons" / name
 
 
+def words_path(name: str) -> Path:
+    """Path of a table of the directional caption probes, e.g. ``words_path("synonyms.csv")``."""
+    return assets_dir() / "words" / name
+
+
+def words_fingerprint() -> str:
+    """Return a short digest of what directional captions depend on: ``assets/words`` and the lists of nouns.
+
+    Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
+    """
+    digest = hashlib.sha256()
+    for path in (*sorted((assets_dir() / "words").glob("*.*")), lexicon_path("caption_words.toml")):
+        digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
+    return digest.hexdigest()[:16]
+
+
 def lexicons_fingerprint(folder: Path | None = None) -> str:
     """Return a short digest of every table in ``assets/lexicons``: captions depend on them, so a run notes it.
 

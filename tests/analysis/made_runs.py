@@ -34,6 +34,7 @@ PROBES: Mapping[str, Mapping[str, Any]] = {
     "gender:boy": {"axis": "societal", "family": "gender", "baseline": "gender:plain", "modifier": "boy"},
     "gender:girl": {"axis": "societal", "family": "gender", "baseline": "gender:plain", "modifier": "girl"},
     "jumble": {"axis": "semantic", "family": "jumble", "baseline": "identity", "expectation": "directional"},
+    "mention:2": {"axis": "object", "family": "mention", "baseline": "identity", "expectation": "response"},
 }
 """A few probes as an audit files them."""
 

@@ -163,7 +163,7 @@ def test_a_value_is_data_and_never_part_of_the_question(store: Store, scope: Nar
 
 def test_pairs_are_of_the_scope_alone(tmp_path: Path) -> None:
     rows = [
-        *scores_of(["identity", "vflip", "jumble"], 2, lambda probe, place: 0.5),
+        *scores_of(["identity", "vflip", "jumble", "mention:2"], 2, lambda probe, place: 0.5),
         *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, subject="human"),
         *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, language="de"),
         *scores_of(["identity", "vflip"], 1, lambda probe, place: 0.5, rank=1),

@@ -179,7 +179,8 @@ def test_spreads_are_those_of_the_scores_of_unedited_pairs_alone(table: ScoreTab
 
 
 def test_families_hold_invariant_probes_and_leave_controls_out_unless_they_are_all(made: Open) -> None:
-    probes = ["identity", "vflip", "rotate+5", "rotate-5", "blur-1", "base", "gender:plain", "gender:boy", "jumble"]
+    probes = ["identity", "vflip", "rotate+5", "rotate-5", "blur-1", "base", "gender:plain", "gender:boy", "jumble",
+              "mention:2"]  # fmt: skip
     table = made(scores_of(probes, 1, lambda probe, item: 1.0))
     assert table.families() == {
         "base": ("base",), "blur": ("blur-1",), "gender": ("gender:boy",), "rotation": ("rotate+5", "rotate-5"),

@@ -100,7 +100,7 @@ def test_other_class_texts_are_embedded_anew(monkeypatch: pytest.MonkeyPatch, tm
     stale = tmp_path / "stale.npz"
     np.savez(stale, embeddings=np.zeros((1000, 384), np.float32), key=np.array("another version"))
     fresh = np.ones((1000, 384), np.float32)
-    monkeypatch.setattr("core.evaluators.offline.class_texts.shipped_path", lambda: stale)
+    monkeypatch.setattr("core.evaluators.offline.class_texts.shipped_path", lambda reader: stale)
     monkeypatch.setattr(ClassTexts, "embed", lambda self: fresh)  # the real one takes many seconds
     assert ClassTexts("cpu").embeddings[0, 0] == 1
 

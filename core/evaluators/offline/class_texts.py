@@ -1,20 +1,30 @@
 """What ImageNet's classes are called, and the mean of their texts' embeddings."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.evaluators.offline.multilingual_tower import MultilingualTower, shared_multilingual_tower
 from core.evaluators.offline.sharing import Shared
-from core.evaluators.offline.text_tower import DIMENSIONS, TextTower, shared_text_tower
-from core.evaluators.offline.weights import MINILM, library_versions
+from core.evaluators.offline.text_tower import TextTower, shared_text_tower
+from core.evaluators.offline.weights import library_versions
 from core.settings import assets_dir
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+ENGLISH, MULTILINGUAL = "minilm", "use"
+"""Which text tower embeds the classes, and the captions beside them."""
+
+_READERS: Mapping[str, Callable[[str], TextTower | MultilingualTower]] = MappingProxyType(
+    {ENGLISH: shared_text_tower, MULTILINGUAL: shared_multilingual_tower}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +41,30 @@ class ClassName:
 
 
 class ClassTexts:
-    """Embeddings of the 1000 classes: the mean of both of a class's texts, L2-normalised, float32 [1000, 384].
+    """Embeddings of the 1000 classes: the mean of both of a class's texts, L2-normalised, float32 [1000, d].
 
+    The texts are English whichever tower reads them; a tower of several languages puts them beside captions in others.
     They take some seconds, and lie ready in ``assets/class_texts/`` for the pinned versions;
     ``python -m core.evaluators.offline.class_texts`` writes them.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, reader: str = ENGLISH) -> None:
         import torch
 
-        self.tower: TextTower = shared_text_tower(device)
+        self.reader = reader
+        self.tower = _READERS[reader](device)
         self.classes = class_names()
         self.embeddings: Tensor = torch.from_numpy(self._shipped())
 
     def _shipped(self) -> np.ndarray:
         """What ``assets/`` holds for exactly these texts and weights; anything else is embedded anew."""
-        path = shipped_path()
+        path = shipped_path(self.reader)
         if path.is_file():
             with np.load(path, allow_pickle=False) as held:
-                if str(held["key"]) == self.key and held["embeddings"].shape == (len(self.classes), DIMENSIONS):
+                if str(held["key"]) == self.key and held["embeddings"].shape == (
+                    len(self.classes),
+                    self.tower.dimensions,
+                ):
                     return np.asarray(held["embeddings"])
         return self.embed()
 
@@ -64,7 +79,7 @@ class ClassTexts:
     @property
     def key(self) -> str:
         """What the embeddings depend on: the texts and the weights."""
-        return f"{self.digest}:{MINILM.sha256}"
+        return f"{self.digest}:{self.tower.weights}"
 
     @property
     def digest(self) -> str:
@@ -78,15 +93,15 @@ class ClassTexts:
         return {**library_versions("timm"), **self.tower.versions}
 
 
-def shipped_path() -> Path:
+def shipped_path(reader: str) -> Path:
     """File of the embeddings that ship with Invariscope."""
-    return assets_dir() / "class_texts" / "imagenet-minilm.npz"
+    return assets_dir() / "class_texts" / f"imagenet-{reader}.npz"
 
 
-def ship() -> Path:
+def ship(reader: str) -> Path:
     """Embed the classes and write the file that ships; returns its path."""
-    texts = ClassTexts("cpu")
-    path = shipped_path()
+    texts = ClassTexts("cpu", reader)
+    path = shipped_path(reader)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, embeddings=texts.embed(), key=np.array(texts.key))
     return path
@@ -107,13 +122,18 @@ def class_names() -> tuple[ClassName, ...]:
     )
 
 
-def shared_class_texts(device: str) -> ClassTexts:
-    """Return the process's class texts on that device, embedding them if nobody holds them."""
-    return _TEXTS.get(device)
+def shared_class_texts(device: str, reader: str = ENGLISH) -> ClassTexts:
+    """Return the process's class texts on that device, embedding them if nobody holds them.
+
+    Args:
+        reader: ENGLISH or MULTILINGUAL.
+    """
+    return _TEXTS.get(device, reader)
 
 
 _TEXTS = Shared(ClassTexts)
 
 
 if __name__ == "__main__":
-    ship()
+    for each in _READERS:
+        ship(each)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from core.evaluators.offline.sharing import Shared
 from core.evaluators.offline.weights import MINILM, library_versions
@@ -34,6 +34,9 @@ class TextTower:
     Source: https://www.sbert.net, model card of all-MiniLM-L6-v2.
     """
 
+    weights: ClassVar[str] = MINILM.sha256
+    dimensions: ClassVar[int] = DIMENSIONS
+
     def __init__(self, device: str) -> None:
         from safetensors.torch import load_file
         from tokenizers import Tokenizer
@@ -58,7 +61,7 @@ class TextTower:
 
     def read(self, text: str) -> Reading:
         """Count the tokens of a text, and find what the tower does not read of it."""
-        encoded = self._tokenizer.encode(_encodable(text))
+        encoded = self._tokenizer.encode(encodable(text))
         kept = MAX_TOKENS - 1  # the closing marker takes the last place
         cut = "" if len(encoded.ids) <= MAX_TOKENS else text[encoded.offsets[kept][0] :]
         return Reading(len(encoded.ids), cut)
@@ -75,7 +78,7 @@ class TextTower:
         """
         import torch
 
-        encodings = self._tokenizer.encode_batch([_encodable(text) for text in texts])
+        encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])
         embeddings = torch.full((len(texts), DIMENSIONS), float("nan"))
         readable = [index for index, each in enumerate(encodings) if len(each.ids) > _MARKERS]
         readable.sort(key=lambda index: len(encodings[index].ids))  # little padding
@@ -114,6 +117,6 @@ def _cut(ids: list[int]) -> list[int]:
     return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates, which no encoder takes; one character stays one character."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

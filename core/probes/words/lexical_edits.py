@@ -9,13 +9,17 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, join, noun_phrases, words
+from core.probes.words.caption_words import Word, core_text, join, noun_phrases, words
 
 SHARE = 0.4
 """Probability that a word is hit. Source: paper B, section 5.2 (its Algorithm 1 leaves the threshold open)."""
 MASK = "[MASK]"
 
 _TRIES = 20
+
+
+Edit = Callable[[Sequence[Word], np.random.Generator, str, float], list[str]]
+"""(words of a caption, generator, language, share) -> the words of the edited one, as they are written."""
 
 
 def repeat(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
@@ -25,9 +29,7 @@ def repeat(caption: str, rng: np.random.Generator, *, language: str = "en", shar
         >>> repeat("I am a boy", np.random.default_rng(3))
         'I I am am a boy'
     """
-    found = words(caption, language)
-    hit = _hits(len(found), rng, share)
-    return join([each for word, twice in zip(found, hit, strict=True) for each in (word,) * (1 + twice)], language)
+    return join(repeated(words(caption, language), rng, language, share), language)
 
 
 def remove(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
@@ -35,32 +37,23 @@ def remove(caption: str, rng: np.random.Generator, *, language: str = "en", shar
 
     A caption of one word stays as it is.
     """
-    found = words(caption, language)
-    if len(found) < 2:
-        return join(found, language)
-    hit = _hits(len(found), rng, share)
-    if hit.all():
-        hit[rng.integers(len(found))] = False
-    return join([word for word, gone in zip(found, hit, strict=True) if not gone], language)
+    return join(removed(words(caption, language), rng, language, share), language)
 
 
 def mask(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
     """Put ``[MASK]`` in the place of each word with probability ``share``; of one word where chance chose none."""
-    found = words(caption, language)
-    hit = _hits(len(found), rng, share)
-    return join([MASK if hidden else word for word, hidden in zip(found, hit, strict=True)], language)
+    return join(masked(words(caption, language), rng, language, share), language)
 
 
-def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:  # noqa: ARG001
+def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
     """Put all words into a random order; the old one only where there is no other (one word, or one repeated).
 
     ``share`` plays no part.
     """
-    found = words(caption, language)
-    return join([found[index] for index in _other_order(found, rng)], language)
+    return join(jumbled(words(caption, language), rng, language, share), language)
 
 
-def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:  # noqa: ARG001
+def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
     """Let the nouns change places: a random order that is not the old one; all other words stay.
 
     What a noun is in each language: :func:`core.probes.words.caption_words.noun_phrases`. ``share`` plays no part.
@@ -68,20 +61,16 @@ def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", 
     Raises:
         ProbeRejected: code ``few-nouns``, where fewer than two different nouns are found.
     """
-    found = words(caption, language)
-    phrases = noun_phrases(found, language)
-    texts = [_core_text(found, first, last, language) for first, last in phrases]
-    if len({text.casefold() for text in texts}) < 2:
-        named = ", ".join(repr(text) for text in texts) or "none"
-        raise ProbeRejected("few-nouns", f"two different nouns must change places; {caption!r} has {named}")
-    order = _other_order([text.casefold() for text in texts], rng)
-    edited: list[str] = []
-    end = 0
-    for place, (first, last) in enumerate(phrases):
-        edited += [word.text for word in found[end:first]]
-        edited.append(found[first].lead + texts[order[place]] + found[last].trail)
-        end = last + 1
-    return join([*edited, *(word.text for word in found[end:])], language)
+    return join(substituted(words(caption, language), rng, language, share), language)
+
+
+def keep(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
+    """Keep each word with probability ``share`` and leave the others out: removal as paper B's Algorithm 1 prints it.
+
+    The draws are those of :func:`repeat` and :func:`mask` under the same generator: the words that those double or
+    hide are the ones that stay. A caption of one word stays as it is.
+    """
+    return join(kept(words(caption, language), rng, language, share), language)
 
 
 EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
@@ -90,15 +79,81 @@ EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
 """The five edits of paper B by name; each takes ``(caption, rng, *, language, share)``."""
 
 
-def _hits(count: int, rng: np.random.Generator, share: float) -> np.ndarray:
-    """Which of ``count`` words are hit, bool [count]; at least one: an edit that changes nothing tests nothing."""
-    hit: np.ndarray = rng.random(count) < share
-    if count and not hit.any():
-        hit[rng.integers(count)] = True
+def repeated(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`repeat`."""
+    hit = _hits(len(found), rng, share)
+    return [word.text for word, twice in zip(found, hit, strict=True) for _ in range(1 + int(twice))]
+
+
+def removed(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`remove`."""
+    hit = _hits(len(found), rng, share, most=max(len(found) - 1, 0))
+    return [word.text for word, gone in zip(found, hit, strict=True) if not gone]
+
+
+def kept(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`keep`."""
+    hit = _hits(len(found), rng, share, most=max(len(found) - 1, 1))
+    return [word.text for word, stays in zip(found, hit, strict=True) if stays]
+
+
+def masked(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`mask`."""
+    hit = _hits(len(found), rng, share)
+    return [MASK if hidden else word.text for word, hidden in zip(found, hit, strict=True)]
+
+
+def jumbled(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`jumble`."""
+    return [found[index].text for index in other_order(found, rng)]
+
+
+def substituted(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
+    """The words of :func:`substitute`; a noun of several words is one of them."""
+    phrases = noun_phrases(found, language)
+    texts = [core_text(found, first, last, language) for first, last in phrases]
+    if len({text.casefold() for text in texts}) < 2:
+        named = ", ".join(repr(text) for text in texts) or "none"
+        caption = join(found, language)
+        raise ProbeRejected("few-nouns", f"two different nouns must change places; {caption!r} has {named}")
+    order = other_order([text.casefold() for text in texts], rng)
+    edited: list[str] = []
+    end = 0
+    for place, (first, last) in enumerate(phrases):
+        edited += [word.text for word in found[end:first]]
+        edited.append(found[first].lead + texts[order[place]] + found[last].trail)
+        end = last + 1
+    return [*edited, *(word.text for word in found[end:])]
+
+
+ON_WORDS: Mapping[str, Edit] = MappingProxyType(
+    {
+        "repetition": repeated,
+        "removal": removed,
+        "masking": masked,
+        "jumble": jumbled,
+        "substitution": substituted,
+        "kept": kept,
+    }
+)
+"""The edits of a caption that is split already; ``kept`` is removal as printed."""
+
+
+def _hits(count: int, rng: np.random.Generator, share: float, *, most: int | None = None) -> np.ndarray:
+    """Which of ``count`` words are hit, bool [count]; at least one: an edit that changes nothing tests nothing.
+
+    A word is hit where its draw, uniform in [0, 1), is below ``share``. Where none is, the smallest draw is hit; above
+    ``most`` hits, the largest draws are spared. So a larger share of the same draws hits the same words and more.
+    """
+    draws = rng.random(count)
+    allowed = count if most is None else most
+    wanted = min(max(int((draws < share).sum()), min(1, count)), allowed)
+    hit = np.zeros(count, dtype=bool)
+    hit[np.argsort(draws, kind="stable")[:wanted]] = True
     return hit
 
 
-def _other_order(found: Sequence[object], rng: np.random.Generator) -> list[int]:
+def other_order(found: Sequence[object], rng: np.random.Generator) -> list[int]:
     """A random order that reads differently, where one exists."""
     keys = [each.text if isinstance(each, Word) else each for each in found]
     for _ in range(_TRIES):
@@ -110,12 +165,3 @@ def _other_order(found: Sequence[object], rng: np.random.Generator) -> list[int]
     if other is not None:
         order[0], order[other] = other, 0
     return order
-
-
-def _core_text(found: Sequence[Word], first: int, last: int, language: str) -> str:
-    """A phrase without the signs around it."""
-    inner = [found[first].text if first != last else found[first].core]
-    if first != last:
-        inner = [found[first].text.removeprefix(found[first].lead), *(each.text for each in found[first + 1 : last])]
-        inner.append(found[last].text.removesuffix(found[last].trail) if found[last].trail else found[last].text)
-    return join(inner, language)

@@ -14,7 +14,7 @@ from core.evaluators import registry as evaluators
 from core.evaluators.base import Availability
 from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
-from core.probes.base import Axis, Probe
+from core.probes.base import ENGLISH, Axis, Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.settings import ROOT, data_dir
@@ -133,9 +133,9 @@ def ready_evaluators() -> tuple[str, ...]:
 
 
 def default_evaluators() -> list[str]:
-    """The evaluators that come with the installation."""
-    known = evaluators.catalogue()
-    return [name for name in ready_evaluators() if known.get(name).spec.offline]
+    """The evaluators of English that come with the installation; the multilingual one is chosen where it is needed."""
+    known = ((name, evaluators.catalogue().get(name).spec) for name in ready_evaluators())
+    return [name for name, spec in known if spec.offline and spec.languages == (ENGLISH,)]
 
 
 def lab_state() -> PageState:

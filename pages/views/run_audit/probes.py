@@ -12,9 +12,9 @@ from pages.views.run_audit.state import usual_probes
 
 _AXES = {
     Axis.SPATIAL: "The image is edited; its meaning stays.",
-    Axis.OBJECT: "What the image shows is changed.",
+    Axis.OBJECT: "How many objects the caption names, and how large they are.",
     Axis.SOCIETAL: "A word about culture, means, gender, emotion or work stands before the noun.",
-    Axis.LEXICAL: "The words of the caption are changed.",
+    Axis.LEXICAL: "Words of the caption are repeated, left out or moved: the score must drop.",
     Axis.SEMANTIC: "The meaning of the caption is broken: the score must drop.",
     Axis.NULL: "Edits that nobody can see: the noise floor of every comparison.",
 }
@@ -37,9 +37,9 @@ def choose_probes(state: PageState) -> list[str]:
 
 
 def _families(axis: Axis) -> dict[str, list[str]]:
-    """Families of an axis with their probes, the usual ones first."""
+    """Families of an axis with their probes, the usual ones first; points of a sweep are chosen one by one."""
     found: dict[str, list[str]] = {}
-    of_axis = [probe for probe in probes.catalogue() if probe.axis is axis]
+    of_axis = [probe for probe in probes.catalogue() if probe.axis is axis and not probe.selector]
     for probe in sorted(of_axis, key=lambda probe: not probe.default):
         found.setdefault(probe.family, []).append(probe.name)
     return found

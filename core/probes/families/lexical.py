@@ -1,0 +1,146 @@
+"""Lexical probes: words of a human caption repeated, left out, hidden, jumbled, and nouns that change places.
+
+Each edit is a family. Its headline probe hits a word with probability 0.4, as the text of paper B says; beside it are
+
+- the algorithm as printed (``masking:printed`` …): one draw a word is shared by repetition, masking and removal, and
+  removal *keeps* the words that the others hit, so that about 60 % of them go;
+- a sweep over the probability (``masking:p0.2`` …), chosen by ``lexical-sweep``. Its draws are nested: what is hit at
+  0.2 is hit at 0.3 too.
+
+What an edit leaves as it was is rejected and never scored; paper B scores it as if it had been edited.
+Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core.probes.words.noun_edits`.
+"""
+
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from core.errors import ProbeRejected
+from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
+from core.probes.scene import Scene
+from core.probes.words.caption_words import Word, join, words
+from core.probes.words.changes import changed_words, check_language
+from core.probes.words.lexical_edits import EDITS, ON_WORDS, SHARE
+from core.probes.words.noun_edits import NOUN_EDITS
+
+SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
+"""Points of the sweep; the headline probe is the one at 0.4."""
+
+SWEEP, PRINTED, CHECKLIST = "lexical-sweep", "lexical-printed", "lexical-checklist"
+"""What selects the further probes."""
+
+SOURCE = "paper B, section 5.2"
+ALGORITHM = "paper B, Algorithm 1, as printed"
+
+_SAYS = {
+    "repetition": "words are said twice",
+    "removal": "words are left out",
+    "masking": "[MASK] stands in the place of words",
+    "jumble": "all words stand in a random order",
+    "substitution": "the nouns change places",
+}
+
+_CHECKS = {
+    "drop-nouns": "every noun is left out",
+    "repeat-first-noun": "the first noun is said once more before the last word",
+    "swap-nouns": "the first and the last noun change places",
+}
+
+Edit = Callable[[Sequence[Word], str, np.random.Generator], list[str]]
+"""(words, language, generator) -> the words of the edited caption."""
+
+
+def _lexical(
+    name: str,
+    family: str,
+    summary: str,
+    source: str,
+    edit: Edit,
+    facts: dict[str, str | float],
+    *,
+    draws: str = "",
+    selector: str = "",
+) -> Probe:
+    @probe(
+        name=name,
+        axis=Axis.LEXICAL,
+        family=family,
+        edits=Edits.CAPTION,
+        summary=summary,
+        source=source,
+        expectation=Expectation.DIRECTIONAL,
+        default=False,
+        subjects=(HUMAN,),
+        draws=draws,
+        selector=selector,
+    )
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        language = check_language(subject)
+        before = words(subject.caption, language)
+        after = edit(before, language, rng)
+        edited = join(after, language)
+        if not edited or edited == join(before, language):
+            raise ProbeRejected("unchanged", f"{name} leaves the caption {subject.caption!r} as it was")
+        told = {
+            **facts,
+            "words": float(len(before)),
+            "changed": float(changed_words([word.text for word in before], after)),
+        }
+        return Variant(name, caption=edited, facts=MappingProxyType(told))
+
+    return make
+
+
+def _at(name: str, share: float) -> Edit:
+    return lambda found, language, rng: ON_WORDS[name](found, rng, language, share)
+
+
+def _headline(name: str) -> Probe:
+    drawn = name not in ("jumble", "substitution")
+    how = f", each word with probability {SHARE}" if drawn else ""
+    facts: dict[str, str | float] = {"share": SHARE} if drawn else {}
+    return _lexical(name, name, f"In a human caption {_SAYS[name]}{how}.", SOURCE, _at(name, SHARE), facts)
+
+
+def _printed(name: str) -> Probe:
+    how = "the words that are not drawn are left out" if name == "removal" else f"of drawn words, {_SAYS[name]}"
+    return _lexical(
+        f"{name}:printed",
+        name,
+        f"In a human caption {how}; one draw ({SHARE}) for three edits.",
+        ALGORITHM,
+        _at("kept" if name == "removal" else name, SHARE),
+        {"share": SHARE, "algorithm": "printed"},
+        draws="lexical:printed",
+        selector=PRINTED,
+    )
+
+
+def _point(name: str, share: float) -> Probe:
+    return _lexical(
+        f"{name}:p{share}",
+        name,
+        f"In a human caption {_SAYS[name]}, each word with probability {share}.",
+        SOURCE,
+        _at(name, share),
+        {"share": share},
+        draws=name,
+        selector=SWEEP,
+    )
+
+
+def _check(name: str) -> Probe:
+    def edit(found: Sequence[Word], language: str, rng: np.random.Generator) -> list[str]:
+        return NOUN_EDITS[name](found, language)
+
+    source = "Sai et al., Perturbation CheckLists, EMNLP 2021, which paper B takes its edits from"
+    return _lexical(name, name, f"In a human caption {_CHECKS[name]}.", source, edit, {}, selector=CHECKLIST)
+
+
+_DRAWN = ("repetition", "removal", "masking")
+
+HEADLINES = tuple(_headline(name) for name in EDITS)
+AS_PRINTED = tuple(_printed(name) for name in _DRAWN)
+POINTS = tuple(_point(name, share) for name in _DRAWN for share in SHARES)
+CHECKS = tuple(_check(name) for name in NOUN_EDITS)

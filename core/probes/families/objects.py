@@ -1,0 +1,277 @@
+"""Number and size of the mentioned objects, and their crossings with order and negation.
+
+``mention:1``, ``mention:2`` and ``mention:3`` name one, two and three annotated categories of the picture;
+``size:small`` and ``size:large`` name the smaller or the larger of two. All are true, so the score's *response* is
+reported and nothing is a failure. What is crossed with them is directional: the same words shuffled, or the objects
+denied. ``mention-order`` names the second object first, which changes nothing: it is invariant. The baseline of
+``mention:2`` is ``mention:1`` and so on.
+
+An item needs three annotated categories for the first, two whose areas differ by more than a threshold for the
+second: 15 000 px² in the image's own pixels (paper D's code, strict), or 5 % of the image (``…-share``). A category's
+area is the sum of its instances' masks, crowds included; of an instance without a mask its box counts. Objects are
+drawn, seeded.
+Source: paper D, 4.3.1, 4.3.2 and 4.5, and its authors' code.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from core.corpora.schema import Box, Item, Mask
+from core.errors import ProbeRejected
+from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
+from core.probes.scene import Scene
+from core.probes.words.captions import item_label
+from core.probes.words.categories import annotated, another_kind
+from core.probes.words.object_lists import denied_objects, draw_keys, named_objects, shuffled_objects
+
+MOST = 3
+"""Objects that are named at most; an item needs as many categories."""
+PIXELS = 15_000
+"""Least difference of two areas in square pixels, not reached by itself. Source: paper D's code."""
+SHARE = 0.05
+"""Least difference of two areas as a share of the image."""
+
+Facts = Mapping[str, str | float]
+Make = Callable[[Item, np.random.Generator], tuple[str, Facts]]
+
+
+def drawn_labels(item: Item, rng: np.random.Generator) -> list[str]:
+    """Draw three annotated categories of an item, in the order of their mention.
+
+    Raises:
+        ProbeRejected: ``few-objects`` where fewer are annotated.
+    """
+    item_label(item)
+    found = sorted(annotated(item))
+    if len(found) < MOST:
+        raise ProbeRejected("few-objects", f"item {item.id!r} has {len(found)} annotated categories; {MOST} are needed")
+    return [found[index] for index in rng.permutation(len(found))[:MOST]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Two categories of an item, and their areas in square pixels."""
+
+    small: str
+    large: str
+    small_area: float
+    large_area: float
+
+    def facts(self, item: Item, said: str) -> Facts:
+        """What is told of a variant."""
+        share = 1 / (item.width * item.height)
+        return MappingProxyType(
+            {
+                "said": said,
+                "small": self.small,
+                "large": self.large,
+                "small_area": self.small_area,
+                "large_area": self.large_area,
+                "small_share": self.small_area * share,
+                "large_share": self.large_area * share,
+                "ratio": self.large_area / self.small_area,
+            }
+        )
+
+
+def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> Sized:
+    """Draw two annotated categories whose areas differ by more than ``least`` square pixels.
+
+    Raises:
+        ProbeRejected: ``few-objects`` below two categories, ``similar-size`` where none differ enough.
+    """
+    item_label(item)
+    sizes = areas(item)
+    if len(sizes) < 2:
+        raise ProbeRejected("few-objects", f"item {item.id!r} has {len(sizes)} annotated categories; two are needed")
+    names = sorted(sizes)
+    found = [(a, b) for a in names for b in names if sizes[a] > 0 and sizes[b] - sizes[a] > least]
+    if not found:
+        raise ProbeRejected("similar-size", f"no two categories of item {item.id!r} differ by over {least:g} px²")
+    small, large = found[int(rng.integers(len(found)))]
+    return Sized(small, large, sizes[small], sizes[large])
+
+
+def areas(item: Item) -> dict[str, float]:
+    """Area of each annotated category in square pixels: its instances' masks, else their boxes, summed."""
+    own = [] if item.label is None else [(item.label, item.mask, item.box)]
+    found: dict[str, float] = {}
+    for label, mask, box in [*own, *((each.label, each.mask, each.box) for each in item.others)]:
+        found[label] = found.get(label, 0.0) + _area(mask, box)
+    return found
+
+
+def _area(mask: Mask | None, box: Box | None) -> float:
+    if mask is not None:
+        return float(mask.area)
+    return 0.0 if box is None else float(box.area)
+
+
+def _objects(
+    name: str,
+    family: str,
+    summary: str,
+    make: Make,
+    *,
+    expectation: Expectation,
+    baseline: str,
+    draws: str,
+    source: str,
+) -> Probe:
+    def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        text, facts = make(scene.item, rng)
+        return Variant(name, caption=text, facts=MappingProxyType(dict(facts)))
+
+    return Probe(
+        name,
+        Axis.OBJECT,
+        family,
+        expectation,
+        Edits.CAPTION,
+        summary,
+        made,
+        baseline=baseline,
+        source=source,
+        default=False,
+        subjects=(TEMPLATE,),
+        draws=draws,
+    )
+
+
+def _named(labels: Sequence[str]) -> Facts:
+    return {"objects": float(len(labels)), "named": ", ".join(labels)}
+
+
+def _mention(count: int) -> Probe:
+    def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+        labels = drawn_labels(item, rng)[:count]
+        return named_objects(labels), _named(labels)
+
+    baseline = IDENTITY if count == 1 else f"mention:{count - 1}"
+    return _objects(
+        f"mention:{count}",
+        "mention",
+        f"The template names {count} of the picture's objects: it is true.",
+        make,
+        expectation=Expectation.RESPONSE,
+        baseline=baseline,
+        draws="mention",
+        source="paper D, 4.3.1",
+    )
+
+
+def _mention_order(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+    first, second = drawn_labels(item, rng)[:2]
+    return named_objects([second, first]), _named([second, first])
+
+
+def _mention_shuffled(count: int) -> Probe:
+    def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+        labels = drawn_labels(item, rng)[:count]
+        return shuffled_objects(labels, draw_keys(rng, MOST)), _named(labels)
+
+    return _objects(
+        f"mention:{count}-shuffled",
+        "mention-shuffled",
+        f"The words of mention:{count} stand in another order.",
+        make,
+        expectation=Expectation.DIRECTIONAL,
+        baseline=f"mention:{count}",
+        draws="mention",
+        source="paper D, 4.5",
+    )
+
+
+def _mention_negated(count: int) -> Probe:
+    def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+        labels = drawn_labels(item, rng)[:count]
+        return denied_objects(labels), {**_named(labels), "falsity": "verified"}
+
+    return _objects(
+        f"mention:{count}-negated",
+        "mention-negated",
+        f"Every object of mention:{count} is denied: it is false.",
+        make,
+        expectation=Expectation.DIRECTIONAL,
+        baseline=f"mention:{count}",
+        draws="mention",
+        source="paper D, 4.4.1, 4.5",
+    )
+
+
+def _mention_absent(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+    labels = drawn_labels(item, rng)[:2]
+    chosen = another_kind(item, rng)
+    facts = {**_named(labels), "absent": chosen, "basis": "annotated absent", "falsity": "verified"}
+    return named_objects([*labels, chosen]), facts
+
+
+def _size(which: str, share: bool, shuffled: bool) -> Probe:
+    tail = "-share" if share else ""
+    draws = f"size{tail}"
+
+    def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
+        least = SHARE * item.width * item.height if share else float(PIXELS)
+        found = drawn_sizes(item, rng, least=least)
+        label = found.small if which == "small" else found.large
+        text = shuffled_objects([label], draw_keys(rng, 1)) if shuffled else named_objects([label])
+        return text, found.facts(item, label)
+
+    plain = f"size:{which}{tail}"
+    rule = "5 % of the image" if share else "15 000 px²"
+    if shuffled:
+        return _objects(
+            f"{plain}-shuffled",
+            f"size{tail}-shuffled",
+            f"The words of {plain} stand in another order.",
+            make,
+            expectation=Expectation.DIRECTIONAL,
+            baseline=plain,
+            draws=draws,
+            source="paper D, 4.5",
+        )
+    which_one = "smaller" if which == "small" else "larger"
+    summary = f"The template names the {which_one} of two objects whose areas differ by over {rule}."
+    return _objects(
+        plain,
+        f"size{tail}",
+        summary,
+        make,
+        expectation=Expectation.RESPONSE,
+        baseline=IDENTITY if which == "small" else f"size:small{tail}",
+        draws=draws,
+        source="paper D, 4.3.2",
+    )
+
+
+COUNTS = range(1, MOST + 1)
+MENTIONS = tuple(_mention(count) for count in COUNTS)
+MENTION_ORDER = _objects(
+    "mention-order",
+    "mention-order",
+    "The template names the same two objects, the second one first.",
+    _mention_order,
+    expectation=Expectation.INVARIANT,
+    baseline="mention:2",
+    draws="mention",
+    source="paper D, 4.3.1 (its order test)",
+)
+SIZES = tuple(_size(which, share, False) for share in (False, True) for which in ("small", "large"))
+MENTION_ABSENT = _objects(
+    "mention:3-absent",
+    "mention-absent",
+    "In mention:3 a category that is annotated absent stands for the third object: it is false.",
+    _mention_absent,
+    expectation=Expectation.DIRECTIONAL,
+    baseline="mention:3",
+    draws="mention",
+    source="paper D, 4.3.1, extended",
+)
+CROSSINGS = (
+    *(_mention_shuffled(count) for count in COUNTS),
+    *(_mention_negated(count) for count in COUNTS),
+    *(_size(which, share, True) for share in (False, True) for which in ("small", "large")),
+)

@@ -1,0 +1,122 @@
+"""Colours and numbers: one word of a human caption swapped for another of its kind.
+
+A colour before a noun gives way to one that no caption of the item names. Its falsity is *presumed*: the object may
+have two colours. A number word before the mention of an annotated category, whose instances are as many, gives way to
+a number one or two away; it is *verified* against the annotations, and left out where a crowd of the category is
+annotated.
+Source: paper D, 4.2 (its colour and number questions).
+"""
+
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+
+from core.errors import ProbeRejected
+from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.scene import Scene
+from core.probes.tables import read_table, words_path
+from core.probes.words.caption_words import Word, join, noun_phrases, words
+from core.probes.words.categories import annotated
+from core.probes.words.changes import check_english
+from core.probes.words.grammar import article
+from core.probes.words.mentions import mentions
+
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+"""Number words, from 2 on: *one* would ask for the singular."""
+_ALIKE = ({"gray", "grey"},)
+
+
+@cache
+def colours() -> tuple[str, ...]:
+    """Colours of ``assets/words/colours.csv``."""
+    return tuple(row.required("word").casefold() for row in read_table(words_path("colours.csv"), ("word",)))
+
+
+def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
+    """Write a caption with another word in one place, its capital and a preceding *a* or *an* refitted."""
+    old = found[place]
+    fitted = word[:1].upper() + word[1:] if old.core[:1].isupper() else word
+    texts = [each.text for each in found]
+    texts[place] = old.lead + fitted + old.trail
+    before = found[place - 1] if place else None
+    if before is not None and before.core.casefold() in ("a", "an") and not before.trail:
+        said = article(word)
+        texts[place - 1] = before.lead + (said.capitalize() if before.core[:1].isupper() else said)
+    return join(texts)
+
+
+def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    found = words(check_english(subject))
+    begins = {first for first, _ in noun_phrases(found, "en")}
+    places = [
+        index
+        for index, word in enumerate(found)
+        if word.core.casefold() in colours() and not word.trail and index + 1 in begins
+    ]
+    if not places:
+        raise ProbeRejected("no-colour-word", f"no colour stands before a noun in {subject.caption!r}")
+    place = places[int(rng.integers(len(places)))]
+    said = _colours_said(scene, subject.caption)
+    left = [word for word in colours() if word not in said and word != "grey"]
+    if not left:
+        raise ProbeRejected("no-replacement", "the captions of the item name every colour")
+    chosen = left[int(rng.integers(len(left)))]
+    facts = {"replaced": found[place].core.casefold(), "by": chosen, "falsity": "presumed"}
+    return Variant("colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+
+
+def _colours_said(scene: Scene, caption: str) -> set[str]:
+    texts = (caption, *scene.item.captions.get("en", ()))
+    said = {word.core.casefold() for text in texts for word in words(text)} & set(colours())
+    return said.union(*(alike for alike in _ALIKE if alike & said))
+
+
+def _number(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    caption = check_english(subject)
+    found = words(caption)
+    counts = annotated(scene.item)
+    crowds = {other.label for other in scene.item.others if other.crowd}
+    right = [
+        each
+        for each in mentions(caption)
+        if each.first
+        and each.many
+        and each.label not in crowds
+        and found[each.first - 1].core.casefold() == _word_of(counts[each.label])
+    ]
+    if not right:
+        raise ProbeRejected("no-number-word", f"{caption!r} counts no annotated category as it is annotated")
+    mention = right[int(rng.integers(len(right)))]
+    count = counts[mention.label]
+    left = [other for other in (count - 2, count - 1, count + 1, count + 2) if _word_of(other)]
+    chosen = left[int(rng.integers(len(left)))]
+    facts: dict[str, str | float] = {"replaced": str(_word_of(count)), "by": str(_word_of(chosen))}
+    facts |= {"category": mention.label, "count": float(count), "said": float(chosen), "falsity": "verified"}
+    edited = with_word(found, mention.first - 1, str(_word_of(chosen)))
+    return Variant("number-word", caption=edited, facts=MappingProxyType(facts))
+
+
+def _word_of(count: int) -> str | None:
+    return NUMBERS[count - 2] if 2 <= count < 2 + len(NUMBERS) else None
+
+
+def _probe(name: str, summary: str, make: Maker) -> Probe:
+    return Probe(
+        name,
+        Axis.SEMANTIC,
+        name,
+        Expectation.DIRECTIONAL,
+        Edits.CAPTION,
+        summary,
+        make,
+        source="paper D, 4.2",
+        default=False,
+        subjects=(HUMAN,),
+    )
+
+
+SWAPS = (
+    _probe("colour-word", "A colour in a human caption gives way to one that no caption of the item names.", _colour),
+    _probe("number-word", "A right number in a human caption gives way to one that is off by one or two.", _number),
+)

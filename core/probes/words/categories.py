@@ -1,0 +1,108 @@
+"""COCO's categories as a vocabulary: what an image shows, what a caption names, what neither does.
+
+A category is *annotated absent* where no instance of it is annotated and no caption of the item names it, by its own
+name or by a word of ``assets/words/synonyms.csv``. COCO's annotations are not exhaustive, so that is what is known,
+and not that it cannot be seen.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+
+from core.corpora.schema import Item
+from core.corpora.taxonomy import load_taxonomy
+from core.errors import ProbeRejected
+from core.probes.tables import Row, lexicon_path, read_table, words_path
+from core.probes.words.grammar import Number, number_of, plural
+from core.probes.words.natural_captions import object_nouns
+
+MOST_WORDS = 3
+"""Of a category's name, or of a word for it."""
+
+Name = tuple[str, ...]
+"""A name as its words, in lower case."""
+
+
+@cache
+def vocabulary() -> Mapping[str, str]:
+    """COCO's categories with their supercategories, in the order of ``assets/taxonomy/coco.csv``."""
+    return MappingProxyType({entry.label: entry.category for entry in load_taxonomy("coco").entries.values()})
+
+
+@cache
+def own_names() -> Mapping[Name, str]:
+    """A category's own name, singular and plural, and the category."""
+    found: dict[Name, str] = {}
+    for label in vocabulary():
+        for text in forms(label):
+            found[tuple(text.casefold().split())] = label
+    return MappingProxyType(found)
+
+
+@cache
+def every_name() -> Mapping[Name, frozenset[str]]:
+    """Own names and other words, singular and plural, with the categories that they may stand for."""
+    found: dict[Name, set[str]] = {}
+    said = [(label, label) for label in vocabulary()]
+    said += [(row.one_of("label", vocabulary()), row.required("word")) for row in _synonyms()]
+    said += [
+        ("person", noun)
+        for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()
+        if category == "person"
+    ]
+    for label, word in said:
+        for text in forms(word):
+            found.setdefault(tuple(text.casefold().split()), set()).add(label)
+    return MappingProxyType({name: frozenset(labels) for name, labels in found.items()})
+
+
+def forms(label: str) -> tuple[str, ...]:
+    """A noun as it is written of one thing and of several."""
+    return (label,) if number_of(label) is not Number.SINGULAR else (label, plural(label))
+
+
+def annotated(item: Item) -> Counter[str]:
+    """Labels of an item's annotated instances, crowds included, with their number."""
+    own = [] if item.label is None else [item.label]
+    return Counter([*own, *(other.label for other in item.others)])
+
+
+def named(item: Item) -> frozenset[str]:
+    """Categories that some English caption of an item may name, by any word."""
+    return frozenset(label for text in item.captions.get("en", ()) for label in named_in(text))
+
+
+def named_in(caption: str) -> frozenset[str]:
+    """Categories that an English text may name, by any word."""
+    words = tuple("".join(sign if sign.isalnum() else " " for sign in caption.casefold()).split())
+    spans = (words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words)))
+    return frozenset(label for span in spans for label in every_name().get(span, ()))
+
+
+def absent(item: Item) -> tuple[str, ...]:
+    """Categories that are annotated absent, in the order of the vocabulary."""
+    there = annotated(item).keys() | named(item)
+    said = set().union(*(named_in(label) for label in annotated(item))) if item.others or item.label else set()
+    return tuple(label for label in vocabulary() if label not in there and label not in said)
+
+
+def another_kind(item: Item, rng: np.random.Generator) -> str:
+    """Draw a category that is annotated absent and of a supercategory that nothing annotated belongs to.
+
+    Raises:
+        ProbeRejected: ``no-absent-category`` where every supercategory is there, or nothing is annotated.
+    """
+    kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
+    found = [label for label in absent(item) if vocabulary()[label] not in kinds and label != "person"]
+    if not found or (item.label is None and not item.others):
+        raise ProbeRejected(
+            "no-absent-category", f"no category is known to be absent from item {item.id!r}, of a kind of its own"
+        )
+    return found[int(rng.integers(len(found)))]
+
+
+def _synonyms() -> tuple[Row, ...]:
+    return read_table(words_path("synonyms.csv"), ("label", "word"))

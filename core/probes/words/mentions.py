@@ -1,0 +1,134 @@
+"""Mentions of annotated categories in an English caption, and another category named in their place.
+
+A mention is a category's own name, singular or plural, that ends a noun phrase (*bus*, not *bus stop*). Other words
+for a category (*puppy*) are no mentions to be replaced; they count where a category must not be named at all
+(:func:`core.probes.words.categories.named`). Source: paper D, 4.2; FOIL-COCO (Shekhar et al., ACL 2017).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.corpora.schema import Item
+from core.errors import ProbeRejected
+from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
+from core.probes.words.categories import MOST_WORDS, Name, absent, annotated, own_names, vocabulary
+from core.probes.words.grammar import Number, article, number_of, plural
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A category's own name in a caption.
+
+    Args:
+        first, last: its words.
+        label: the category.
+        many: whether it is said in the plural.
+    """
+
+    first: int
+    last: int
+    label: str
+    many: bool
+
+
+def mentions(caption: str) -> tuple[Mention, ...]:
+    """Find every mention, the longest name first at each place."""
+    found = words(caption)
+    ends = {last: first for first, last in noun_phrases(found, "en")}
+    made: list[Mention] = []
+    place = 0
+    while place < len(found):
+        mention = next((each for size in range(MOST_WORDS, 0, -1) if (each := _at(found, place, size, ends))), None)
+        made += [mention] if mention else []
+        place = mention.last + 1 if mention else place + 1
+    return tuple(made)
+
+
+def target_mentions(item: Item, caption: str) -> tuple[Mention, ...]:
+    """Mentions of categories that are annotated in the item.
+
+    Raises:
+        ProbeRejected: ``no-mention`` where there is none.
+    """
+    there = annotated(item)
+    found = tuple(each for each in mentions(caption) if there[each.label])
+    if not found:
+        raise ProbeRejected("no-mention", f"{caption!r} names no annotated category by its own name")
+    return found
+
+
+def replaced(caption: str, mention: Mention, label: str) -> str:
+    """Name another category in a mention's place: its number, a preceding *a* or *an* and the capital are refitted."""
+    found = words(caption)
+    noun = plural(label) if mention.many and number_of(label) is Number.SINGULAR else label
+    first, last = found[mention.first], found[mention.last]
+    noun = noun[:1].upper() + noun[1:] if first.core[:1].isupper() and mention.first == 0 else noun
+    texts = [word.text for word in found]
+    before = found[mention.first - 1] if mention.first else None
+    if before is not None and before.core.casefold() in ("a", "an") and not before.trail:
+        fitted = article(noun)
+        said = fitted.capitalize() if before.core[:1].isupper() else fitted
+        texts[mention.first - 1] = before.lead + said + before.trail
+    return join([*texts[: mention.first], first.lead + noun + last.trail, *texts[mention.last + 1 :]])
+
+
+def siblings(item: Item, mention: Mention) -> tuple[str, ...]:
+    """Categories of the same supercategory that are annotated absent and fit the mention's number."""
+    kind = vocabulary()[mention.label]
+    return tuple(label for label in absent(item) if vocabulary()[label] == kind and fits(mention, label))
+
+
+def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
+    """Categories of another supercategory that are annotated absent and fit the mention's number."""
+    kind = vocabulary()[mention.label]
+    return tuple(label for label in absent(item) if vocabulary()[label] != kind and fits(mention, label))
+
+
+def neighbours(item: Item, mention: Mention, named: frozenset[str]) -> tuple[str, ...]:
+    """Other annotated categories that the caption does not name and that fit the mention's number."""
+    there = annotated(item)
+    found = (label for label in vocabulary() if there[label] and label != mention.label and label not in named)
+    return tuple(label for label in found if fits(mention, label))
+
+
+def fits(mention: Mention, label: str) -> bool:
+    """Whether a label can stand in the number of a mention: *scissors* for several things, never for one."""
+    number = number_of(label)
+    if mention.many or number_of(mention.label) is not Number.SINGULAR:
+        return number is not Number.MASS
+    return number is Number.SINGULAR
+
+
+def _at(found: Sequence[Word], place: int, size: int, ends: dict[int, int]) -> Mention | None:
+    last = place + size - 1
+    if last >= len(found) or last not in ends:
+        return None
+    inner = found[place : last + 1]
+    if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]) or _goes_on(found, last):
+        return None
+    name = tuple(word.core.casefold() for word in inner)
+    label = own_names().get(name)
+    before = [word.core.casefold() for word in found[max(0, place - 3) : place]]
+    if label is None or before[-2:] in (["pair", "of"], ["pairs", "of"]):
+        return None
+    many = _many(label, name, before)
+    return None if many is None else Mention(place, last, label, many)
+
+
+def _goes_on(found: Sequence[Word], last: int) -> bool:
+    """Whether the phrase may go on after a word: *train tracks*, *a bowl of noodles*."""
+    if found[last].trail or last + 1 == len(found):
+        return False
+    after = found[last + 1].core.casefold()
+    return after == "of" or may_be_noun(after)
+
+
+def _many(label: str, name: Name, before: Sequence[str]) -> bool | None:
+    """Whether a name is said of several; None where *the sheep* may be one or many."""
+    if number_of(label) is not Number.SINGULAR:
+        return True
+    if plural(label) != label:
+        return name != tuple(label.casefold().split())
+    if {"a", "an", "one"} & set(before):
+        return False
+    return None if {"the", "this", "that"} & set(before) else True

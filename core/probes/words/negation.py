@@ -1,0 +1,139 @@
+"""Negations: of the template, exact; of an English caption by rules, each refused where it would not negate.
+
+Source: paper D, 4.4.1, which takes its negations from yes/no questions; the rules here are ours.
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.errors import ProbeRejected
+from core.probes.words.caption_words import Word, join, noun_phrases, words
+from core.probes.words.grammar import Number, clean_label, number_of
+
+VERIFIED, PRESUMED = "verified", "presumed"
+"""Whether a caption is false because a true one entails it, or only as far as one can tell."""
+
+_NEGATIVE = re.compile(r"\b(?:no|not|nobody|none|nothing|never|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_EXISTENTIAL = re.compile(r"^(?P<there>there (?:is|are|was|were)) (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
+_ARTICLES = (
+    "a",
+    "an",
+    "some",
+    "several",
+    "many",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "multiple",
+    "various",
+)
+_BE = ("is", "are", "was", "were")
+_MODALS = ("can", "could", "will", "would", "may", "might", "must", "should")
+_JOINED = re.compile(r"\b(?:and|or|while|as) (?:a|an|the|some|another|two|three|his|her|its|their)\b", re.IGNORECASE)
+_SUBORDINATE = ("who", "that", "which", "where", "when", "while", "as", "because", "whose", "if", "what", "and", "but")
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """A negated caption.
+
+    Args:
+        rule: ``existential``, ``auxiliary``, ``noun-phrase`` or ``template``.
+        falsity: VERIFIED or PRESUMED.
+    """
+
+    text: str
+    rule: str
+    falsity: str
+
+
+def negated_template(label: str) -> Negation:
+    """Negate ``There is a [object].``; false of every picture of the object.
+
+    Example:
+        >>> negated_template("dog").text, negated_template("scissors").text
+        ('There is no dog.', 'There are no scissors.')
+    """
+    verb = "are" if number_of(label) is Number.PLURAL else "is"
+    return Negation(f"There {verb} no {clean_label(label)}.", "template", VERIFIED)
+
+
+def negate(caption: str) -> Negation:
+    """Negate an English caption by the first rule that fits.
+
+    1. *existential*: ``There is a dog on a bed`` → ``There is no dog on a bed``. Exact.
+    2. *auxiliary*: ``The dog is asleep`` → ``The dog is not asleep``. Exact of ``the``; another dog of *a dog* may be
+       awake, so it is presumed.
+    3. *noun phrase*: ``A man riding a horse`` → ``No man riding a horse``. Exact, and presumed where a later phrase
+       is joined to it, which the *no* may not reach.
+
+    Raises:
+        ProbeRejected: ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
+            verb stands in a clause beside the main one, two phrases are joined at the beginning, or a name or *the*
+            begins a caption without an auxiliary.
+    """
+    if _NEGATIVE.search(caption):
+        raise ProbeRejected("already-negated", f"{caption!r} holds a negative word, so a second one may undo it")
+    text = " ".join(caption.split())
+    found = words(text)
+    made = _existential(text) or _auxiliary(found) or _noun_phrase(found)
+    if made is None:
+        raise ProbeRejected("no-negation", f"no rule negates {caption!r} as a whole")
+    return made
+
+
+def _existential(text: str) -> Negation | None:
+    match = _EXISTENTIAL.match(text)
+    if match is None:
+        return None
+    first, _, rest = match["rest"].partition(" ")
+    if first.casefold() in _ARTICLES and rest:
+        if re.search(r"\band (?:a|an|the|some|two|three)\b", rest, re.IGNORECASE):
+            return None  # "no dog and a cat" negates one of two
+        return Negation(f"{match['there']} no {rest}", "existential", VERIFIED)
+    return None
+
+
+def _auxiliary(found: tuple[Word, ...]) -> Negation | None:
+    if found and found[0].core.casefold() == "there":
+        return None
+    for index, word in enumerate(found[:-1]):
+        text = word.core.casefold()
+        if text in _SUBORDINATE or (index and found[index - 1].trail):
+            return None
+        if index and not word.trail and text in (*_BE, *_MODALS):
+            return _with_word(found, index + 1, "not", "auxiliary")
+        if index and not word.trail and text in ("has", "have") and found[index + 1].core.casefold() == "been":
+            return _with_word(found, index + 1, "not", "auxiliary")
+    return None
+
+
+def _with_word(found: tuple[Word, ...], place: int, word: str, rule: str) -> Negation:
+    definite = found[0].core.casefold() in ("the", "this", "that", "these", "those")
+    texts = [each.text for each in found]
+    return Negation(join([*texts[:place], word, *texts[place:]]), rule, VERIFIED if definite else PRESUMED)
+
+
+def _noun_phrase(found: tuple[Word, ...]) -> Negation | None:
+    phrases = noun_phrases(found, "en")
+    if not phrases or found[0].lead:
+        return None
+    first = found[0].core.casefold()
+    head = phrases[0][1]
+    joined = head + 1 < len(found) and (found[head + 1].core.casefold() in ("and", "or") or found[head].trail == ",")
+    if joined or (head + 1 < len(found) and found[head].trail):
+        return None
+    texts = [word.text for word in found]
+    falsity = PRESUMED if _JOINED.search(join(found[head + 1 :])) else VERIFIED
+    if first in _ARTICLES and len(texts) > 1:
+        return Negation(join(["No", *texts[1:]]), "noun-phrase", falsity)
+    if phrases[0][0] == 0 and not found[0].trail:
+        return Negation(join(["No", texts[0][:1].lower() + texts[0][1:], *texts[1:]]), "noun-phrase", falsity)
+    return None

@@ -1,0 +1,229 @@
+"""Swapped objects, colours and numbers, tails and distractors: worked by hand, with what is refused."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.corpora.coco import load_coco
+from core.corpora.schema import Box, Item, SceneObject
+from core.corpora.taxonomy import load_taxonomy
+from core.errors import ProbeRejected
+from core.probes.base import HUMAN, TEMPLATE, Expectation, Subject, Variant
+from core.probes.families.tails import last_noun_phrase, tail_of_length, tails, with_tail
+from core.probes.pairs import Pairs, subjects_of
+from core.probes.registry import catalogue, select
+from core.probes.rejections import CODES
+from core.probes.words.mentions import Mention, mentions, replaced
+from tests.probes.painted import ground
+
+
+def thing(label: str, *, crowd: bool = False) -> SceneObject:
+    return SceneObject(label, Box(5, 5, 2, 2), crowd=crowd)
+
+
+STREET = Item(
+    "street",
+    "test",
+    None,
+    9,
+    8,
+    captions={"en": ("A red bus drives past two dogs.", "A bus and a puppy on a street near a sofa.")},
+    label="bus",
+    category="vehicle",
+    box=Box(1, 1, 3, 3),
+    others=(thing("dog"), thing("dog"), thing("bench")),
+)
+
+
+def made(name: str, caption: str = STREET.captions["en"][0], item: Item = STREET, language: str = "en") -> Variant:
+    subject = Subject(HUMAN if HUMAN in catalogue().get(name).subjects else TEMPLATE, language, 0, caption)
+    found = Pairs(item, ground(8, 9)).make(catalogue().get(name), subject)
+    if isinstance(found, ProbeRejected):
+        raise found
+    return found
+
+
+def code(name: str, caption: str, item: Item = STREET, language: str = "en") -> str:
+    with pytest.raises(ProbeRejected) as caught:
+        made(name, caption, item, language)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("caption", "found"),
+    [
+        ("A red bus drives past two dogs.", [("bus", False), ("dog", True)]),
+        ("Three stop signs beside a fire hydrant.", [("stop sign", True), ("fire hydrant", False)]),
+        ("A teddy bear and a bear", [("teddy bear", False), ("bear", False)]),
+        ("Some hot dogs with broccoli", [("hot dog", True), ("broccoli", True)]),
+        ("People with skis and a pair of scissors", [("person", True), ("skis", True)]),
+        ("A bus stop near the train tracks", []),
+        ("A bowl of noodles.", []),
+        ("An orange cat", [("cat", False)]),
+        ("Sheep in a field", [("sheep", True)]),
+        ("A sheep in the snow", [("sheep", False)]),
+        ("The sheep in the snow", []),
+        ("", []),
+    ],
+)
+def test_a_mention_is_a_categorys_own_name_that_ends_its_phrase(caption: str, found: list[tuple[str, bool]]) -> None:
+    assert [(each.label, each.many) for each in mentions(caption)] == found
+
+
+@pytest.mark.parametrize(
+    ("caption", "place", "label", "edited"),
+    [
+        ("A bus drives.", (1, 1, False), "airplane", "An airplane drives."),
+        ("An elephant, alone.", (1, 1, False), "dog", "A dog, alone."),
+        ("He sees an apple.", (3, 3, False), "knife", "He sees a knife."),
+        ("Two dogs play.", (1, 1, True), "sheep", "Two sheep play."),
+        ("Buses wait.", (0, 0, True), "bench", "Benches wait."),
+        ("Three wine glasses (empty).", (1, 2, True), "knife", "Three knives (empty)."),
+        ("some dogs", (1, 1, True), "scissors", "some scissors"),
+    ],
+)
+def test_number_article_and_capital_are_refitted(
+    caption: str, place: tuple[int, int, bool], label: str, edited: str
+) -> None:
+    first, last, many = place
+    assert replaced(caption, Mention(first, last, "dog", many), label) == edited
+
+
+def test_the_three_kinds_replace_one_mention() -> None:
+    kinds = {kind: made(f"grounding:{kind}") for kind in ("plausible", "object", "random")}
+    facts = {kind: each.facts for kind, each in kinds.items()}
+    assert len({each["replaced"] for each in facts.values()}) == 1
+    assert facts["object"]["by"] in ("bench", "dog", "bus")
+    assert (facts["object"]["falsity"], facts["plausible"]["falsity"]) == ("grounded", "verified")
+    taxonomy = load_taxonomy("coco")
+    said = str(facts["plausible"]["replaced"])
+    assert taxonomy.category(str(facts["plausible"]["by"])) == taxonomy.category(said)
+    assert taxonomy.category(str(facts["random"]["by"])) != taxonomy.category(said)
+    there = {"bus", "dog", "bench", "couch"}  # a caption says "sofa"
+    assert there.isdisjoint({facts["plausible"]["by"], facts["random"]["by"]})
+
+
+def test_foils_are_siblings_each_once() -> None:
+    item = replace(STREET, others=())
+    found = [made("foil" if place == 1 else f"foil:{place}", item=item) for place in range(1, 8)]
+    by = [str(each.facts["by"]) for each in found]
+    assert sorted(by) == ["airplane", "bicycle", "boat", "car", "motorcycle", "train", "truck"]
+    assert all(each.facts["among"] == 7.0 for each in found)
+    assert code("foil:8", STREET.captions["en"][0], item) == "no-replacement"
+    assert [probe.name for probe in select(["foil"])] == ["foil"]
+    assert len(select(["foil-siblings"])) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "caption", "reason"),
+    [
+        ("foil", "A puppy on a street.", "no-mention"),
+        ("foil", "A zebra.", "no-mention"),
+        ("grounding:object", "A bus, dogs and a bench.", "no-replacement"),
+        ("colour-word", "A bus.", "no-colour-word"),
+        ("colour-word", "A bus that is red.", "no-colour-word"),
+        ("number-word", "Three dogs.", "no-number-word"),
+        ("number-word", "A bus.", "no-number-word"),
+        ("number-word", "Two cats.", "no-number-word"),
+        ("hollow-tail", " . ", "unchanged"),
+        ("hollow-tail:repeat", "It is red.", "few-nouns"),
+    ],
+)
+def test_what_cannot_be_swapped_is_refused_with_its_reason(name: str, caption: str, reason: str) -> None:
+    assert code(name, caption) == reason
+
+
+@pytest.mark.parametrize("name", ["foil", "grounding:random", "colour-word", "number-word", "hollow-tail"])
+def test_other_languages_are_refused(name: str) -> None:
+    assert code(name, "Ein roter Bus.", language="de") == "language-not-edited"
+
+
+def test_a_person_has_no_sibling() -> None:
+    item = replace(STREET, label="person", category="person", others=(), captions={"en": ("A person.",)})
+    assert code("foil", "A person.", item) == "no-replacement"
+    assert made("grounding:random", "A person.", item).facts["replaced"] == "person"
+
+
+def test_a_colour_gives_way_to_one_that_no_caption_names() -> None:
+    edited = made("colour-word")
+    assert (edited.facts["replaced"], edited.facts["falsity"]) == ("red", "presumed")
+    colour = str(edited.facts["by"])
+    assert colour not in ("red", "grey")
+    assert edited.caption == f"A{'n' * (colour == 'orange')} {colour} bus drives past two dogs."
+
+
+def test_a_right_number_is_off_by_one_or_two_and_a_crowd_is_not_counted() -> None:
+    edited = made("number-word")
+    assert edited.caption in ("A red bus drives past three dogs.", "A red bus drives past four dogs.")
+    assert (edited.facts["count"], edited.facts["falsity"]) == (2.0, "verified")
+    crowded = replace(STREET, others=(thing("dog"), thing("dog", crowd=True)))
+    assert code("number-word", "Two dogs.", crowded) == "no-number-word"
+
+
+@pytest.mark.parametrize(
+    ("caption", "edited"),
+    [
+        ("A man on a bench.", "A man on a bench area area."),
+        ("A man on a bench", "A man on a bench area area"),
+        ("A man ...", "A man area area."),
+    ],
+)
+def test_a_tail_stands_before_the_stop(caption: str, edited: str) -> None:
+    assert with_tail(caption, "area area") == edited
+
+
+def test_tails_of_every_length_are_nested_and_come_from_the_table() -> None:
+    assert tail_of_length("in the view", "view", 2) == "in the"
+    assert tail_of_length("in the view", "view", 5) == "in the view view view"
+    texts = [made(f"hollow-tail:len{length}").facts["tail"] for length in range(1, 9)]
+    assert [len(str(each).split()) for each in texts] == list(range(1, 9))
+    assert all(str(longer).startswith(f"{shorter} ") for shorter, longer in pairwise(texts))
+    assert made("hollow-tail").facts["tail"] in [tail for tail, _ in tails("hollow")]
+    assert str(made("hollow-tail:dangling").caption).endswith("dogs on a.")
+    assert str(made("hollow-tail:repeat").caption) == "A red bus drives past two dogs two dogs."
+    assert last_noun_phrase("A man, on the old bench.") == "bench"
+
+
+def test_a_distractor_is_the_absent_category_of_the_two_by_two() -> None:
+    edited = made("distractor")
+    chosen = str(edited.facts["absent"])
+    assert chosen == made("negation:absent").facts["absent"]
+    assert str(edited.caption).startswith("There is a bus and ")
+    assert load_taxonomy("coco").category(chosen) not in ("vehicle", "animal", "outdoor", "person")
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_mentions_inside_it(caption: str) -> None:
+    for each in mentions(caption):
+        assert 0 <= each.first <= each.last < len(caption.split())
+
+
+@pytest.mark.coco
+def test_every_directional_probe_on_coco_makes_a_variant_or_gives_a_known_reason(coco_root: Path) -> None:
+    items = load_coco(coco_root, split="val2017", slice="all").items
+    told: dict[str, Counter[str]] = {}
+    for item in items:
+        pairs = Pairs(item, np.zeros((item.height, item.width, 3), np.uint8))
+        subjects = [each for name in (TEMPLATE, HUMAN) for each in subjects_of(item, name)[0]]
+        for probe in select(["directional", "mention-order", "foil-siblings", "tail-sweep", "lexical-sweep"]):
+            edited = pairs.edited(probe, [each for each in subjects if each.name in probe.subjects])
+            counts = told.setdefault(probe.name, Counter())
+            counts["made"] += len(edited.drafts)
+            counts.update(each.code for each in edited.reasons)
+            if probe.expectation is Expectation.DIRECTIONAL:
+                assert all(draft.caption != draft.subject.caption for draft in edited.drafts)
+    assert {code for counts in told.values() for code in counts} - {"made"} <= CODES.keys()
+    assert not any(counts["probe-failed"] for counts in told.values())
+    labels = [{*(other.label for other in item.others), item.label} - {None} for item in items]
+    three = sum(len(each) >= 3 for each in labels)
+    for name in ("mention:1", "mention:3", "mention-order", "mention:2-shuffled", "mention:3-negated"):
+        assert told[name]["made"] == three
+    assert told["size:small"] == told["size:large"]
+    assert told["size:small"]["few-objects"] == sum(len(each) < 2 for each in labels)
+    assert told["foil"]["made"] > told["foil:9"]["made"]

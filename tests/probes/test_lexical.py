@@ -1,0 +1,204 @@
+"""The lexical probes: worked by hand in five languages, nested and coupled draws, and what is refused."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.corpora.schema import Item
+from core.errors import ProbeRejected
+from core.probes.base import HUMAN, Expectation, Subject
+from core.probes.families import lexical
+from core.probes.families.lexical import SHARES
+from core.probes.pairs import Pairs
+from core.probes.registry import catalogue, select
+from tests.probes.painted import ground
+
+WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "müde", "über")
+captions = st.lists(st.sampled_from(WORDS), min_size=2, max_size=12).map(" ".join)
+DRAWS = (0.1, 0.9, 0.35, 0.5, 0.2, 0.7, 0.39, 0.4, 0.95, 0.05)
+
+
+@dataclass
+class Dealt:
+    """A generator whose numbers are laid out on the table: draws as given, permutations reversed."""
+
+    draws: tuple[float, ...] = DRAWS
+
+    def random(self, count: int) -> np.ndarray:
+        return np.array([self.draws[index % len(self.draws)] for index in range(count)])
+
+    def permutation(self, count: int) -> np.ndarray:
+        return np.arange(count)[::-1]
+
+
+def make(name: str, caption: str, language: str = "en", rng: object = None) -> str:
+    probe = catalogue().get(name)
+    made = probe.make(None, Subject(HUMAN, language, 0, caption), rng or Dealt())  # type: ignore[arg-type]
+    assert made.caption is not None
+    return made.caption
+
+
+def code(name: str, caption: str, language: str = "en") -> str:
+    with pytest.raises(ProbeRejected) as caught:
+        make(name, caption, language)
+    return caught.value.code
+
+
+# With DRAWS the words 1, 3, 5, 7 and 10 of ten are hit at 0.4: 0.4 itself is not below 0.4.
+WORKED = [
+    ("repetition", "en", "A man rides a brown horse.", "A A man rides rides a brown brown horse."),
+    ("repetition", "de", "Ein Mann reitet ein Pferd.", "Ein Ein Mann reitet reitet ein Pferd. Pferd."),
+    ("repetition", "fr", "L'homme monte à cheval.", "L'homme L'homme monte à à cheval."),
+    ("repetition", "es", "Un gato, negro.", "Un Un gato, negro. negro."),
+    ("repetition", "ja", "犬がいる。", "犬犬がいるいる。"),
+    ("removal", "en", "A man rides a brown horse.", "man a horse."),
+    ("removal", "de", "Ein Mann reitet ein Pferd.", "Mann ein"),
+    ("removal", "fr", "Le chat dort.", "chat"),
+    ("removal", "es", "Un gato duerme aquí.", "gato aquí."),
+    ("removal", "ja", "犬がいる。", "が。"),
+    ("masking", "en", "A man, rides a horse.", "[MASK] man, [MASK] a [MASK]"),
+    ("masking", "de", "Ein Mann reitet.", "[MASK] Mann [MASK]"),
+    ("masking", "fr", "L'homme dort.", "[MASK] dort."),
+    ("masking", "es", "Un gato duerme aquí.", "[MASK] gato [MASK] aquí."),
+    ("masking", "ja", "犬がいる。", "[MASK]が[MASK]。"),
+    ("jumble", "en", "A man rides.", "rides. man A"),
+    ("jumble", "ja", "犬がいる。", "。いるが犬"),
+    ("substitution", "en", "A man with a red hat sits near a dog.", "A dog with a red hat sits near a man."),
+    ("substitution", "de", "Eine Frau sitzt an einem Tisch.", "Eine Tisch sitzt an einem Frau."),
+    ("substitution", "fr", "L'homme regarde la table.", "L'table regarde la homme."),
+    ("substitution", "es", "Una mujer come un pastel.", "Una pastel come un mujer."),
+    ("substitution", "ja", "犬とテーブル", "テーブルと犬"),
+    ("removal:printed", "en", "A man rides a brown horse.", "A rides brown"),
+    ("repetition:printed", "en", "A man rides a brown horse.", "A A man rides rides a brown brown horse."),
+    ("masking:printed", "en", "A man rides a brown horse.", "[MASK] man [MASK] a [MASK] horse."),
+    ("masking:p0.1", "en", "A man rides a brown horse.", "[MASK] man rides a brown horse."),
+    ("masking:p0.8", "en", "A man rides a brown horse.", "[MASK] man [MASK] [MASK] [MASK] [MASK]"),
+    ("drop-nouns", "en", "A man sits on a bench.", "A sits on a"),
+    ("drop-nouns", "de", "Ein Mann sitzt auf einer Bank.", "Ein sitzt auf einer"),
+    ("repeat-first-noun", "en", "A man sits on a bench.", "A man sits on a man bench."),
+    ("repeat-first-noun", "es", "Una mujer come un pastel.", "Una mujer come un mujer pastel."),
+    ("swap-nouns", "en", "A man sits on a bench.", "A bench sits on a man."),
+    ("swap-nouns", "fr", "Le chat dort sur un lit.", "Le lit dort sur un chat."),
+    ("swap-nouns", "ja", "犬とテーブル", "テーブルと犬"),
+]
+
+
+@pytest.mark.parametrize(("name", "language", "caption", "edited"), WORKED)
+def test_an_edit_worked_by_hand(name: str, language: str, caption: str, edited: str) -> None:
+    assert make(name, caption, language) == edited
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "caption", "reason"),
+    [
+        ("removal", "en", "Dog.", "unchanged"),
+        ("removal:printed", "en", "Dog.", "unchanged"),
+        ("jumble", "en", "dog dog dog", "unchanged"),
+        ("jumble", "ja", "犬", "unchanged"),
+        ("masking", "en", "   ", "unchanged"),
+        ("substitution", "en", "It is red.", "few-nouns"),
+        ("substitution", "de", "Ein Hund und noch ein Hund.", "few-nouns"),
+        ("drop-nouns", "en", "Dog.", "few-nouns"),
+        ("drop-nouns", "fr", "Il dort.", "few-nouns"),
+        ("swap-nouns", "es", "Un gato y un gato", "few-nouns"),
+        ("repetition", "fi", "Koira nukkuu.", "language-not-edited"),
+    ],
+)
+def test_what_cannot_be_edited_is_refused_with_its_reason(name: str, language: str, caption: str, reason: str) -> None:
+    assert code(name, caption, language) == reason
+
+
+def test_where_chance_hits_no_word_the_smallest_draw_is_hit() -> None:
+    high = Dealt((0.9, 0.6, 0.8))
+    assert make("masking", "A brown horse", rng=high) == "A [MASK] horse"
+    assert make("removal", "A brown horse", rng=Dealt((0.1, 0.2, 0.3))) == "horse"
+
+
+@given(captions, st.integers(0, 2**32 - 1), st.sampled_from(["masking", "repetition", "removal"]))
+def test_what_a_sweep_hits_it_hits_at_every_larger_share(caption: str, seed: int, name: str) -> None:
+    ordered = [f"{name}:p{share}" if share != 0.4 else name for share in sorted((*SHARES, 0.4))]
+    changed = []
+    before: set[int] = set()
+    for each in ordered:
+        edited = make(each, caption, rng=np.random.default_rng(seed)).split()
+        if name == "masking":
+            hit = {index for index, word in enumerate(edited) if word == "[MASK]"}
+            assert before <= hit
+            before = hit
+        changed.append(abs(len(edited) - len(caption.split())) if name != "masking" else len(before))
+    assert changed == sorted(changed)
+    assert changed[0] >= 1
+
+
+@given(captions, st.integers(0, 2**32 - 1))
+def test_the_printed_edits_share_one_draw_a_word(caption: str, seed: int) -> None:
+    hidden = make("masking:printed", caption, rng=np.random.default_rng(seed)).split()
+    doubled = make("repetition:printed", caption, rng=np.random.default_rng(seed)).split()
+    hit = [word for word, seen in zip(caption.split(), hidden, strict=True) if seen == "[MASK]"]
+    assert Counter(doubled) - Counter(caption.split()) == Counter(hit)
+    kept = make("removal:printed", caption, rng=np.random.default_rng(seed)).split()
+    assert len(kept) == min(len(hit), len(caption.split()) - 1)
+    if len(hit) < len(caption.split()):
+        assert kept == hit
+
+
+@given(captions.filter(lambda text: len(set(text.split())) > 1), st.integers(0, 2**32 - 1))
+def test_a_jumble_moves_no_evaluator_that_reads_a_bag_of_words(caption: str, seed: int) -> None:
+    def bag(text: str) -> float:
+        return float(sum(len(word) * count for word, count in Counter(text.split()).items()))
+
+    edited = make("jumble", caption, rng=np.random.default_rng(seed))
+    assert edited != caption
+    assert bag(edited) - bag(caption) == 0.0
+
+
+def test_the_facts_say_the_share_the_words_and_how_many_changed() -> None:
+    def facts(name: str, caption: str, language: str = "en") -> dict[str, str | float]:
+        subject = Subject(HUMAN, language, 0, caption)
+        return dict(catalogue().get(name).make(None, subject, Dealt()).facts)  # type: ignore[arg-type]
+
+    assert facts("repetition", "A man rides a brown horse.") == {"share": 0.4, "words": 6.0, "changed": 3.0}
+    assert facts("masking:p0.1", "A man rides a brown horse.") == {"share": 0.1, "words": 6.0, "changed": 1.0}
+    assert facts("removal:printed", "A man rides.") == {
+        "share": 0.4,
+        "algorithm": "printed",
+        "words": 3.0,
+        "changed": 1.0,
+    }
+    assert facts("jumble", "A man rides.") == {"words": 3.0, "changed": 2.0}
+    assert facts("masking", "犬がいる。", "ja") == {"share": 0.4, "words": 4.0, "changed": 2.0}
+
+
+def test_further_readings_are_chosen_by_their_own_words() -> None:
+    five = {"repetition", "removal", "masking", "jumble", "substitution"}
+    assert {probe.name for probe in select(["lexical"])} >= five
+    assert [probe.name for probe in select(["masking"])] == ["masking"]
+    assert {probe.name for probe in select(["lexical-printed"])} == {
+        "repetition:printed",
+        "removal:printed",
+        "masking:printed",
+    }
+    assert len(select(["lexical-sweep"])) == 3 * len(SHARES)
+    assert five <= {probe.name for probe in select(["directional"])}
+    assert not any(probe.selector for probe in select(["directional", "lexical"]))
+    every = (*lexical.HEADLINES, *lexical.AS_PRINTED, *lexical.POINTS, *lexical.CHECKS)
+    assert all(not each.default and each.expectation is Expectation.DIRECTIONAL for each in every)
+
+
+def test_an_item_draws_the_same_words_at_every_share_and_another_item_others() -> None:
+    caption = "A man in a red shirt throws a ball to the brown dog near the old house by the sea."
+    subject = Subject(HUMAN, "en", 0, caption)
+
+    def hit(item: str, name: str) -> list[int]:
+        made = Pairs(Item(item, "test", None, 9, 8), ground(8, 9)).make(catalogue().get(name), subject)
+        assert not isinstance(made, ProbeRejected)
+        assert made.caption is not None
+        return [index for index, word in enumerate(made.caption.split()) if word == "[MASK]"]
+
+    assert set(hit("one", "masking:p0.2")) <= set(hit("one", "masking")) <= set(hit("one", "masking:p0.7"))
+    assert hit("one", "masking") == hit("one", "masking")
+    assert hit("one", "masking") != hit("another", "masking")

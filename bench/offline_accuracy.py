@@ -58,9 +58,12 @@ def accuracy(scores: np.ndarray) -> tuple[float, float, float]:
 
 
 def report(name: str, items: Sequence[Item], target: str) -> None:
-    """Print the rows of one set of items."""
+    """Print the rows of one set of items.
+
+    Of the demo corpus the short captions serve, which stand last: its sentences share most of their words.
+    """
     images = [read_item(item).pixels for item in items]
-    captions = [item.captions["en"][0] for item in items]
+    captions = [item.captions["en"][-1 if item.corpus == "demo" else 0] for item in items]
     for reference in OFFLINE:
         with shared_pool().lease(reference) as evaluator:
             scores = all_scores(evaluator, images, captions)

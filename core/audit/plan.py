@@ -289,7 +289,7 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
 
 
 def corpus_fingerprint(corpus: Corpus) -> str:
-    """sha256 over the items' ids, labels, captions, boxes, masks and recorded hashes; not over where they lie."""
+    """sha256 over the items' ids, labels, captions, boxes, masks, rivals and hashes; not over where they lie."""
     digest = hashlib.sha256(corpus.name.encode())
     for item in corpus.items:
         box = None if item.box is None else (item.box.x, item.box.y, item.box.width, item.box.height)
@@ -300,6 +300,9 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             item.bytes_sha256, item.pixels_sha256,
         )  # fmt: skip
         digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
+        for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
+            told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
+            digest.update(json.dumps(told, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
 

@@ -114,7 +114,8 @@ class Probe:
         source: paper and section.
         default: whether the paper's grid includes it.
         subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;
-            without meaning for an edit of the image, which stands beside every subject.
+            without meaning for an edit of the image.
+        held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Probe:
     source: str = ""
     default: bool = True
     subjects: tuple[str, ...] = (TEMPLATE,)
+    held: tuple[str, ...] = SUBJECTS
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
@@ -159,13 +161,14 @@ def probe(
     source: str = "",
     default: bool = True,
     subjects: tuple[str, ...] = (TEMPLATE,),
+    held: tuple[str, ...] = SUBJECTS,
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects,
+            subjects, held,
         )  # fmt: skip
 
     return mark

@@ -8,6 +8,8 @@ from pathlib import Path
 from core.corpora.demo_build.composed import composed_item
 from core.corpora.demo_build.photographs import photograph_captions, photograph_item
 from core.corpora.demo_build.plan import ItemEntry, PhotographEntry, Plan, read_plan
+from core.corpora.demo_build.prototype_plan import read_quadruples
+from core.corpora.demo_build.prototypes import quadruple
 from core.corpora.demo_build.scenes import SceneEntry, ScenePlan, read_scenes, scene_item
 from core.corpora.demo_build.write import Built
 from core.errors import BadCorpus
@@ -22,7 +24,7 @@ class Task:
 
 
 def tasks_of(assets: Path, stamps: Path) -> tuple[Task, ...]:
-    """List the items of the demo corpus, then its scenes.
+    """List the items of the demo corpus, then its scenes, then its quadruples.
 
     Args:
         assets: folder of the editable lists.
@@ -33,9 +35,11 @@ def tasks_of(assets: Path, stamps: Path) -> tuple[Task, ...]:
     """
     plan = read_plan(assets)
     scenes = read_scenes(assets, plan)
+    quadruples = read_quadruples(assets.parent / "prototypes.csv", assets)
     tasks = [Task(entry.id, partial(_composed, entry, plan, stamps)) for entry in plan.items]
     tasks += [Task(entry.id, partial(_photograph, entry, plan, assets)) for entry in plan.photographs]
     tasks += [Task(entry.id, partial(_scene, entry, plan, scenes, stamps)) for entry in scenes.scenes]
+    tasks += [Task(each.id, partial(quadruple, each, plan.grammar.places, stamps)) for each in quadruples]
     ids = [task.id for task in tasks]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:

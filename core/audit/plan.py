@@ -91,17 +91,16 @@ class Plan:
     def subjects_of(self, probe: Probe) -> tuple[str, ...]:
         """Subjects that the rows of a probe are filed under.
 
-        An edited image stands beside every subject that was asked for; an edit of the caption belongs to those of
-        them that it edits, or, where none of them was asked for, to the first one that it does.
+        An edited image stands beside those subjects that were asked for and that it holds; an edit of the caption
+        belongs to those of them that it edits. Where none of them was asked for, it is the first one.
         """
-        if probe.edits is Edits.IMAGE:
-            return self.subjects
-        return tuple(name for name in self.subjects if name in probe.subjects) or probe.subjects[:1]
+        allowed = probe.held if probe.edits is Edits.IMAGE else probe.subjects
+        return tuple(name for name in self.subjects if name in allowed) or allowed[:1]
 
     @property
     def identity_subjects(self) -> tuple[str, ...]:
         """Subjects of the unedited image: those asked for, and those that an edited caption is compared with."""
-        needed = {name for probe in self.caption_probes for name in self.subjects_of(probe)}
+        needed = {name for probe in self.probes for name in self.subjects_of(probe)}
         return tuple(name for name in SUBJECTS if name in self.subjects or name in needed)
 
     @property
@@ -290,13 +289,13 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
     return {
         "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
         "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
-        "subjects": list(probe.subjects) if probe.edits is Edits.CAPTION else list(SUBJECTS),
+        "subjects": list(probe.subjects if probe.edits is Edits.CAPTION else probe.held),
         "summary": probe.summary, "source": probe.source,
     }  # fmt: skip
 
 
 def corpus_fingerprint(corpus: Corpus) -> str:
-    """sha256 over the items' ids, labels, captions, boxes, masks and recorded hashes; not over where they lie."""
+    """sha256 over the items' ids, labels, captions, boxes, masks, rivals and hashes; not over where they lie."""
     digest = hashlib.sha256(corpus.name.encode())
     for item in corpus.items:
         box = None if item.box is None else (item.box.x, item.box.y, item.box.width, item.box.height)
@@ -307,6 +306,9 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             item.bytes_sha256, item.pixels_sha256,
         )  # fmt: skip
         digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
+        for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
+            told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
+            digest.update(json.dumps(told, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
 

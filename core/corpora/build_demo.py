@@ -1,13 +1,12 @@
-"""Building the demo corpus from Debian's stamps and the photographs that libraries ship."""
+"""Building the demo corpora from Debian's stamps and the photographs that libraries ship."""
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from core import settings
-from core.errors import BadCorpus, InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError
 
 Progress = Callable[[int, int], None]
 """Called with (items built, items in all)."""
@@ -70,40 +69,25 @@ def _replace(output: Path, build: Callable[[Path], None]) -> None:
 
 
 def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str] | None) -> None:
-    from core.corpora.demo_build.records import ITEMS_FILE, to_line
-    from core.corpora.demo_build.write import attribution, store_image, write_checksums
+    from core.corpora.demo_build.records import LISTINGS, to_line
+    from core.corpora.demo_build.tasks import tasks_of
+    from core.corpora.demo_build.write import attribution, store_images, write_checksums
 
-    items, lines = [], []
-    for count, total, item, data, made_from in _items(stamps, only):
-        item = store_image(item, data, output)
+    tasks = tasks_of(settings.assets_dir() / "demo", stamps)
+    unknown = sorted((only or set()) - {task.id for task in tasks})
+    if unknown:
+        raise InvalidInput(f"the demo corpus has no item {unknown[0]!r}; see the lists in {settings.assets_dir()}/demo")
+    chosen = [task for task in tasks if only is None or task.id in only]
+    items, lines = [], dict.fromkeys(LISTINGS, "")
+    for count, task in enumerate(chosen, 1):
+        built = task.build()
+        item = store_images(built, output)
         items.append(item)
-        lines.append(to_line(item, made_from=made_from))
+        lines[item.corpus] += f"{to_line(item, made_from=built.made_from)}\n"
         if progress is not None:
-            progress(count, total)
-    (output / ITEMS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            progress(count, len(chosen))
+    for corpus, name in LISTINGS.items():
+        (output / name).write_text(lines[corpus], encoding="utf-8")
     (output / "ATTRIBUTION.md").write_text(attribution(items), encoding="utf-8")
     shutil.copyfile(settings.assets_dir() / "demo" / "GPL-2.txt", output / "GPL-2.txt")
     write_checksums(output)
-
-
-def _items(stamps: Path, only: set[str] | None) -> Iterator[tuple[int, int, Any, bytes, dict[str, Any]]]:
-    from core.corpora.demo_build.composed import composed_item
-    from core.corpora.demo_build.photographs import photograph_item
-    from core.corpora.demo_build.plan import read_plan
-
-    assets = settings.assets_dir() / "demo"
-    plan = read_plan(assets)
-    unknown = sorted((only or set()) - set(plan.ids))
-    if unknown:
-        raise InvalidInput(f"the demo corpus has no item {unknown[0]!r}; its items are listed in {assets}")
-    chosen = [entry for entry in plan.items if only is None or entry.id in only]
-    shipped = [entry for entry in plan.photographs if only is None or entry.id in only]
-    total = len(chosen) + len(shipped)
-    for count, entry in enumerate(chosen, 1):
-        item, data, made_from = composed_item(entry, plan, stamps)
-        yield count, total, item, data, made_from
-    for count, photograph in enumerate(shipped, len(chosen) + 1):
-        if photograph.id not in plan.captions:
-            raise BadCorpus(f"captions.csv has no captions of {photograph.id!r}; write them in every language")
-        item, data = photograph_item(photograph, plan.captions[photograph.id], assets / "masks")
-        yield count, total, item, data, {"photographic": True, "captions": "written for this corpus"}

@@ -32,20 +32,33 @@ def load_demo(root: Path | None) -> Corpus:
     Raises:
         BadCorpus: if the list of items is missing or damaged.
     """
-    from core.corpora.demo_build.records import CHECKSUMS_FILE, CORPUS, ITEMS_FILE, from_line
+    return read_listing(root, "demo", _DESCRIPTION)
+
+
+def read_listing(root: Path | None, name: str, description: str) -> Corpus:
+    """Read one of the corpora that are built together, and check every image against its recorded hash.
+
+    Args:
+        root: folder of the build; None reads the one that ships.
+        name: of the corpus, a key of ``core.corpora.demo_build.records.LISTINGS``.
+
+    Raises:
+        BadCorpus: if the list of items is missing or damaged.
+    """
+    from core.corpora.demo_build.records import CHECKSUMS_FILE, LISTINGS, from_line
 
     folder = demo_dir() if root is None else Path(root)
-    listing = _verified(folder, ITEMS_FILE, CHECKSUMS_FILE)
+    listing = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
     items: list[Item] = []
     rejected: list[Rejection] = []
     for number, line in enumerate(listing.splitlines(), 1):
-        item = from_line(line, folder, f"{folder / ITEMS_FILE}, line {number}")
+        item = from_line(line, folder, f"{folder / LISTINGS[name]}, line {number}", corpus=name)
         reason = _damage(item)
         if reason is None:
             items.append(item)
         else:
             rejected.append(Rejection(item.id, *reason))
-    return Corpus(CORPUS, tuple(items), tuple(rejected), _DESCRIPTION)
+    return Corpus(name, tuple(items), tuple(rejected), description)
 
 
 def demo_dir() -> Path:
@@ -71,10 +84,12 @@ def _verified(folder: Path, name: str, checksums: str) -> str:
 def _damage(item: Item) -> tuple[str, str] | None:
     """Return the code and the sentence for an image that is missing or changed, or None."""
     assert item.image_path is not None
-    try:
-        data = item.image_path.read_bytes()
-    except OSError as error:
-        return "missing-image", f"{item.image_path} cannot be read ({error.strerror}); restore or rebuild the corpus"
-    if hashlib.sha256(data).hexdigest() != item.bytes_sha256:
-        return "changed-image", f"{item.image_path} has another hash than recorded; restore or rebuild the corpus"
+    files = [(item.image_path, item.bytes_sha256), *((rival.path, rival.bytes_sha256) for rival in item.rivals)]
+    for path, recorded in files:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            return "missing-image", f"{path} cannot be read ({error.strerror}); restore or rebuild the corpus"
+        if hashlib.sha256(data).hexdigest() != recorded:
+            return "changed-image", f"{path} has another hash than recorded; restore or rebuild the corpus"
     return None

@@ -18,12 +18,12 @@ from core.corpora.image_header import (
     orientation,
     require_auditable,
 )
-from core.corpora.schema import Item
+from core.corpora.schema import Item, Rival
 from core.errors import BadImage, InvalidInput
 
 __all__ = [
     "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "check_rgb", "decode_image", "encode_png", "pixel_hash", "read_image",
-    "read_item", "require_auditable",
+    "read_item", "read_rival", "require_auditable",
 ]  # fmt: skip
 
 _UPRIGHT = {
@@ -130,13 +130,26 @@ def read_item(item: Item) -> DecodedImage:
     """
     if item.image_path is None:
         raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
-    image = read_image(item.image_path)
+    return _as_recorded(item, item.image_path, item.bytes_sha256, item.pixels_sha256)
+
+
+def read_rival(item: Item, rival: Rival) -> DecodedImage:
+    """Read a rival's image at full size, and check that it has the item's size and is still the one recorded.
+
+    Raises:
+        BadImage: if the file is unreadable, or its size or a recorded hash differs.
+    """
+    return _as_recorded(item, rival.path, rival.bytes_sha256, rival.pixels_sha256)
+
+
+def _as_recorded(item: Item, path: Path, bytes_sha256: str | None, pixels_sha256: str | None) -> DecodedImage:
+    image = read_image(path)
     if (image.width, image.height) != (item.width, item.height):
-        raise _changed(item, f"it is {image.width} × {image.height} px instead of {item.width} × {item.height}")
-    if item.bytes_sha256 not in (None, image.bytes_sha256):
-        raise _changed(item, "its bytes have another hash")
-    if item.pixels_sha256 not in (None, image.pixels_sha256):
-        raise _changed(item, "its pixels have another hash")
+        raise _changed(path, f"it is {image.width} × {image.height} px instead of {item.width} × {item.height}")
+    if bytes_sha256 not in (None, image.bytes_sha256):
+        raise _changed(path, "its bytes have another hash")
+    if pixels_sha256 not in (None, image.pixels_sha256):
+        raise _changed(path, "its pixels have another hash")
     return image
 
 
@@ -221,6 +234,6 @@ def _name_note(name: str, kind: str) -> list[str]:
     return [f"named {suffix} but holds {kind}; read as {kind}"]
 
 
-def _changed(item: Item, how: str) -> BadImage:
-    return BadImage(f"{item.image_path}: the file changed since the corpus was read ({how}); "
+def _changed(path: Path, how: str) -> BadImage:
+    return BadImage(f"{path}: the file changed since the corpus was read ({how}); "
                     "restore it or load the corpus again")  # fmt: skip

@@ -187,6 +187,27 @@ class SceneObject:
 
 
 @dataclass(frozen=True, slots=True)
+class Rival:
+    """Another picture of an item, for tests that ask which of two pictures a caption fits better.
+
+    It has the size of the item's own picture, and is read with :func:`core.corpora.images.read_rival`.
+
+    Args:
+        role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
+        path: of the image file.
+        facts: what is known of it, for tables, e.g. ``{"knob": "count", "shown": 3}``.
+        bytes_sha256: hash of the file; None until it has been read.
+        pixels_sha256: hash of the decoded RGB array.
+    """
+
+    role: str
+    path: Path
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+    bytes_sha256: str | None = None
+    pixels_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One image with its captions, label, category, box, mask and coverage.
 
@@ -203,6 +224,8 @@ class Item:
         pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
         group: what several items share so that they are no independent observations, e.g. the cut-out that they were
             composed of; None: nothing, the image stands for itself.
+        rivals: other pictures of the same text.
+        facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``.
     """
 
     id: str
@@ -221,6 +244,17 @@ class Item:
     bytes_sha256: str | None = None
     pixels_sha256: str | None = None
     group: str | None = None
+    rivals: tuple[Rival, ...] = ()
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        roles = [rival.role for rival in self.rivals]
+        if len(set(roles)) < len(roles):
+            raise InvalidInput(f"item {self.id!r} has two rivals of one role, got {', '.join(roles)}; rename one")
+
+    def rival(self, role: str) -> Rival | None:
+        """Return the rival of a role, or None."""
+        return next((rival for rival in self.rivals if rival.role == role), None)
 
     @property
     def coverage(self) -> float | None:

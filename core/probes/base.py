@@ -120,11 +120,12 @@ class Probe:
         source: paper and section.
         default: whether the paper's grid includes it.
         subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;
-            without meaning for an edit of the image, which stands beside every subject.
+            without meaning for an edit of the image.
         draws: name under which its random stream is drawn; probes of one name draw the same numbers for an item, as
             the points of a sweep must. Empty: the probe's own name.
         selector: where it is not empty, the probe is chosen by this word or its own name, and neither by family nor
             axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
+        held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Probe:
     subjects: tuple[str, ...] = (TEMPLATE,)
     draws: str = ""
     selector: str = ""
+    held: tuple[str, ...] = SUBJECTS
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
@@ -173,13 +175,14 @@ def probe(
     subjects: tuple[str, ...] = (TEMPLATE,),
     draws: str = "",
     selector: str = "",
+    held: tuple[str, ...] = SUBJECTS,
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector,
+            subjects, draws, selector, held,
         )  # fmt: skip
 
     return mark

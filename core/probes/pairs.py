@@ -144,10 +144,14 @@ class Pairs:
         return Draft(self.item, None, subject, subject.caption, self.image_key, self.item.mask)
 
     def edited(self, probe: Probe, subjects: Sequence[Subject]) -> Edited:
-        """Apply a probe: an edited image stands beside every subject, an edit of the caption is made for each."""
+        """Apply a probe: an edited image stands beside every subject it holds, a caption is edited for each."""
         if not subjects:
             return Edited(None, ())
         if probe.edits is Edits.IMAGE:
+            subjects = [subject for subject in subjects if subject.name in probe.held]
+            if not subjects:
+                told = f"probe {probe.name!r} is true beside the {' and '.join(probe.held)} caption alone"
+                return Edited(None, (), (ProbeRejected("other-subject", told),))
             made = self.make(probe, subjects[0])
             if isinstance(made, ProbeRejected):
                 return Edited(None, (), (made,))

@@ -95,6 +95,9 @@ IMAGES: Mapping[str, str] = MappingProxyType(
         "too-large": "the object leaves too little room to move in",
         "leaves-image": "the object does not fit into the image at that position",
         "collision": "the object would cover another one",
+        "no-rival": "the item has no other picture of that role",
+        "bad-rival": "the item's other picture cannot be read, has another size, or is not the one recorded",
+        "other-subject": "the edited image says nothing about the caption that is held",
     }
 )
 """Codes of images that cannot be made."""

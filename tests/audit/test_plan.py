@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.audit.plan import corpus_fingerprint, make_plan, told_path
-from core.corpora.schema import Box, Corpus
+from core.corpora.schema import Box, Corpus, Rival
 from core.errors import InvalidInput, UnknownName
 from core.probes.registry import catalogue, select, with_baselines
 from core.settings import ROOT
@@ -91,3 +91,16 @@ def test_an_empty_corpus_and_a_repeated_id_are_refused(squares: Corpus) -> None:
         make_plan(replace(squares, items=()), evaluators=[HISTOGRAM])
     with pytest.raises(InvalidInput, match="names item 'item-0' twice"):
         make_plan(replace(squares, items=(*squares.items, squares.items[0])), evaluators=[HISTOGRAM])
+
+
+def test_the_fingerprint_follows_the_rivals_and_an_item_without_keeps_the_one_it_had(squares: Corpus) -> None:
+    first, *rest = squares.items
+    rival = Rival("proto-wrong", Path("a.jpg"), {"value": "2"}, "1" * 64, "2" * 64)
+
+    def with_rival(changed: Rival) -> str:
+        return corpus_fingerprint(replace(squares, items=(replace(first, rivals=(changed,)), *rest)))
+
+    assert with_rival(rival) != corpus_fingerprint(squares)
+    assert with_rival(replace(rival, path=Path("elsewhere/a.jpg"))) == with_rival(rival)
+    for other in ({"role": "proto-right"}, {"facts": {"value": "3"}}, {"bytes_sha256": "3" * 64}):
+        assert with_rival(replace(rival, **other)) != with_rival(rival)

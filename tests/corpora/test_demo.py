@@ -47,8 +47,8 @@ def test_it_holds_about_240_items_in_every_bin_and_category(demo: Corpus) -> Non
     assert {item.category for item in demo.items} == {*CATEGORIES, *EXTRA_CATEGORIES}
 
 
-def test_it_stays_under_twelve_megabytes() -> None:
-    assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) <= 12_000_000
+def test_all_that_ships_stays_under_twenty_megabytes() -> None:
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 20_000_000
 
 
 def test_the_checksums_cover_every_file() -> None:

@@ -1,5 +1,7 @@
 """Boxes, masks, coverage bins and corpora, against counts made by hand and by brute force."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from core.corpora.schema import (
     Item,
     Mask,
     Rejection,
+    Rival,
     coverage_bin,
     languages,
 )
@@ -145,3 +148,12 @@ def test_a_corpus_finds_its_items_and_counts_what_was_left_out() -> None:
     assert languages(items) == ("de", "en")
     with pytest.raises(InvalidInput, match="no item 'c'; it has 2 items"):
         corpus.get("c")
+
+
+def test_rivals_are_found_by_role_and_a_role_stands_once() -> None:
+    first, second = Rival("proto-wrong", Path("a.jpg")), Rival("proto-right", Path("b.jpg"))
+    item = Item("i", "test", None, 4, 4, rivals=(first, second))
+    assert item.rival("proto-right") is second
+    assert item.rival("nonproto-wrong") is None
+    with pytest.raises(InvalidInput, match="has two rivals of one role, got proto-wrong, proto-wrong"):
+        Item("i", "test", None, 4, 4, rivals=(first, Rival("proto-wrong", Path("c.jpg"))))

@@ -13,6 +13,7 @@ from core.probes.rejections import CODES
 from core.probes.scene import Scene
 from core.seeds import stream
 from tests.probes.painted import SUBJECT, ground, neighbour, paint
+from tests.probes.rivalled import folder, with_rivals
 
 PROBES = list(catalogue())
 IMAGE_PROBES = [probe for probe in PROBES if probe.edits is Edits.IMAGE]
@@ -41,6 +42,7 @@ def scenes() -> list[Scene]:
         usual,
         Scene(replace(person.item, label="person", category="person"), person.pixels),
         paint(name="crowded", others=(neighbour(Box(0, 0, 60, 50)), neighbour(Box(90, 10, 60, 30), masked=False))),
+        with_rivals(paint(name="rivalled"), folder()),
         paint(name="corner", centre=(0, 0), radii=(30, 20)),
         paint(name="boxed", masked=False),
         paint(name="bare", masked=False, boxed=False),
@@ -128,7 +130,7 @@ def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe
 
 @every_image_probe
 def test_an_image_probe_does_not_read_label_category_or_captions(probe: Probe) -> None:
-    scene = paint()
+    scene = with_rivals(paint(), folder())
     renamed = replace(scene.item, label="dog", category=CATEGORIES[1], captions={})
     first, second = attempt(probe, scene), attempt(probe, Scene(renamed, scene.pixels))
     assert isinstance(first, Variant)

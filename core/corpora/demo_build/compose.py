@@ -58,13 +58,13 @@ def compose(
     """
     place = make_background(background, *size, rng)
     scale = _draw_scale(stamp, bin_name, size, rng)
-    cutout = _cutout(stamp, (max(1, round(stamp.width * scale)), max(1, round(stamp.height * scale))))
+    cutout = cut_out(stamp, (max(1, round(stamp.width * scale)), max(1, round(stamp.height * scale))))
     solid = np.asarray(cutout.getchannel("A")) > 127
     left, top = _position(solid, bin_name, place if pose == "stand" else None, size, rng)
     canvas = place.image.copy()
-    cutout = _matched_light(cutout, canvas, solid)
+    cutout = matched_light(cutout, canvas, solid)
     if pose != "float":
-        canvas = _shadowed(canvas, cutout.getchannel("A"), (left, top), standing=pose == "stand")
+        canvas = shadowed(canvas, cutout.getchannel("A"), (left, top), standing=pose == "stand")
     canvas.paste(cutout, (left, top), cutout)
     mask = np.zeros((size[1], size[0]), bool)
     mask[top : top + solid.shape[0], left : left + solid.shape[1]] = solid
@@ -100,7 +100,7 @@ def _draw_scale(stamp: Image.Image, bin_name: str, size: tuple[int, int], rng: n
     return math.sqrt(rng.uniform(smallest**2, largest**2))
 
 
-def _cutout(stamp: Image.Image, target: tuple[int, int]) -> Image.Image:
+def cut_out(stamp: Image.Image, target: tuple[int, int]) -> Image.Image:
     """Resize with colours weighted by opacity, drop specks, and soften the edge a little inwards."""
     resized = stamp.convert("RGBa").resize(target, Image.Resampling.LANCZOS).convert("RGBA")
     alpha = np.asarray(resized.getchannel("A"))
@@ -155,7 +155,7 @@ def _whole_after_turns(outline: np.ndarray, size: tuple[int, int]) -> bool:
     return bool((turned >= margin).all() and (turned <= np.array(size) - margin).all())
 
 
-def _matched_light(cutout: Image.Image, canvas: Image.Image, solid: np.ndarray) -> Image.Image:
+def matched_light(cutout: Image.Image, canvas: Image.Image, solid: np.ndarray) -> Image.Image:
     """Bring the object's brightness an eighth of the way towards the background's, in whole numbers."""
     around = int(np.asarray(canvas.convert("L")).astype(np.int64).sum()) // (canvas.width * canvas.height)
     inside = int(np.asarray(cutout.convert("L")).astype(np.int64)[solid].sum()) // int(solid.sum())
@@ -165,7 +165,7 @@ def _matched_light(cutout: Image.Image, canvas: Image.Image, solid: np.ndarray) 
     return Image.merge("RGBA", (*lit, alpha))
 
 
-def _shadowed(canvas: Image.Image, alpha: Image.Image, at: tuple[int, int], *, standing: bool) -> Image.Image:
+def shadowed(canvas: Image.Image, alpha: Image.Image, at: tuple[int, int], *, standing: bool) -> Image.Image:
     """Darken the ground under an object: a flat pool at its feet, or a soft copy beside it."""
     shade = Image.new("L", canvas.size, 0)
     if standing:

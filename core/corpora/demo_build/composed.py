@@ -1,6 +1,7 @@
 """One composed item: a stamp with its captions on a background."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def composed_item(entry: ItemEntry, plan: Plan, stamps: Path) -> tuple[Item, byt
         image_path=Path(f"{entry.id}.jpg"),
         width=entry.width,
         height=entry.height,
-        captions=_captions(about, plan, stamps),
+        captions=_captions(entry, plan, stamps, mask),
         label=about.label,
         category=about.category,
         box=mask.box,
@@ -60,17 +61,26 @@ def composed_item(entry: ItemEntry, plan: Plan, stamps: Path) -> tuple[Item, byt
         "scale": round(composition.scale, 3),
         "background": entry.background,
         "photographic": about.photographic,
-        "captions": "the stamp's own text" if about.captions == "stamp" else "written for this corpus",
+        "captions": "a sentence of this corpus's grammar, then one "
+        + ("of the stamp's own text" if about.captions == "stamp" else "written for this corpus"),
     }
     return item, encode_jpeg(composition.pixels), made_from
 
 
-def _captions(about: StampEntry, plan: Plan, stamps: Path) -> dict[str, tuple[str, ...]]:
+def _captions(entry: ItemEntry, plan: Plan, stamps: Path, mask: Mask) -> dict[str, tuple[str, ...]]:
+    """The sentence, then the short caption of the stamp, of every language."""
+    about = plan.stamps[entry.stamp]
+    short = _short_captions(about, plan, stamps)
+    said = plan.grammar.sentences(label=about.label, stamp=about.stamp, background=entry.background, mask=mask)
+    return {language: (*said[language], *short[language]) for language in LANGUAGES}
+
+
+def _short_captions(about: StampEntry, plan: Plan, stamps: Path) -> Mapping[str, tuple[str, ...]]:
     if about.captions == "stamp":
         return read_captions(stamps, about.stamp, LANGUAGES)
     if about.stamp not in plan.captions:
         raise BadCorpus(f"captions.csv has no captions of {about.stamp!r}; write them in every language")
-    return dict(plan.captions[about.stamp])
+    return plan.captions[about.stamp]
 
 
 def _source(about: StampEntry, background: str, photographs: tuple[str, ...]) -> str:

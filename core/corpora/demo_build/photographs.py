@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from core.corpora.demo_build.plan import PhotographEntry
+from core.corpora.demo_build.plan import LANGUAGES, PhotographEntry, Plan
 from core.corpora.demo_build.records import CORPUS
 from core.corpora.demo_build.sources import shipped_file, shipped_pixels
 from core.corpora.demo_build.write import encode_jpeg
@@ -43,6 +43,18 @@ def photograph_item(entry: PhotographEntry, captions: Mapping[str, tuple[str, ..
         source=entry.source,
     )
     return item, data
+
+
+def photograph_captions(name: str, plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The sentence, then the short caption of a photograph, of every language.
+
+    Raises:
+        BadCorpus: if one of them is missing.
+    """
+    for file, texts in (("captions.csv", plan.captions), ("sentences.csv", plan.sentences)):
+        if name not in texts:
+            raise BadCorpus(f"{file} has no captions of {name!r}; write them in every language")
+    return {language: (plan.sentences[name][language], *plan.captions[name][language]) for language in LANGUAGES}
 
 
 def _mask(path: Path, shape: tuple[int, ...]) -> Mask:

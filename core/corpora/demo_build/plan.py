@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.corpora.demo_build.compose import POSES
+from core.corpora.demo_build.sentences import Grammar
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Box, SceneObject
 from core.errors import BadCorpus
 
@@ -55,12 +56,20 @@ class PhotographEntry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that the demo corpus is built from, but the pixels."""
+    """Everything that the demo corpus is built from, but the pixels.
+
+    Args:
+        captions: short captions written for the corpus, by stamp or photograph.
+        grammar: of the sentences about composed items.
+        sentences: about the photographs.
+    """
 
     stamps: Mapping[str, StampEntry]
     items: tuple[ItemEntry, ...]
     photographs: tuple[PhotographEntry, ...]
     captions: Mapping[str, Mapping[str, tuple[str, ...]]]
+    grammar: Grammar
+    sentences: Mapping[str, Mapping[str, str]]
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -69,29 +78,55 @@ class Plan:
 
 
 def read_plan(folder: Path) -> Plan:
-    """Read ``stamps.csv``, ``items.csv``, ``photographs.csv`` and ``captions.csv``.
+    """Read the lists: stamps, items, photographs, captions, and the words that sentences are made of.
 
     Raises:
         BadCorpus: naming the file, the line and the value that cannot be used.
     """
-    stamps = [_stamp(row, where) for where, row in _rows(folder / "stamps.csv", StampEntry.__slots__)]
+    stamps = [_stamp(row, where) for where, row in rows_of(folder / "stamps.csv", StampEntry.__slots__)]
     by_name = {entry.stamp: entry for entry in stamps}
-    items = [_item(row, where, by_name) for where, row in _rows(folder / "items.csv", ItemEntry.__slots__)]
+    items = [_item(row, where, by_name) for where, row in rows_of(folder / "items.csv", ItemEntry.__slots__)]
     photographs = [
-        _photograph(row, where) for where, row in _rows(folder / "photographs.csv", PhotographEntry.__slots__)
+        _photograph(row, where) for where, row in rows_of(folder / "photographs.csv", PhotographEntry.__slots__)
     ]
     captions = {
-        row["of"]: {language: (row[language],) for language in LANGUAGES}
-        for _, row in _rows(folder / "captions.csv", ("of", *LANGUAGES))
+        name: {language: (text,) for language, text in texts.items()}
+        for name, texts in read_texts(folder / "captions.csv").items()
     }
-    plan = Plan(by_name, tuple(items), tuple(photographs), captions)
+    sentences = read_texts(folder / "sentences.csv")
+    plan = Plan(by_name, tuple(items), tuple(photographs), captions, read_grammar(folder), sentences)
     twice = sorted({name for name in plan.ids if plan.ids.count(name) > 1})
     if twice:
         raise BadCorpus(f"{folder}: two items are named {twice[0]!r}; rename one")
     return plan
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+def read_grammar(folder: Path) -> Grammar:
+    """Read the words that sentences are made of.
+
+    Raises:
+        BadCorpus: naming the file and the line that cannot be used.
+    """
+    nouns, places, phrases = (read_texts(folder / f"{name}.csv") for name in ("nouns", "places", "grammar"))
+    return Grammar(nouns, places, phrases)
+
+
+def read_texts(path: Path) -> dict[str, dict[str, str]]:
+    """Read a table of texts: what it is ``of``, and a column a language."""
+    found: dict[str, dict[str, str]] = {}
+    for where, row in rows_of(path, ("of", *LANGUAGES)):
+        if row["of"] in found:
+            raise BadCorpus(f"{where}: {row['of']!r} was there before; keep one line")
+        found[row["of"]] = {language: row[language] for language in LANGUAGES}
+    return found
+
+
+def rows_of(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """Return the lines of an editable list, each with what messages call it.
+
+    Raises:
+        BadCorpus: if the file cannot be read, has other columns, or a value is missing.
+    """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)

@@ -1,44 +1,70 @@
 """Files of the demo corpus: images, items, attribution, licence, checksums."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from core.corpora.demo_build.records import CHECKSUMS_FILE, IMAGES_FOLDER
 from core.corpora.demo_build.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
-from core.corpora.images import decode_image
+from core.corpora.images import DecodedImage, decode_image
 from core.corpora.schema import Item
 
 JPEG_QUALITY = 90
 
 
-def encode_jpeg(pixels: np.ndarray) -> bytes:
+def encode_jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY) -> bytes:
     """Encode uint8 RGB [H, W, 3]; the bytes depend on the pinned Pillow and nothing else."""
     buffer = BytesIO()
-    Image.fromarray(pixels).save(buffer, "JPEG", quality=JPEG_QUALITY, optimize=True)
+    Image.fromarray(pixels).save(buffer, "JPEG", quality=quality, optimize=True)
     return buffer.getvalue()
 
 
-def store_image(item: Item, data: bytes, output: Path) -> Item:
-    """Write an item's image and return the item with its path and both hashes."""
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An item without hashes, and what is to be written.
+
+    Args:
+        image: bytes of the item's image.
+        made_from: what the builder knows beside the schema.
+        rivals: bytes of the rivals' images, in the order of the item's.
+    """
+
+    item: Item
+    image: bytes
+    made_from: Mapping[str, Any]
+    rivals: tuple[bytes, ...] = ()
+
+
+def store_images(built: Built, output: Path) -> Item:
+    """Write an item's images and return the item with their paths and hashes."""
+    item = built.item
     assert item.image_path is not None
-    path = output / IMAGES_FOLDER / item.image_path.name
+    path, image = _store(item.image_path.name, built.image, output)
+    rivals = []
+    for rival, data in zip(item.rivals, built.rivals, strict=True):
+        place, seen = _store(rival.path.name, data, output)
+        rivals.append(replace(rival, path=place, bytes_sha256=seen.bytes_sha256, pixels_sha256=seen.pixels_sha256))
+    return replace(
+        item, image_path=path, bytes_sha256=image.bytes_sha256, pixels_sha256=image.pixels_sha256, rivals=tuple(rivals)
+    )
+
+
+def _store(name: str, data: bytes, output: Path) -> tuple[Path, DecodedImage]:
+    path = output / IMAGES_FOLDER / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    decoded = decode_image(data, name=path.name)
-    return replace(item, image_path=path, bytes_sha256=decoded.bytes_sha256, pixels_sha256=decoded.pixels_sha256)
+    return path, decode_image(data, name=name)
 
 
 def attribution(items: Sequence[Item]) -> str:
     """Return ATTRIBUTION.md: licence and source of every image."""
-    rows = "\n".join(
-        f"| {item.image_path.name if item.image_path else item.id} | {item.licence} | {item.source} |" for item in items
-    )
+    rows = "\n".join(f"| {_file_names(item)} | {item.licence} | {item.source} |" for item in items)
     return (
         "# Licence and source of every image of the demo corpus\n\n"
         "Written by `python -m core corpora build-demo`.\n\n"
@@ -51,6 +77,12 @@ def attribution(items: Sequence[Item]) -> str:
         "| image | licence | source |\n| --- | --- | --- |\n"
         f"{rows}\n"
     )
+
+
+def _file_names(item: Item) -> str:
+    """Name of the item's image, and of its rivals', which are made of the same sources."""
+    own = item.image_path.name if item.image_path else item.id
+    return ", ".join((own, *(rival.path.name for rival in item.rivals)))
 
 
 def checksums(output: Path, paths: Iterable[Path]) -> str:

@@ -1,6 +1,7 @@
 """Every question of directional probes, worked out anew from the stored rows of a run that the test wrote."""
 
 from collections.abc import Iterator
+from html import escape
 from itertools import permutations
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import SECTIONS, Options, Question, catalogue
+from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
+from core.report.card import card_report
 from core.store.store import Store
 from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, raw, score, write_run
@@ -149,7 +152,8 @@ def test_histograms_count_every_comparison_once(
         assert set(frame["family"]) == {family}
         both = np.concatenate([own["right"], own["wrong"]])
         for side in ("right", "wrong"):
-            counts, edges = np.histogram(own[side], bins=20, range=(both.min(), both.max()))
+            bins = {24: 6, 48: 8}[len(own)]  # twice the cube root, rounded up
+            counts, edges = np.histogram(own[side], bins=bins, range=(both.min(), both.max()))
             rows = frame[frame["side"] == side]
             np.testing.assert_allclose(rows["share"], 100 * counts / len(own))
             np.testing.assert_allclose(rows["middle"], (edges[1:] + edges[:-1]) / 2)
@@ -266,6 +270,27 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
         own = cells[cells["family"] == family]
         assert taken.loc[family, "rival_value"] == own["value"].min()
         assert taken.loc[family, "rival"] in set(own.loc[own["value"] == own["value"].min(), "nuisance"])
+
+
+def test_what_an_evaluator_fails_to_see_is_said_with_its_numbers(asked: dict[str, Question], table: ScoreTable) -> None:
+    said = blind_spots(table.only("c").view())
+    assert set(said) == {"e", "truth"}
+    worst = of(asked, table, "C-rates").sort_values("failure", ascending=False).iloc[0]
+    assert f"{worst['family']} {worst['failure']:.0f} % failures ({worst['failure_low']:.0f} to " in said["e"]
+    row = of(asked, table, "C-selectivity").set_index("of").loc["verified"]
+    assert said["e"].startswith(f"Selectivity {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), n = ")
+
+
+def test_the_printed_card_says_it_too(folder: Path, table: ScoreTable) -> None:
+    with Store.open(folder) as store:
+        document = card_report(store)
+    assert escape(blind_spots(table.only("c").view())["e"]) in document
+
+
+def test_without_directional_probes_nothing_is_said_of_what_it_fails_to_see(tmp_path: Path) -> None:
+    with Store.open(write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})) as store:
+        assert blind_spots(read_table(store).view()) == {}
+        assert "fails to see" not in card_report(store)
 
 
 def test_the_matrix_names_the_paper_s_elsewhere_and_what_is_not_here(asked: dict[str, Question]) -> None:

@@ -126,8 +126,9 @@ def _matrix() -> Question:
         *CORRECTED, AS_IF, NOTE,
     )  # fmt: skip
     drawing = Drawing(
-        "C-matrix", "What each evaluator fails to see", "Failures in percent with n comparisons; 50 % is chance, 100 % "
-        "an evaluator to which the broken pair is never worse.", _matrix_figure,
+        "C-matrix", "What each evaluator fails to see", "Failures in percent with their 95 % interval and n "
+        "comparisons: the broken side scores at least as high, ties among them. Like: the harmless edit that the error "
+        "is most easily taken for.", _matrix_figure,
     )  # fmt: skip
     note = (
         f"{HOW}Holm’s correction within evaluator, corpus and axis. Taken for: the harmless family whose shifts are "
@@ -158,7 +159,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
                  values=("failure", "failure_low", "failure_high"))  # fmt: skip
     kept = frame.dropna(subset=["failure"])
     data = data.assign(
-        n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %\nn {row.n}" for row in kept.itertuples()],
+        n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
         hover=[failure_said(row) for row in kept.to_dict("records")],
     )  # fmt: skip
     return Figure(
@@ -174,6 +175,10 @@ def _taken_for(frame: pd.DataFrame) -> dict[str, str]:
         found = own.groupby("rival")["rival_value"].agg(["size", "min"])
         said[str(family)] = f"{family}, like {found.sort_values(['size', 'min'], ascending=[False, True]).index[0]}"
     return said
+
+
+def _ends(row: Any) -> str:
+    return "" if pd.isna(row.failure_low) else f" ({row.failure_low:.0f}–{row.failure_high:.0f})"
 
 
 def failure_said(row: Mapping[Hashable, Any]) -> str:

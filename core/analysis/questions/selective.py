@@ -11,10 +11,11 @@ import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
-from core.analysis.questions.directional import WHAT, hidden, needs
-from core.analysis.selectivity import EVERY, VERIFIED_ONLY, harmless, headlines, lack
+from core.analysis.questions.directional import WHAT, hidden, needs, rows
+from core.analysis.selectivity import EVERY, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure, Reference
+from core.statistics.comparisons import TOO_FEW
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
@@ -86,8 +87,8 @@ def _usual(frame: pd.DataFrame) -> pd.DataFrame:
 def _plane() -> Question:
     drawing = Drawing(
         PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
-        "costs, both in standard deviations of the clean scores. On the line both are one: above it lies signal.",
-        _plane_figure,
+        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better; an "
+        "evaluator at the bottom left is deaf to both.", _plane_figure,
     )  # fmt: skip
     return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
                     f"{HEADLINE}.", (), _all, _needs, (drawing,))  # fmt: skip
@@ -149,6 +150,31 @@ def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
                   order=tuple(dict.fromkeys(map(str, frame["family"]))))  # fmt: skip
 
 
-def harmless_families(view: View) -> tuple[str, ...]:
-    """Families that a selectivity is held against."""
-    return tuple(harmless(view))
+def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
+    """What each evaluator of one corpus fails to see, in words with its numbers; nothing without directional probes.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+        most: kinds of error that are named, those with the most failures first; of too few items last.
+    """
+    failures, selective = rows(view), headline(view)
+    said = {}
+    for name, own in failures.groupby("evaluator", sort=False):
+        known = own.dropna(subset=["failure"]).assign(few=own["verdict"] == TOO_FEW)
+        worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
+        named = "; ".join(_failure(row) for row in worst.to_dict("records"))
+        kept = _usual(selective[selective["evaluator"] == name])
+        value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
+        said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
+    return said
+
+
+def _selectivity(row: Mapping[Hashable, Any]) -> str:
+    ends = "no interval" if math.isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
+    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, 0.5 is chance"
+
+
+def _failure(row: Mapping[Hashable, Any]) -> str:
+    ends = "no interval" if math.isnan(row["failure_low"]) else f"{row['failure_low']:.0f} to {row['failure_high']:.0f}"
+    ties = f", ties {row['ties']:.0f} %" if row["ties"] else ""
+    return f"{row['family']} {row['failure']:.0f} % failures ({ends}{ties}), n = {row['n']}, {row['verdict']}"

@@ -29,8 +29,8 @@ from core.charts.spec import Axis, Figure, Style
 from core.charts.style import PALETTE
 
 RIGHT, WRONG = "right", "wrong"
-BINS = 20
-"""Bins of a histogram, over the scores of both sides."""
+MOST_BINS = 20
+"""Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
 SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
@@ -116,7 +116,8 @@ def _scores(table: ScoreTable, axis: str) -> Question:
     own = tuple(name for name in of_expectation(table, DIRECTIONAL) if table.axis_of(name) == axis)
     title = f"{axis.capitalize()} edits: scores of right and wrong sides"
     drawing = Drawing(
-        numbers.scores, title, f"Share of the comparisons in each of {BINS} bins, on the evaluator’s own scale.",
+        numbers.scores, title, "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
+        f"{MOST_BINS} bins, fewer of few comparisons.",
         _histogram, numbers.scores_paper,
     )  # fmt: skip
 
@@ -132,7 +133,7 @@ def _scores(table: ScoreTable, axis: str) -> Question:
 
 
 def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
-    """Shares of the comparisons of a family in BINS bins of both sides' scores, raw.
+    """Shares of the comparisons of a family in equal bins of both sides' scores, raw.
 
     Returns:
         evaluator, corpus, family, side, middle, from_ and to (of the bin), share (percent of the side), n
@@ -146,7 +147,8 @@ def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
             sides = {RIGHT: both.right[:, own][whole], WRONG: both.wrong[:, own][whole]}
             if not whole.any():
                 continue
-            edges = np.histogram_bin_edges(np.concatenate(list(sides.values())), BINS)
+            bins = min(MOST_BINS, math.ceil(2 * len(sides[RIGHT]) ** (1 / 3)))
+            edges = np.histogram_bin_edges(np.concatenate(list(sides.values())), bins)
             for side, scores in sides.items():
                 counts, _ = np.histogram(scores, edges)
                 records += [
@@ -159,8 +161,12 @@ def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
 
 def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     several = [name for name in ("evaluator", "corpus") if len(frame[name].unique()) > 1]
+    # raw scales of different evaluators never share an axis: side by side, each runs over its own scores
+    groups = frame.groupby(["evaluator", "corpus"])
+    low, high = groups["from_"].transform("min"), groups["to"].transform("max")
+    at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
     data = pd.DataFrame(
-        {"label": frame["middle"], "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
+        {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
          "panel": frame[several].astype(str).agg(" · ".join, axis=1) if several else "", "n": frame["n"],
          "hover": [f"{row.side}, {row.from_:.3g} to {row.to:.3g}\n{row.share:.1f} % of {row.n} comparisons"
                    for row in frame.itertuples()]}
@@ -168,5 +174,6 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
     return Figure(
         drawing.id, f"{drawing.title}{family}", drawing.note, data, "share of the comparisons", kind="lines", unit=" %",
-        bounds="none", styles=SIDES, along=Axis("score"), paper=drawing.paper, height=200,
+        bounds="none", styles=SIDES, along=Axis("score, lowest to highest" if several else "score"),
+        paper=drawing.paper, height=200,
     )  # fmt: skip

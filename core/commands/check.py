@@ -7,11 +7,12 @@ import typer
 from core.commands._shared import Code, exit_codes, listed, note, print_json, table
 
 if TYPE_CHECKING:
+    from core.analysis.metric_breaks import Broken, FamilyFailures
     from core.analysis.metric_check import FamilyShift, MetricReport
 
 EPILOG = exit_codes(
-    ok="every promise is kept and no family moves it further than the threshold",
-    failures="a promise is broken, or a family moves it further",
+    ok="every promise is kept, no family moves it further than the threshold, no broken meaning escapes it too often",
+    failures="a promise is broken, a family moves it further, or broken meanings escape it",
 )
 
 
@@ -22,24 +23,39 @@ def check(
     probes: Annotated[
         list[str] | None, typer.Option(help="Probes, families or axes, comma-separated; default: the usual ones.")
     ] = None,
+    directional: Annotated[
+        bool, typer.Option("--directional", help="Also edits that break the meaning: the score must drop.")
+    ] = False,
+    failures_at_most: Annotated[
+        float, typer.Option(help="With --directional: most comparisons, in %, that a family may fail.")
+    ] = 50.0,
+    selectivity_at_least: Annotated[
+        float | None, typer.Option(help="0 to 1, 0.5 is chance; tries the directional probes too.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Check a metric: shape, order, determinism, batches, range, NaN; then edits that change no meaning.
 
     Each family of edits has a line: the median over pairs of the score's absolute percent change, with its 95 %
-    interval and n. A family above the threshold fails.
+    interval and n. A family above the threshold fails. With --directional each family that breaks the meaning has a
+    line too: how often the broken caption or picture scores at least as high as the right one; and the selectivity,
+    the probability that a broken meaning costs more than a harmless edit moves the score.
     """
+    from core.analysis.metric_breaks import directional_probes
     from core.analysis.metric_check import PROBES, check_metric
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.probes.registry import select
 
-    chosen = select(listed(probes) or PROBES)
+    breaks, named = directional or selectivity_at_least is not None, listed(probes)
+    chosen = select(named or PROBES) + (directional_probes() if breaks and not named else ())
     corpus = catalogue().get("demo").load()
     with progress("checking", unit="items") as update:
         report = check_metric(
-            evaluator, corpus.items, chosen, threshold=threshold, count=items, progress=lambda *told: update(*told)
-        )
+            evaluator, corpus.items, chosen, threshold=threshold, count=items, directional=breaks,
+            most_failures=failures_at_most, least_selectivity=selectivity_at_least,
+            progress=lambda *told: update(*told),
+        )  # fmt: skip
     if as_json:
         print_json(report.as_dict())
     else:
@@ -56,9 +72,39 @@ def _print(report: "MetricReport") -> None:
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, at most {report.threshold:g} %",
     )
+    if report.broken is not None:
+        _print_broken(report.broken, report.items)
     if report.failure:
         note(f"could not be run: {report.failure}")
     note("passed" if report.passed else "failed")
+
+
+def _print_broken(found: "Broken", items: int) -> None:
+    table(
+        ("", "family", "failures, %", "95 % interval", "ties, %", "n", "without"),
+        [_breaks_line(each) for each in found.families],
+        title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
+    )
+    if found.selectivity is None:
+        note("no selectivity: no item has a score under an edit of both kinds")
+        return
+    value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
+    interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note
+    note(f"{_word(found.selective)}: selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}"
+         if found.least is not None else
+         f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; 0.5 is chance")  # fmt: skip
+
+
+def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
+    found = each.found
+    if each.passed is None:
+        return ("none", each.family, "", "", "", 0, each.missing)
+    rate = found.failure
+    interval = f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note
+    return (
+        _word(each.passed), each.family, f"{100 * rate.estimate:.0f}", interval, f"{100 * found.ties.estimate:.0f}",
+        found.n, each.missing,
+    )  # fmt: skip
 
 
 def _line(each: "FamilyShift") -> tuple[object, ...]:

@@ -20,6 +20,7 @@ PAGES = {
     "Measure": (
         ("flip_risk", "Flip risk", ":material/swap_vert:"),
         ("calibration", "Calibration", ":material/tune:"),
+        ("contrast_tests", "Contrast tests", ":material/rule:"),
         ("geometry", "Geometry", ":material/hub:"),
     ),
     "Conduct": (

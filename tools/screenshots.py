@@ -28,6 +28,7 @@ PAGES = {
     "compare": "/compare",
     "flip-risk": "/flip_risk",
     "calibration": "/calibration",
+    "contrast-tests": "/contrast_tests",
     "geometry": "/geometry",
     "run-audit": "/run_audit",
     "human-validation": "/human_validation",

@@ -1,4 +1,4 @@
-"""A metric's report: what it promises, and how far edits that change no meaning move it."""
+"""A metric's report: what it promises, how far edits that change no meaning move it, and what it fails to see."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.analysis.metric_breaks import BEYOND, MOST_FAILURES, UNDECIDED, Broken, broken, check_bounds, judged
 from core.analysis.metric_contract import Finding, check_contract
 from core.corpora.images import read_item
 from core.corpora.schema import Item
@@ -22,9 +23,6 @@ from core.statistics.changes import item_medians
 from core.statistics.power import side_needed
 
 ITEMS = 24
-WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
-"""What is found of a family beside the threshold; by its interval, never by the estimate alone."""
-
 THRESHOLD = 5.0
 """Percent; the least that a metric developer may want to hear of, not a constant of any paper."""
 PROBES = ("null", "vertical-flip", "horizontal-flip", "rotation", "blur", "cultural", "economic", "gender", "emotion")
@@ -62,6 +60,7 @@ class MetricReport:
     Args:
         threshold: most that a family may move the metric, in percent.
         failure: why it could not be run at all; empty otherwise.
+        broken: what it does where the meaning breaks; None where no directional probe was tried.
     """
 
     evaluator: str
@@ -71,21 +70,28 @@ class MetricReport:
     items: int
     threshold: float
     failure: str = ""
+    broken: Broken | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether every promise was kept and no family is shown to move it further than the threshold."""
-        kept = all(each.passed for each in self.contract)
+        """Whether every promise was kept, no family is shown to move it too far and no broken meaning escapes it."""
+        kept = all(each.passed for each in self.contract) and (self.broken is None or self.broken.passed)
         return kept and not self.failure and all(each.verdict != BEYOND for each in self.families)
 
     @property
-    def undecided(self) -> tuple[FamilyShift, ...]:
-        """Families of which these items show neither that they stay within the threshold nor that they do not."""
-        return tuple(each for each in self.families if each.verdict == UNDECIDED)
+    def undecided(self) -> tuple[str, ...]:
+        """What these items decide neither way: families, and the selectivity where one is asked for."""
+        broken = () if self.broken is None else self.broken.undecided
+        return (*(each.family for each in self.families if each.verdict == UNDECIDED), *broken)
+
+    @property
+    def needed(self) -> dict[str, float]:
+        """Items that would decide an undecided family of harmless edits, were its size as found."""
+        return {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
-        return {**asdict(self), "passed": self.passed, "undecided": [each.family for each in self.undecided]}
+        return {**asdict(self), "passed": self.passed, "undecided": list(self.undecided)}
 
 
 def check_metric(
@@ -94,6 +100,9 @@ def check_metric(
     probes: Sequence[Probe],
     *,
     threshold: float = THRESHOLD,
+    directional: bool = False,
+    most_failures: float = MOST_FAILURES,
+    least_selectivity: float | None = None,
     count: int = ITEMS,
     pool: Pool | None = None,
     progress: Progress | None = None,
@@ -103,8 +112,11 @@ def check_metric(
     Args:
         reference: a name, ``path/to/file.py:Name``, or any other reference.
         items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
-        probes: those that expect the score to stay.
+        probes: those that expect the score to stay; with ``directional`` those too that expect it to drop.
         threshold: percent; a family fails where the interval of its median |%Δ| lies above.
+        directional: judge the probes that expect the score to drop too, and the selectivity.
+        most_failures: percent; a directional family that fails more often fails.
+        least_selectivity: that the metric must reach; None: it is told and not judged.
 
     Raises:
         InvalidInput: if the threshold, the count, the probes or the items cannot be used.
@@ -112,9 +124,8 @@ def check_metric(
     """
     if not threshold > 0 or count < 3:
         raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")
-    directional = [probe.name for probe in probes if probe.expectation is not Expectation.INVARIANT]
-    if directional:
-        raise InvalidInput(f"probe {directional[0]!r} expects the score to move; only invariance probes are tried here")
+    check_bounds(most_failures, least_selectivity)
+    _check_expectations(probes, directional)
     usable = [item for item in items if item.captions.get("en")]
     if len(usable) < 3:
         raise InvalidInput(f"the corpus has {len(usable)} items with an English caption; at least 3 are needed")
@@ -128,8 +139,21 @@ def check_metric(
         )
         fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
     rows, failure = _shifts(reference, benches, probes, pool, progress)
-    families = tuple(_family(probe_family, rows, threshold) for probe_family in _families(probes))
-    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure)
+    harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
+    families = tuple(_family(probe_family, rows, threshold) for probe_family in _families(harmless))
+    breaks = broken(probes, rows, most=most_failures, least=least_selectivity) if directional and rows else None
+    return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks)
+
+
+def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
+    allowed = (Expectation.INVARIANT, Expectation.DIRECTIONAL) if directional else (Expectation.INVARIANT,)
+    odd = [probe for probe in probes if probe.expectation not in allowed]
+    if odd:
+        told = "expects no drop of the score" if directional else "expects the score to move"
+        more = "leave it out" if directional else "leave it out, or check the directional ones too"
+        raise InvalidInput(f"probe {odd[0].name!r} {told}; {more}")
+    if directional and not any(probe.expectation is Expectation.DIRECTIONAL for probe in probes):
+        raise InvalidInput("no probe is directional; name one that expects the score to drop")
 
 
 def _shifts(
@@ -161,18 +185,10 @@ def _family(family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold
         for row in item:
             percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
     size, shift = median_bca(item_medians(np.abs(percent))), median_bca(item_medians(percent))
-    verdict = _verdict(size, threshold)
+    verdict = judged(size, threshold)
     needed = side_needed(size, bound=threshold) if verdict == UNDECIDED else math.nan
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
     return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed)
-
-
-def _verdict(size: Interval, threshold: float) -> str:
-    if not size.n:
-        return NOTHING
-    if size.high <= threshold:
-        return WITHIN
-    return BEYOND if size.low > threshold else UNDECIDED
 
 
 def _is_baseline(row: LabRow) -> bool:

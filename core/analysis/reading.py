@@ -10,6 +10,7 @@ import pyarrow as pa
 from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
+from core.probes.base import Expectation
 from core.store.manifest import Run
 from core.store.store import Store
 
@@ -38,6 +39,10 @@ select corpus, item, probe, {", ".join(f"any_value({name}) as {name}" for name i
 _REJECTIONS = """
 select corpus, coalesce(probe, '') as probe, code, count(*) as n from rejections
 where list_contains($runs, run) group by all order by corpus, n desc, probe, code
+"""
+_FACTS = """
+select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
+and language = $language and rank = $rank and list_contains($probes, probe) order by corpus, item, probe, key
 """
 _VERDICTS = "select corpus, item, probe, accepted from verdicts where subject = $subject"
 
@@ -80,16 +85,25 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     return ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
         stored, inside, accepted, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
-        _about(store, narrowed),
+        _about(store, narrowed, params, probes),
     )  # fmt: skip
 
 
-def _about(store: Store, scope: Narrowed) -> dict[str, pd.DataFrame]:
-    runs = {"runs": list(scope.run_ids)}
+def _about(
+    store: Store, scope: Narrowed, params: Mapping[str, object], probes: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    told = probes.index[probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)]
     return {
-        "evaluators": _evaluators(store.runs(), scope), "rejections": store.query(_REJECTIONS, runs),
-        "open": open_probes(store),
+        "evaluators": _evaluators(store.runs(), scope),
+        "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
+        "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told))}),
     }  # fmt: skip
+
+
+def _facts(store: Store, params: dict[str, object]) -> pd.DataFrame:
+    """What the probes that are not invariant told of their variants; as codes, since most texts come many times."""
+    rows = store.table(_FACTS, params)
+    return pd.DataFrame({name: rows[name].dictionary_encode().to_pandas() for name in rows.column_names})
 
 
 def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:

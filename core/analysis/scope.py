@@ -27,11 +27,13 @@ NAMED = " and ".join(
 _HOLDINGS = f"""
 select run, corpus, subject, language, rank, evaluator, count(*) as n,
        count(*) filter (baseline is not null and axis is distinct from 'null') as n_shifts,
+       count(*) filter (expectation = 'directional') as n_directional,
        count(distinct item) as n_items
 from scores where {NAMED} group by all order by all
 """
 _OPEN = f"""
-select distinct run, corpus, subject, language, rank, evaluator, family, probe from scores where {NAMED} order by all
+select distinct run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation from scores
+where {NAMED} order by all
 """
 _NAMELESS = f"select run, count(*) as n from scores where not ({NAMED}) group by run"
 
@@ -46,6 +48,7 @@ class Scope:
         subject: which caption is held while the image is edited: ``template`` or ``human``.
         language: of the captions, e.g. ``en``.
         evaluators: names.
+        directional: prefer what holds directional probes, where something does, to what holds the most shifts.
     """
 
     runs: tuple[str, ...] = ()
@@ -53,6 +56,7 @@ class Scope:
     subject: str | None = None
     language: str | None = None
     evaluators: tuple[str, ...] = ()
+    directional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
 
     A choice that the scope leaves open is made by size: the subject, then the language with the most shifts (in the
     corpus that the scope names, else in all), the run of each corpus with the most scores; of equal ones the first of
-    SUBJECTS, English, the last run by name.
+    SUBJECTS, English, the last run by name. A scope that prefers directional probes goes by the number of their scores
+    where any is open.
 
     Args:
         store: opened runs.
@@ -114,7 +119,7 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
         rows, nameless = _of(rows, "run", wanted.runs), nameless[nameless["run"].isin(wanted.runs)]
     found = _narrow(rows, nameless, wanted)
     in_view = rows[rows["corpus"] == found.corpus]
-    same = Scope(corpus=found.corpus, subject=found.subject, language=found.language)
+    same = Scope(corpus=found.corpus, subject=found.subject, language=found.language, directional=wanted.directional)
     alone = _narrow(in_view, nameless[nameless["run"].isin(in_view["run"])], same)
     return replace(found, left_out_in_view=alone.left_out)
 
@@ -130,11 +135,11 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope) -> Narrow
     if len(further):
         said.append(f"First caption of each item; {_scores(further)} of further captions are left out.")
     rows = rows[rows["rank"] == rank]
-    runs = _one_run_each(rows, said)
+    runs = _one_run_each(rows, _by(rows, wanted, "n"), said)
     rows = rows[rows["run"].isin(runs.values())]
     if wanted.evaluators:
         rows = _of(rows, "evaluator", wanted.evaluators)
-    corpus = wanted.corpus or _reference(rows)
+    corpus = wanted.corpus or _reference(_preferred(rows, wanted))
     if corpus not in runs:
         raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
     return Narrowed(
@@ -150,14 +155,18 @@ def holdings(store: Store) -> pd.DataFrame:
     """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
 
     Returns:
-        Those columns, n (rows), n_shifts (rows with a baseline, null edits aside) and n_items; what a store holds
-        never changes, so it is counted once.
+        Those columns, n (rows), n_shifts (rows with a baseline, null edits aside), n_directional (rows of directional
+        probes) and n_items; what a store holds never changes, so it is counted once.
     """
     return _once(store, _HOLDINGS)
 
 
 def open_probes(store: Store) -> pd.DataFrame:
-    """Which probes are open: every (run, corpus, subject, language, rank, evaluator, family, probe), counted once."""
+    """Which probes are open, counted once.
+
+    Returns:
+        Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation).
+    """
     return _once(store, _OPEN)
 
 
@@ -179,9 +188,9 @@ def _of(rows: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
 def _one(
     rows: pd.DataFrame, column: str, wanted: Scope, order: Sequence[str], words: str, said: list[str]
 ) -> pd.DataFrame:
-    """Rows of one value of a column: the wanted one, else the one with the most shifts."""
+    """Rows of one value of a column: the wanted one, else the one with the most shifts, or directional ones."""
     own = rows[rows["corpus"] == wanted.corpus] if wanted.corpus in set(rows["corpus"]) else rows
-    sizes = _sums(own, column, "n_shifts")
+    sizes = _sums(own, column, _by(own, wanted, "n_shifts"))
     first = {name: place for place, name in enumerate(order)}
     ranked = sorted(sizes, key=lambda name: (-sizes[name], first.get(name, len(first)), name))
     ranked += sorted(set(map(str, rows[column])) - set(sizes))
@@ -194,20 +203,34 @@ def _one(
     return kept
 
 
-def _one_run_each(rows: pd.DataFrame, said: list[str]) -> dict[str, str]:
-    """Run of each corpus: the one with the most scores."""
+def _by(rows: pd.DataFrame, wanted: Scope, usual: str) -> str:
+    """Column by which the largest is chosen."""
+    return "n_directional" if wanted.directional and rows["n_directional"].any() else usual
+
+
+def _preferred(rows: pd.DataFrame, wanted: Scope) -> pd.DataFrame:
+    """Rows among which the corpus in view is looked for: those with directional probes, where they are preferred."""
+    held = rows[rows["n_directional"] > 0] if wanted.directional else rows
+    return held if len(held) else rows
+
+
+def _one_run_each(rows: pd.DataFrame, by: str, said: list[str]) -> dict[str, str]:
+    """Run of each corpus: the one with the most scores, or the most of directional probes."""
     chosen: dict[str, str] = {}
     for corpus, own in rows.groupby("corpus", sort=True):
-        sizes = _sums(own, "run", "n")
+        sizes = _sums(own, "run", by)
         largest = max(sizes, key=lambda run: (sizes[run], run))
         chosen[str(corpus)] = str(largest)
         others = [f"{run} ({_scores(own[own['run'] == run])})" for run in sorted(sizes) if run != largest]
         if others:
             said.append(
-                f"Corpus {corpus}: run {largest}, the largest of {len(sizes)}; left out {', '.join(others)}. "
+                f"Corpus {corpus}: run {largest}, {_WHY[by]} of {len(sizes)}; left out {', '.join(others)}. "
                 "An item counts once."
             )
     return chosen
+
+
+_WHY = {"n": "the largest", "n_directional": "that with the most directional pairs"}
 
 
 def _reference(rows: pd.DataFrame) -> str:

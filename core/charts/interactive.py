@@ -148,7 +148,7 @@ def _bars(figure: Figure, marks: Marks) -> dict[str, Any]:
     said = {} if texts is None else {"text": [plain(str(text)) for text in texts], "textposition": "outside"}
     return {
         "type": "bar", "orientation": "h", "x": np.nan_to_num(marks.value), "y": marks.along, "cliponaxis": False,
-        "width": SPREAD / len(series_styles(figure)),
+        "width": SPREAD / (1 if figure.overlay else len(series_styles(figure))),
         "marker": {"color": _fills(marks), "line": {"color": marks.style.colour, "width": 1.2}},
         **said, **_whiskers(figure, marks),
     }  # fmt: skip

@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import Figure, Shade, Style
-from core.charts.style import signed
+from core.charts.style import PALETTE, signed
 
 PERCENT = "%Δ"
+DROPS, STAYS = "meaning broken: the score drops", "meaning broken: the score does not drop"
+"""Series of the probes under which the score must drop."""
+
+_BROKEN = {DROPS: Style(PALETTE[2]), STAYS: Style(PALETTE[4])}
 
 
 def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> Figure:
@@ -18,7 +22,8 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
 
     Args:
         rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
-            percent is missing where the probe was rejected or the baseline is zero.
+            percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
+            fell where a probe breaks the meaning: these bars are coloured by it and come last.
         low: lower bound of the null band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
@@ -27,17 +32,31 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         Horizontal bars in the order of the rows, filled outside the band, faint inside it. A row without a
         percent change has a dash.
     """
+    rows = _broken_last(rows)
+    series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
     frame = pd.DataFrame(
-        {"label": rows["probe"].astype(str), "series": PERCENT, "panel": "", "value": percents, "low": math.nan,
+        {"label": rows["probe"].astype(str), "series": series, "panel": "", "value": percents, "low": math.nan,
          "high": math.nan, "n": 1, "text": [signed(value) for value in percents],
-         "hollow": [value is True for value in rows["in_null_band"]],
+         "hollow": [value is True and name == PERCENT
+                    for value, name in zip(rows["in_null_band"], series, strict=True)],
          "hover": [_hover(row) for row in rows.to_dict("records")]}
     )  # fmt: skip
     return Figure(
         "", "", "", frame, "", kind="bars", unit=" %", span=_range(percents, low, high),
-        styles={PERCENT: Style(colour)}, shades=() if math.isnan(low) else (Shade(low, high),),
+        styles={PERCENT: Style(colour)} | _BROKEN, overlay=len(set(series)) > 1,
+        shades=() if math.isnan(low) else (Shade(low, high),),
     )  # fmt: skip
+
+
+def _dropped(rows: pd.DataFrame) -> list[bool | None]:
+    told = rows["dropped"] if "dropped" in rows else [None] * len(rows)
+    return [None if pd.isna(each) else bool(each) for each in told]
+
+
+def _broken_last(rows: pd.DataFrame) -> pd.DataFrame:
+    last = np.array([each is not None for each in _dropped(rows)], dtype=bool)
+    return rows.iloc[np.argsort(last, kind="stable")]
 
 
 def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]:
@@ -51,7 +70,15 @@ def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]
 def _hover(row: Mapping[Any, Any]) -> str:
     if pd.isna(row["score"]):
         return f"{row['probe']}\n{row['reason']}"
-    band = {True: "inside the null band", False: "outside the null band"}.get(row["in_null_band"], "no null band")
+    said = {
+        True: "the meaning is broken and the score drops",
+        False: "the meaning is broken and the score does not drop",
+    }
+    band = (
+        said.get(row["dropped"])
+        if row.get("dropped") in (True, False)
+        else {True: "inside the null band", False: "outside the null band"}.get(row["in_null_band"], "no null band")
+    )
     if pd.isna(row["baseline_score"]) or pd.isna(row["delta"]):
         return f"{row['probe']}\nscore {row['score']:.4f}, no baseline"
     return (

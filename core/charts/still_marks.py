@@ -71,7 +71,7 @@ def _line(place: "Axes", figure: Figure, marks: Marks) -> None:
 
 
 def _bars(place: "Axes", figure: Figure, marks: Marks) -> None:
-    height = SPREAD / len(series_styles(figure))
+    height = SPREAD / (1 if figure.overlay else len(series_styles(figure)))
     drawn = np.nan_to_num(marks.value)
     place.barh(marks.along, drawn, height, color=_fills(marks), edgecolor=marks.style.colour, linewidth=0.8)
     _whiskers(place, figure, marks)

@@ -1,6 +1,7 @@
 """``check``: a unit test for a metric, with an exit code that a build can stop at."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,11 +9,13 @@ import typer
 from core.commands._shared import Code, exit_codes, listed, note, print_json, table
 
 if TYPE_CHECKING:
+    from core.analysis.metric_breaks import Broken, FamilyFailures
     from core.analysis.metric_check import FamilyShift, MetricReport
 
 EPILOG = exit_codes(
-    ok="every promise is kept and no family is shown to move it further than the threshold",
-    failures="a promise is broken, a family is shown to move it further, or with --strict one is undecided",
+    ok="every promise is kept, no family is shown to move it further than the threshold, no broken meaning escapes it",
+    failures="a promise is broken, a family is shown to move it further, broken meanings escape it, or with --strict a "
+    "family is undecided",
 )
 
 
@@ -24,25 +27,40 @@ def check(
         list[str] | None, typer.Option(help="Probes, families or axes, comma-separated; default: the usual ones.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="An undecided family fails too.")] = False,
+    directional: Annotated[
+        bool, typer.Option("--directional", help="Also edits that break the meaning: the score must drop.")
+    ] = False,
+    failures_at_most: Annotated[
+        float, typer.Option(help="With --directional: most comparisons, in %, that a family may fail.")
+    ] = 50.0,
+    selectivity_at_least: Annotated[
+        float | None, typer.Option(help="0 to 1, 0.5 is chance; tries the directional probes too.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Check a metric: shape, order, determinism, batches, range, NaN; then edits that change no meaning.
 
     Each family of edits has a line: the median over items of the score's absolute percent change, with its 95 %
     interval and n. A family fails where the interval lies above the threshold; where it lies astride, or there are too
-    few items for one, the family is undecided.
+    few items for one, the family is undecided. With --directional each family that breaks the meaning has a line too:
+    how often the broken caption or picture scores at least as high as the right one; and the selectivity, the
+    probability that a broken meaning costs more than a harmless edit moves the score.
     """
+    from core.analysis.metric_breaks import directional_probes
     from core.analysis.metric_check import PROBES, check_metric
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.probes.registry import select
 
-    chosen = select(listed(probes) or PROBES)
+    breaks, named = directional or selectivity_at_least is not None, listed(probes)
+    chosen = select(named or PROBES) + (directional_probes() if breaks and not named else ())
     corpus = catalogue().get("demo").load()
     with progress("checking", unit="items") as update:
         report = check_metric(
-            evaluator, corpus.items, chosen, threshold=threshold, count=items, progress=lambda *told: update(*told)
-        )
+            evaluator, corpus.items, chosen, threshold=threshold, count=items, directional=breaks,
+            most_failures=failures_at_most, least_selectivity=selectivity_at_least,
+            progress=lambda *told: update(*told),
+        )  # fmt: skip
     if as_json:
         print_json(report.as_dict())
     else:
@@ -59,20 +77,51 @@ def _print(report: "MetricReport") -> None:
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
+    if report.broken is not None:
+        _print_broken(report.broken, report.items)
     if report.failure:
         note(f"could not be run: {report.failure}")
     if report.undecided:
-        note(f"undecided, {report.items} items show neither: {', '.join(map(_undecided, report.undecided))}")
+        said = [_undecided(each, report.needed) for each in report.undecided]
+        note(f"undecided, {report.items} items show neither: {', '.join(said)}")
     if not report.passed:
         note("failed")
     elif report.undecided:
-        note("nothing failed; the undecided families need more items (--items), and fail with --strict")
+        note("nothing failed; what is undecided needs more items (--items), and fails with --strict")
     else:
         note("passed")
 
 
-def _undecided(each: "FamilyShift") -> str:
-    return each.family if math.isnan(each.needed) else f"{each.family} (about {each.needed:.0f} items would decide it)"
+def _undecided(name: str, needed: "Mapping[str, float]") -> str:
+    return f"{name} (about {needed[name]:.0f} items would decide it)" if name in needed else name
+
+
+def _print_broken(found: "Broken", items: int) -> None:
+    table(
+        ("", "family", "failures, %", "95 % interval", "ties, %", "n", "without"),
+        [_breaks_line(each) for each in found.families],
+        title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
+    )
+    if found.selectivity is None:
+        note("no selectivity: no item has a score under an edit of both kinds")
+        return
+    value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
+    interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note
+    note(f"{_said(found.selective)}: selectivity {value.estimate:.3f} ({interval}), n = {value.n} items{least}"
+         if found.least is not None else
+         f"selectivity {value.estimate:.3f} ({interval}), n = {value.n} items; 0.5 is chance")  # fmt: skip
+
+
+def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
+    found = each.found
+    if not found.n:
+        return ("none", each.family, "", "", "", 0, each.missing)
+    rate = found.failure
+    interval = f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note
+    return (
+        _said(each.verdict), each.family, f"{100 * rate.estimate:.0f}", interval, f"{100 * found.ties.estimate:.0f}",
+        found.n, each.missing,
+    )  # fmt: skip
 
 
 def _line(each: "FamilyShift") -> tuple[object, ...]:
@@ -80,8 +129,19 @@ def _line(each: "FamilyShift") -> tuple[object, ...]:
     if not size.n:
         return ("none", each.family, "", "", "", 0, each.missing)
     interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
-    word = {"within": "ok", "beyond": "FAIL"}.get(each.verdict, each.verdict)
-    return (word, each.family, f"{size.estimate:.2f}", interval, f"{shift.estimate:+.2f}", size.n, each.missing)
+    return (
+        _said(each.verdict),
+        each.family,
+        f"{size.estimate:.2f}",
+        interval,
+        f"{shift.estimate:+.2f}",
+        size.n,
+        each.missing,
+    )
+
+
+def _said(verdict: str) -> str:
+    return {"within": "ok", "beyond": "FAIL"}.get(verdict, verdict)
 
 
 def _word(passed: bool) -> str:

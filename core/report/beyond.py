@@ -216,6 +216,10 @@ PARTS = (
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
          "uniform weights; the page Calibration has the others, sweeps and bands"),
     Part("calibration", "suites", ("T17",)),
+    Part("contrast_tests", "tests", ("section:contrast",)),
+    Part("contrast_tests", "selectivity", ("section:selectivity",)),
+    Part("contrast_tests", "tables", ("section:contrast",)),
+    Part("contrast_tests", "failures", (), "Worst failures", "single comparisons with their pictures are on the page"),
     Part("geometry", "scatter", ("S-geometry",)),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),

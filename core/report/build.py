@@ -109,10 +109,10 @@ def _missing(question: Question, reason: str) -> list[Missing]:
 
 
 def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
-    """The paper's tables and figures by their numbers, then ours, then those of families by name."""
-    found = re.match(r"([TFS])(\d*)(.*)", each.id)
+    """Paper A's tables and figures by their numbers, ours, those of families by name; then those of papers B to E."""
+    found = re.match(r"([TFSC])(\d*)(.*)", each.id)
     kind, number, rest = found.groups() if found else ("S", "", each.id)
-    return "TFS".index(kind), int(number or 1000), rest
+    return "TFSC".index(kind), int(number or 1000), rest
 
 
 def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """The fairness card as one printable page."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
@@ -8,6 +9,7 @@ import pandas as pd
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.verdicts import reached, settled
@@ -80,13 +82,16 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     about = (
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
     )
-    control = sentences(view)
+    control, blind = sentences(view), blind_spots(view)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
         *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *not_on_card(families))),
-        *(_evaluator(name, card, known, picture, control[name]) for name, picture in _pictures(families, card).items()),
+        *(
+            _evaluator(name, card, known, picture, (control[name], blind.get(name, "")))
+            for name, picture in _pictures(families, card).items()
+        ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "
         "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
         "maximum. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
@@ -99,12 +104,13 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     return page("Fairness card", "\n".join(parts), style=STYLE)
 
 
-def _evaluator(name: str, card: pd.DataFrame, risks: Risks, picture: str, control: str) -> str:
+def _evaluator(name: str, card: pd.DataFrame, risks: Risks, picture: str, said: Sequence[str]) -> str:
     rows = card[card["evaluator"] == name]
     head = "".join(f'<th class="words">{each}</th>' if each in _WORDS else f"<th>{each}</th>" for each in _HEADERS)
     body = "".join(_row(row, risks) for _, row in rows.iterrows())
+    words = "".join(f"<p>{escape(each)}</p>" for each in said if each)
     return (f'<section><h2>{escape(name)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>{picture}<p>{escape(control)}</p></section>")  # fmt: skip
+            f"<tbody>{body}</tbody></table></div>{picture}{words}</section>")  # fmt: skip
 
 
 _WORDS = {"Axis", "Worst family", "Claims"}

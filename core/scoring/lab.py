@@ -224,6 +224,7 @@ def _row(
         reason=_reason(name, score, baseline),
         diagnostics=draft.diagnostics,
         notes=draft.notes,
+        expectation=probe.expectation.value if probe else None,
     )
 
 
@@ -239,7 +240,7 @@ def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:
     return LabRow(
         probe=probe.name, family=probe.family, axis=probe.axis.value, evaluator=evaluator, caption=None,
         baseline=probe.baseline, baseline_caption=None, baseline_score=None, score=None, control=probe.control,
-        reason=detail, rejected=True,
+        reason=detail, rejected=True, expectation=probe.expectation.value,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.probes.base import Axis
+from core.probes.base import Axis, Expectation
 from core.statistics.changes import SHIFT_FLOOR, NullBand, null_band, percent_change
 
 
@@ -26,6 +26,7 @@ class LabRow:
         in_null_band: whether ``percent`` lies inside the evaluator's null band; None without either.
         object_inside: share of the object inside the evaluator's crop, in [0, 1].
         reason: why a value is missing; empty where nothing is.
+        expectation: of the probe; None for the identity row.
     """
 
     probe: str
@@ -43,6 +44,7 @@ class LabRow:
     truncated: bool = False
     reason: str = ""
     rejected: bool = False
+    expectation: str | None = None
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 
@@ -50,6 +52,13 @@ class LabRow:
     def delta(self) -> float | None:
         """Score minus baseline score, or None without both."""
         return None if self.score is None or self.baseline_score is None else self.score - self.baseline_score
+
+    @property
+    def dropped(self) -> bool | None:
+        """Whether the score fell where a probe breaks the meaning; None for other probes, and without both scores."""
+        if self.expectation != Expectation.DIRECTIONAL or self.delta is None:
+            return None
+        return self.delta < 0
 
     @property
     def zero_baseline(self) -> bool:
@@ -133,6 +142,6 @@ class LabResult:
 def _record(row: LabRow) -> dict[str, Any]:
     record = {each.name: getattr(row, each.name) for each in fields(row)}  # asdict cannot copy a mapping proxy
     diagnostics, notes = record.pop("diagnostics"), record.pop("notes")
-    derived = {"delta": row.delta, "percent": row.percent, "zero_baseline": row.zero_baseline}
+    derived = {"dropped": row.dropped, "delta": row.delta, "percent": row.percent, "zero_baseline": row.zero_baseline}
     measured = {name: value if math.isfinite(value) else None for name, value in diagnostics.items()}
     return {**record, **derived, **measured, "notes": " ".join(notes)}

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 SHIPPED = "test_questions.py"
 CORPORA = "test_questions_of_corpora.py"
+DIRECTIONAL = "test_directional_questions.py"
 
 RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     SHIPPED: {
@@ -57,6 +58,17 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_a_family_in_every_corpus_is_what_its_rows_there_are": ("S20",),
         "test_subsets_are_medians_of_each_item_s_mean_corpus_by_corpus": ("T9", "T10", "T11"),
         "test_agreement_is_the_share_of_items_that_go_the_way_of_the_reference": ("T12",),
+    },
+    DIRECTIONAL: {
+        "test_every_failure_rate_is_the_share_of_stored_pairs": ("C-rates",),
+        "test_drops_of_an_axis_are_those_of_its_families": ("C2", "C3", "C21"),
+        "test_means_and_margins_are_scaled_by_the_scores_of_the_family": ("C24", "C25"),
+        "test_histograms_count_every_comparison_once": ("C5-bins", "C22-bins"),
+        "test_failures_by_a_fact_are_those_of_the_items_that_tell_it": ("C16", "C23", "C28"),
+        "test_orders_are_counted_item_by_item": ("C18", "C18-pairs"),
+        "test_an_answer_is_the_paired_change_and_no_failure": ("C19", "C20"),
+        "test_the_two_by_two_tells_the_prototype_from_the_detail": ("C29",),
+        "test_selectivity_is_the_share_of_pairs_of_one_item": ("C-selectivity", "C-plane-data", "C-hidden-cells"),
     },
 }  # fmt: skip
 """File -> its test -> questions whose published numbers it holds to the stored rows."""

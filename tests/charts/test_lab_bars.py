@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from core.charts.interactive import plot
-from core.charts.lab import shift_bars
+from core.charts.lab import DROPS, PERCENT, STAYS, shift_bars
 
 
 def rows(**columns: list) -> pd.DataFrame:
@@ -56,3 +56,20 @@ def test_every_bar_and_the_band_fit_on_the_axis(percents: list) -> None:
     low, high = shift_bars(rows(percent=percents), low=-0.5, high=0.5, colour="#0079BD").span
     values = [value for value in percents if value is not None]
     assert low < min(-0.5, *values, 0) <= max(0.5, *values, 0) < high
+
+
+def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last() -> None:
+    table = rows(
+        percent=[-9.0, 3.0, 0.1, 0.0], dropped=[True, None, None, False], in_null_band=[True, False, True, True]
+    )
+    figure = shift_bars(table, low=-1, high=1, colour="#0079BD")
+    assert figure.frame["label"].tolist() == ["probe-1", "probe-2", "probe-0", "probe-3"]
+    assert figure.frame["series"].tolist() == [PERCENT, PERCENT, DROPS, STAYS]
+    # the null band says nothing of a claim that the score must drop
+    assert figure.frame["hollow"].tolist() == [False, True, False, False]
+    assert figure.overlay
+    assert "the meaning is broken and the score does not drop" in figure.frame["hover"].iloc[3]
+    bars = {bar.name: bar for bar in plot(figure).data if bar.type == "bar"}
+    assert set(bars) == {PERCENT, DROPS, STAYS}
+    assert len({bar.width for bar in bars.values()}) == 1
+    assert len({str(bar.marker.color) for bar in (bars[DROPS], bars[STAYS])}) == 2

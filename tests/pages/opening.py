@@ -14,6 +14,7 @@ RUN = "pages/run_audit.py"
 FLIP_RISK = "pages/flip_risk.py"
 CALIBRATION = "pages/calibration.py"
 GEOMETRY = "pages/geometry.py"
+CONTRAST = "pages/contrast_tests.py"
 
 Open = Callable[..., AppTest]
 

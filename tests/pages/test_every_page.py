@@ -7,6 +7,7 @@ from core.settings import ROOT
 from tests.pages.opening import (
     CALIBRATION,
     COMPARE,
+    CONTRAST,
     FAILURES,
     FLIP_RISK,
     GEOMETRY,
@@ -21,7 +22,7 @@ from tests.pages.opening import (
 
 
 @pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN, HUMAN]
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
 )
 def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
     app = open_page(page, evaluators="")
@@ -31,7 +32,7 @@ def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: 
 
 
 @pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, RUN, HUMAN]
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
 )
 @pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
 def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:
@@ -48,7 +49,9 @@ def test_only_pages_that_exist_are_in_the_navigation() -> None:
     assert not app.exception
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY, HUMAN])
+@pytest.mark.parametrize(
+    "page", [OVERVIEW, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, HUMAN]
+)
 def test_a_page_that_needs_a_run_says_how_to_make_one_and_links_there(open_page: Open, page: str) -> None:
     app = open_page(page)
     said = texts(app)

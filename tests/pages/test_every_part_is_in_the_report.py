@@ -10,6 +10,7 @@ from core.report.build import build, questions
 from core.report.model import Report
 from core.settings import ROOT
 from core.store.store import Store
+from pages.views.contrast_tests.state import VIEWS as TESTS
 from pages.views.flip_risk.state import VIEWS
 from pages.views.human_validation.coordinate import PARTS as STUDY_PARTS
 from pages.views.results.state import SHOWN
@@ -31,6 +32,7 @@ def test_every_page_and_every_part_of_it_has_a_place_in_the_report_or_a_reason()
     assert {each.page for each in PARTS} == pages
     assert parts("results") == set(SHOWN)
     assert parts("flip_risk") == set(VIEWS)
+    assert parts("contrast_tests") == {*TESTS, "failures"}
     assert parts("human_validation") == set(STUDY_PARTS)
     assert len(OF_PAGES) == len(PARTS)
     for each in PARTS:

@@ -321,3 +321,19 @@ def test_where_memory_ran_short_the_result_says_so(bench: Workbench, tmp_path: P
         result = run_lab(bench, CAPTION, [], [reference], pool=pool)
     assert not result.failures
     assert result.notes == {reference: "openai.pt: cpu:0 has no memory for a single input; going on on the CPU."}
+
+
+def fewer_words(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    return Variant("fewer", caption=" ".join(subject.caption.split()[:2]))
+
+
+def test_a_probe_that_breaks_the_meaning_says_whether_the_score_dropped(bench: Workbench, pool: Pool) -> None:
+    fewer = Probe("fewer", Axis.LEXICAL, "fewer", Expectation.DIRECTIONAL, Edits.CAPTION, "Fewer words.", fewer_words)
+    rows = {each.probe: each for each in run_lab(bench, CAPTION, [fewer, DARKER], [DUAL], pool=pool).rows}
+    broken = rows["fewer"]
+    assert broken.delta is not None
+    assert broken.dropped is (broken.delta < 0)
+    assert (rows["darker"].dropped, rows[IDENTITY].dropped, rows[IDENTITY].expectation) == (None, None, None)
+    table = run_lab(bench, CAPTION, [fewer], [DUAL], pool=pool).table().set_index("probe")
+    assert table.loc["fewer", "expectation"] == "directional"
+    assert table.loc["fewer", "dropped"] == broken.dropped

@@ -11,11 +11,17 @@ from core.analysis.questions import (
     composites,
     controls,
     cut,
+    directional,
     distance,
+    elsewhere,
     families,
     flips,
+    levels,
     made_of,
     objects,
+    prototypes,
+    selective,
+    sides,
     space,
     unasked,
     words,
@@ -27,7 +33,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    flips,
+    directional, sides, levels, prototypes, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

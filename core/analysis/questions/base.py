@@ -25,6 +25,10 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     ),
     "corpora": ("Corpora", "Does what holds on one corpus hold on the others?"),
     "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
+    "contrast": ("Contrast tests", "Does the score drop where the meaning breaks?"),
+    "selectivity": (
+        "Selectivity", "Does a broken meaning cost more than a harmless edit moves the score?",
+    ),
     "flips": ("Flips", "How often does an edit that should not matter invert a near tie?"),
     "calibration": ("Calibration", "How much of it does a calibration take away?"),
 }  # fmt: skip
@@ -67,12 +71,15 @@ class Options:
         bare: hold a word against the caption without it instead of the neutral one closest in length.
         family: of the questions that are of one family: which; None: their first.
         reference: corpus whose direction is held against the others; None: that of the table.
+        known: of the comparisons of a right and a wrong side, only those whose wrong side is not merely presumed to
+            be wrong.
     """
 
     margin: float = MARGIN
     bare: bool = False
     family: str | None = None
     reference: str | None = None
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,13 @@ def no_family(table: ScoreTable, family: str, *, what: str) -> str:
     return "" if family in table.families(controls=True) else _lack(table, "family", [family], what)
 
 
+def no_family_of(table: ScoreTable, family: str, expectation: str, *, what: str) -> str:
+    """Why these scores lack probes of a family that expect something; empty where they are here."""
+    rows = table.probes
+    there = ((rows["family"] == family) & (rows["expectation"] == expectation)).any()
+    return "" if there else _lack(table, "family", [family], what)
+
+
 def no_clean(table: ScoreTable) -> str:
     """Why there is no score of an unedited pair; empty where there is one."""
     if any(np.isfinite(table.clean(name)).any() for name in table.evaluators):

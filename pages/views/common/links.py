@@ -12,6 +12,7 @@ from pages.views.probe_lab.state import corpus_names
 
 LAB = "pages/probe_lab.py"
 FAILURES = "pages/failures.py"
+CONTRAST = "pages/contrast_tests.py"
 
 Row = Mapping[str, Any] | pd.Series
 

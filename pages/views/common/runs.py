@@ -12,6 +12,7 @@ from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
@@ -111,6 +112,12 @@ def risks(files: Signature, scope: Narrowed) -> pd.DataFrame:
 def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
     """What the blur control says of each evaluator."""
     return sentences(view(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for what it fails to see …")
+def blind(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """What each evaluator fails to see; see ``core.analysis.questions.selective.blind_spots``."""
+    return blind_spots(view(files, scope))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")

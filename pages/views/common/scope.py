@@ -31,13 +31,14 @@ def scope_fields(files: Signature) -> tuple[Field, ...]:
     )
 
 
-def choose_scope(state: PageState, files: Signature, *, across: bool = False) -> Narrowed:
+def choose_scope(state: PageState, files: Signature, *, across: bool = False, usual: Scope | None = None) -> Narrowed:
     """Draw the scope as one row at the top of a page, with what it leaves out, and let it hold on every page.
 
     Args:
         state: a page's state that holds :func:`scope_fields`, restored.
         files: what the store depends on.
         across: say what is left out of every corpus, not of the one in view alone.
+        usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
 
     Returns:
         What the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``.
@@ -45,7 +46,8 @@ def choose_scope(state: PageState, files: Signature, *, across: bool = False) ->
     Raises:
         InvalidInput: if the runs hold no score.
     """
-    scope, undone = _possible(files, _chosen(state))
+    first = usual or Scope()
+    scope, undone = _possible(files, _chosen(state), first)
     _keep(state, scope)
     found = narrowed(files, scope)
     offered = _offers(files, scope, found)
@@ -53,9 +55,9 @@ def choose_scope(state: PageState, files: Signature, *, across: bool = False) ->
         for each in offered:
             if len(each.options) > 1 or each.chosen:
                 _draw(state, each)
-        if scope != Scope():
+        if scope != first:
             st.button("Usual scope", icon=":material/undo:", type="tertiary", key=f"{state.page}.scope.usual",
-                      on_click=_keep, args=(state, Scope()), help="Takes back every choice of this row")  # fmt: skip
+                      on_click=_keep, args=(state, first), help="Takes back every choice of this row")  # fmt: skip
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     if left_out := found.left_out if across else found.only().left_out:
@@ -162,14 +164,14 @@ def _keep(state: PageState, scope: Scope) -> None:
         state.put(name, list(value) if name in _MANY else value)
 
 
-def _possible(files: Signature, wanted: Scope) -> tuple[Scope, list[str]]:
+def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, list[str]]:
     """The choices that are possible together, the first before the last; and a sentence for each that is not.
 
     Raises:
         InvalidInput: if the runs hold no score.
     """
-    narrowed(files, Scope())
-    scope, undone = Scope(), list[str]()
+    narrowed(files, first)
+    scope, undone = first, list[str]()
     for field in _FIELDS.values():
         if not getattr(wanted, field):
             continue

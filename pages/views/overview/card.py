@@ -14,7 +14,9 @@ from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
+from pages.views.common.links import CONTRAST
 from pages.views.common.text import safe
+from pages.views.common.url_state import carried
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart: "
@@ -25,7 +27,10 @@ _RISK = (
 )
 
 
-def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str]) -> None:
+def draw_card(
+    card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str],
+    blind: Mapping[str, str],
+) -> None:  # fmt: skip
     """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
 
     Args:
@@ -33,6 +38,7 @@ def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, 
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
+        blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -46,6 +52,10 @@ def draw_card(card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, 
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))
+            if name in blind:
+                st.markdown(safe(blind[name], limit=500))
+                st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:",
+                             query_params=carried() | {"of": name})  # fmt: skip
     st.caption(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
         "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "

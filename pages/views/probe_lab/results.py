@@ -104,6 +104,10 @@ def _below(rows: pd.DataFrame, band: NullBand, *, of_run: bool) -> str:
         if band.n
         else "No null band: no edit that nobody can see has a percent change here."
     ]
+    broken = rows["dropped"].dropna()
+    if len(broken):
+        said.append(f"{int(broken.astype(bool).sum())} of {counted(len(broken), 'broken pair')} scores lower than the "
+                    "right one.")  # fmt: skip
     zero = int(rows["zero_baseline"].sum())
     rejected = int(rows["rejected"].sum())
     unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
@@ -158,6 +162,8 @@ def table(result: LabResult) -> None:
 
 def _mind(row: pd.Series) -> str:
     said = [str(row["reason"])] if row["reason"] else []
+    if row["dropped"] is False:
+        said.append("the meaning is broken and the score does not drop")
     if row["in_null_band"] is False:
         said.append("outside the null band")
     if row["zero_baseline"]:

@@ -21,6 +21,9 @@ from pages.views.probe_lab.state import (
     ready_evaluators,
 )
 
+_CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
+"""Expectation of probes that stand apart -> title of their group."""
+
 _SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
 
 
@@ -134,11 +137,12 @@ def choose_probes(state: PageState) -> list[Probe]:
 
 
 def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:
-    key = f"lab.probes.{group}.{offered[names[0]].default}"
+    first = offered[names[0]]
+    key = f"lab.probes.{group}.{first.default}.{first.expectation.value}"
     st.session_state[key] = [name for name in names if name in state.get("probes")]
     return st.pills(
         group.capitalize(), names, selection_mode="multi", key=key, on_change=_toggle, args=(state, key, names),
-        format_func=lambda name: _short(offered[name], group), help=offered[names[0]].source or None,
+        format_func=lambda name: _short(offered[name], group), help=first.source or None,
     )  # fmt: skip
 
 
@@ -160,18 +164,23 @@ def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:
 
     A family of three or more is a group; the small ones of an axis share one, which comes first.
     """
-    sizes = Counter((probe.family, probe.default) for probe in offered.values())
+    sizes = Counter((probe.family, probe.default, probe.expectation) for probe in offered.values())
     titles: dict[str, dict[str, list[str]]] = {}
     for usual in (True, False):
         for probe in offered.values():
             if probe.default is usual:
-                small = sizes[probe.family, usual] < 3
-                groups = titles.setdefault(_title(probe.axis, usual=usual), {})
+                small = sizes[probe.family, usual, probe.expectation] < 3
+                groups = titles.setdefault(_title_of(probe), {})
                 groups.setdefault(f"single {probe.axis.value} edits" if small else probe.family, []).append(probe.name)
     return {
         title: dict(sorted(groups.items(), key=lambda group: not group[0].startswith("single ")))
         for title, groups in titles.items()
     }
+
+
+def _title_of(probe: Probe) -> str:
+    """What breaks the meaning, and what is true either way, stand apart from what should not matter."""
+    return _CLAIMS.get(probe.expectation.value) or _title(probe.axis, usual=probe.default)
 
 
 def _title(axis: Axis, *, usual: bool) -> str:

@@ -1,0 +1,225 @@
+"""Comparisons: what directional probes say of an evaluator, from the table of scores.
+
+The right side is the baseline of a directional probe, the wrong side the probe itself: a caption and the same caption
+negated, a picture and its rival. This is the only way from the table to a failure rate; families, axes and what a
+comparison is of come from what the probes say of themselves.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora, with_holm
+from core.analysis.facts import fact, verified
+from core.analysis.table import ScoreTable, View
+from core.probes.base import Axis, Expectation
+from core.probes.registry import catalogue
+from core.statistics.bootstrap import Interval
+from core.statistics.comparisons import Comparison, Side, compare
+
+DIRECTIONAL = Expectation.DIRECTIONAL.value
+RESPONSE = "response"
+"""Expectation of probes both of whose sides are true: the score's response is told, and no failure rate."""
+
+AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --subject human --probes directional,default"
+"""Audits both halves: what breaks the meaning, and what should not matter."""
+
+COLUMNS = (
+    "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
+    "ties", "near", "tau", "beaten", "detection", "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
+    "scaled_right", "scaled_wrong", "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
+    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "n_missing", "note",
+)  # fmt: skip
+"""Of :func:`comparison_rows`; shares in percent."""
+
+NO_FAILURE, NO_SUCCESS = "no failure", "no success"
+"""Words in a margin's cell where no comparison was ranked that way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What breaks, and the comparisons that show it: one row of a table.
+
+    Args:
+        label: of the row.
+        family, axis: of the probes.
+        probes: directional; each is compared with its own baseline.
+        tests: name of the family of tests that the row's p-value is corrected in; empty for none.
+        key, level: of the comparisons whose variants tell this fact alone; empty for all.
+    """
+
+    label: str
+    family: str
+    axis: str
+    probes: tuple[str, ...]
+    tests: str = ""
+    key: str = ""
+    level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Both sides of some comparisons under one evaluator.
+
+    Args:
+        right, wrong: scores, float64 [k, N]; NaN where a side has none or the comparison is not looked at.
+        asked: whether the comparison is stored and looked at, scored or not, bool [k, N].
+    """
+
+    right: np.ndarray
+    wrong: np.ndarray
+    asked: np.ndarray
+
+
+def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = None) -> dict[str, tuple[str, ...]]:
+    """Family -> the probes of an expectation that the slice keeps of it, controls aside; ordered by axis, then name.
+
+    Args:
+        view: of the table of scores.
+        expectation: DIRECTIONAL or RESPONSE.
+        axis: of this axis only.
+    """
+    found = of_expectation(view.table, expectation)
+    kept = {name: view.probes(probes) for name, probes in found.items()}
+    return {name: probes for name, probes in kept.items() if probes and axis in (None, view.table.axis_of(name))}
+
+
+def of_expectation(table: ScoreTable, expectation: str) -> dict[str, tuple[str, ...]]:
+    """Family -> its probes of one expectation, controls and further readings aside; ordered by axis, then by name."""
+    rows = table.probes[(table.probes["expectation"] == expectation) & ~table.probes["control"]]
+    rows = rows[~rows.index.isin(_further())]
+    found = {str(name): tuple(map(str, own.index)) for name, own in rows.groupby("family")}
+    order = [each.value for each in Axis]
+    place = {name: order.index(axis) if (axis := table.axis_of(name)) in order else len(order) for name in found}
+    return dict(sorted(found.items(), key=lambda each: (place[each[0]], each[0])))
+
+
+@cache
+def _further() -> frozenset[str]:
+    """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline."""
+    return frozenset(probe.name for probe in catalogue() if getattr(probe, "selector", ""))
+
+
+def axes(table: ScoreTable, expectation: str = DIRECTIONAL) -> tuple[str, ...]:
+    """Axes that have a family of an expectation, in their order."""
+    return tuple(dict.fromkeys(table.axis_of(name) for name in of_expectation(table, expectation)))
+
+
+def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
+    """One a directional family; its axis is the family of tests of Holm's correction."""
+    found = families(view, axis=axis)
+    return [Capability(name, name, view.table.axis_of(name), probes, view.table.axis_of(name))
+            for name, probes in found.items()]  # fmt: skip
+
+
+def pairs(
+    view: View, evaluator: str, probes: Sequence[str], *, known: bool = False, key: str = "", level: str = ""
+) -> Pairs:
+    """Both sides of every comparison of some probes.
+
+    Args:
+        view: whose items and scores are looked at.
+        evaluator: whose scores.
+        probes: directional, of the table.
+        known: leave out the comparisons whose wrong side is presumed to be wrong.
+        key, level: leave out the comparisons that do not tell this fact.
+    """
+    table = view.table
+    which, places, names = table.place(evaluator), table.places(probes), tuple(probes)
+    looked = np.broadcast_to(view.items, (len(places), len(view.items)))
+    if view.cells is not None:
+        looked = looked & view.cells[which, places]
+    if known:
+        looked = looked & verified(table, names)
+    if key:
+        looked = looked & (fact(table, key, names) == level)
+    right = np.where(looked, table.before(evaluator, probes), math.nan)
+    wrong = np.where(looked, table.after(evaluator, probes), math.nan)
+    return Pairs(right, wrong, looked & table.stored[which, places] & (table.baselines[which, places] >= 0))
+
+
+def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
+    """What every test says of every evaluator in every corpus.
+
+    Args:
+        view: of the table of scores.
+        tests: a row each.
+        known: only comparisons whose wrong side is not merely presumed to be wrong.
+
+    Returns:
+        COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests. A share
+        counts comparisons, with Wilson's interval over items or their sources; a median counts items. Scaled numbers
+        run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
+        comparison are left out.
+    """
+    records = [
+        {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
+         "tests": test.tests, **_record(found, missing, view.table.silent(evaluator, corpus))}
+        for evaluator, test in product(view.evaluators, tests)
+        for corpus, found, missing in _compared(view, evaluator, test, known=known)
+    ]  # fmt: skip
+    return with_holm(pd.DataFrame(records, columns=list(COLUMNS))).drop(columns="conflict")
+
+
+def _compared(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Comparison, int]]:
+    """Each corpus with what the test says there, and how many of its comparisons have no score."""
+    table = view.table
+    found = pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
+    whole = pairs(view, evaluator, families(view)[test.family]) if test.family in families(view) else found
+    for corpus, own in corpora(table):
+        asked = found.asked[:, own]
+        if not asked.any():
+            continue
+        items = np.broadcast_to(np.flatnonzero(own), asked.shape)
+        sources = items if table.sources is None else table.sources[items]
+        right, wrong = (np.where(asked, each[:, own], math.nan) for each in (found.right, found.wrong))
+        made = compare(
+            right.ravel(), wrong.ravel(), items=items.ravel(), sources=sources.ravel(), span=_span(whole, own)
+        )
+        yield corpus, made, int(asked.sum()) - made.n
+
+
+def _span(whole: Pairs, own: np.ndarray) -> tuple[float, float] | None:
+    both = ~(np.isnan(whole.right) | np.isnan(whole.wrong))[:, own]
+    scores = np.concatenate([whole.right[:, own][both], whole.wrong[:, own][both]])
+    return (float(scores.min()), float(scores.max())) if len(scores) else None
+
+
+def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
+    return {
+        "n_items": found.n_items, "n": found.n, **percent("failure", found.failure),
+        "ties": 100 * found.ties.estimate, "near": 100 * found.near.estimate, "tau": found.tau,
+        "beaten": 100 * found.beaten.estimate, "detection": 100 * found.detection.estimate, "auroc": found.auroc,
+        "mean_right": found.mean_right, "sd_right": found.sd_right, "mean_wrong": found.mean_wrong,
+        "sd_wrong": found.sd_wrong, "scaled_right": found.scaled_right, "scaled_wrong": found.scaled_wrong,
+        "drop": found.drop.estimate, "drop_low": found.drop.low, "drop_high": found.drop.high,
+        "median_percent": found.median_drop.estimate, "low": found.median_drop.low, "high": found.median_drop.high,
+        "correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n,
+        "incorrect": margin(found.incorrect, NO_FAILURE), "n_incorrect": found.incorrect.n, "test": found.test.name,
+        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict, "n_missing": missing,
+        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note))),
+    }  # fmt: skip
+
+
+def margin(side: Side, none: str) -> str:
+    """A margin with its n as a cell shows it, or the word that says that there is none.
+
+    Example:
+        >>> margin(Side(0.125, 8), NO_FAILURE)
+        '0.125 (n 8)'
+    """
+    return f"{side.mean:.3f} (n {side.n})" if side.n else none
+
+
+def percent(name: str, found: Interval) -> Mapping[str, float]:
+    """A share as columns of a table, in percent: name, name_low, name_high."""
+    return {name: 100 * found.estimate, f"{name}_low": 100 * found.low, f"{name}_high": 100 * found.high}
+
+
+def _missing_said(missing: int, asked: int) -> str:
+    return f"no score for {missing} of {asked} comparisons" if missing else ""

@@ -1,0 +1,71 @@
+"""Facts of variants: what a probe told of the edit that it made, item by item, as tables are sliced by them."""
+
+from functools import cache
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.table import ScoreTable
+
+FALSITY, VERIFIED = "falsity", "verified"
+"""Fact that says whether the wrong side is known to be wrong; any value but VERIFIED says that it is presumed."""
+
+MOST_LEVELS = 24
+"""Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""
+
+_known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarray]] = WeakKeyDictionary()
+
+
+def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
+    """What some probes told of every item under one key.
+
+    Args:
+        table: of the scores.
+        key: e.g. ``falsity``, ``domain``.
+        probes: names, all of the table.
+
+    Returns:
+        Text, object [k, N]; the empty text where nothing was told.
+    """
+    own = _known.setdefault(table, {})
+    if (key, probes) not in own:
+        own[key, probes] = _laid_out(table, key, probes)
+    return own[key, probes]
+
+
+def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
+    """Which variants are known to be wrong, bool [k, N]: those that say so, and those of which nothing is said."""
+    told = fact(table, FALSITY, probes)
+    return np.asarray((told == VERIFIED) | (told == ""))
+
+
+def keys(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Facts that tell the variants of some probes apart: key -> its values, sorted; two to MOST_LEVELS of them."""
+    rows = facts_of(table)
+    rows = rows[rows["probe"].isin(probes)]
+    found = {str(key): tuple(sorted(map(str, own["value"].dropna().unique()))) for key, own in rows.groupby("key")}
+    return {key: values for key, values in found.items() if 2 <= len(values) <= MOST_LEVELS}
+
+
+def facts_of(table: ScoreTable) -> pd.DataFrame:
+    """Every fact of the scope's probes that are not invariant: columns corpus, item, probe, key, value."""
+    return table.about.get("facts", _nothing())
+
+
+@cache
+def _nothing() -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(dtype=object) for name in ("corpus", "item", "probe", "key", "value")})
+
+
+def _laid_out(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
+    found = np.full((len(probes), len(table.items)), "", dtype=object)
+    rows = facts_of(table)
+    rows = rows[(rows["key"] == key) & rows["probe"].isin(probes) & rows["value"].notna()]
+    if len(rows):
+        names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
+        items = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(object)))
+        which = pd.Index(probes).get_indexer(pd.Index(rows["probe"].astype(object)))
+        here = items >= 0
+        found[which[here], items[here]] = rows["value"].astype(str).to_numpy(dtype=object)[here]
+    return found

@@ -1,0 +1,240 @@
+"""Does the score drop where the meaning breaks? Every directional family under every evaluator.
+
+Sources: DIRECTIONAL, sections 0.2 and 0.3; papers B (drops), D (rates, means, orders) and E (failures, margins).
+"""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.comparisons import AUDIT, DIRECTIONAL, Capability, axes, capabilities, comparison_rows, families
+from core.analysis.questions import papers
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.selectivity import heat_map, lack, rivals
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Figure
+
+SECTION = "contrast"
+MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"
+"""Parts of the section."""
+
+RATES = "C-rates"
+
+WHAT = Column("family", "What breaks", kind="text")
+PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
+FAILURE = Column(
+    "failure", "Failures, % [95 % CI]", digits=1, low="failure_low", high="failure_high",
+    help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
+    "comparisons of one source together",
+)  # fmt: skip
+TIES = Column("ties", "Ties, %", digits=1, help="Both sides score exactly the same")
+DROP = Column(
+    "drop", "Drop of means, % [95 % CI]", digits=1, signed=True, low="drop_low", high="drop_high",
+    help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
+    "bootstrap over items",
+)  # fmt: skip
+MEDIAN = Column(
+    "median_percent", "Median %Δ of items [95 % CI]", digits=1, signed=True, low="low", high="high",
+    help="Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of "
+    "means where scores come near 0",
+)  # fmt: skip
+VERDICT = Column(
+    "verdict", "In words", kind="text", help="By the interval of the failures against 50 %. Prefers the wrong one: it "
+    "is strictly above in more than half; a tie prefers neither",
+)  # fmt: skip
+CORRECTED = (
+    Column("p", "p", kind="p", help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
+           "0.05, Wilcoxon signed-rank otherwise"),
+    Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
+    Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
+)  # fmt: skip
+AS_IF = Column("t_p", "p of D’s t", kind="p", help="Extra: two-sample t of all scores as if the two sides were "
+               "independent, as paper D prints it; they are paired, so p above is the test")  # fmt: skip
+NOTE = Column("note", "Remark", kind="text")
+HOW = (
+    "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
+    "Shares count comparisons, medians and tests count items. "
+)
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The matrix, and the families of each axis."""
+    return (_matrix(), _together(), *(_of_axis(axis) for axis in named_axes(table)))
+
+
+def named_axes(table: ScoreTable) -> tuple[str, ...]:
+    """Axes that have a directional family here, and those that the papers compare."""
+    return tuple(dict.fromkeys([*axes(table), *papers.AXES]))
+
+
+def numbers_of(axis: str) -> papers.Numbers:
+    """Numbers of the families of an axis."""
+    return papers.AXES.get(axis, papers.Numbers(f"C-{axis}", f"C-{axis}-drops", f"C-{axis}-scores"))
+
+
+def needs(table: ScoreTable, *, axis: str | None = None) -> str:
+    """Why a table has no directional probe, of one axis where it is named; empty where it has."""
+    if axis in axes(table) or (axis is None and axes(table)):
+        return ""
+    what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
+    other = _outside(table, axis)
+    return other or f"no run holds {what}; an audit with it: {AUDIT}"
+
+
+def _outside(table: ScoreTable, axis: str | None) -> str:
+    """Where the runs hold such probes outside the scope, said; empty where they do not."""
+    rows = table.about.get("open")
+    if rows is None or "expectation" not in rows:
+        return ""
+    rows = rows[rows["expectation"] == DIRECTIONAL]
+    rows = rows[rows["axis"] == axis] if axis else rows
+    if rows.empty:
+        return ""
+    first, scope = rows.iloc[0], table.scope
+    mine = {"subject": scope.subject, "language": scope.language}
+    apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
+    return (f"the scope leaves out what holds a directional probe: run {first['run']} does under "
+            f"{' and '.join(apart) or 'another run of the corpus'}; choose that to see it")  # fmt: skip
+
+
+@once
+def rows(view: View, known: bool = False) -> pd.DataFrame:
+    """Every directional family under every evaluator; see :func:`core.analysis.comparisons.comparison_rows`."""
+    return comparison_rows(view, capabilities(view), known=known)
+
+
+@once
+def hidden(view: View, known: bool = True) -> pd.DataFrame:
+    """Which nuisance hides which error; see :func:`core.analysis.selectivity.heat_map`."""
+    return heat_map(view, known=known)
+
+
+def _matrix() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, Column("axis", "Axis", kind="text"), WHAT, COUNT, PAIRS, FAILURE, TIES,
+        Column("near", "Near ties, %", digits=1, help="Sides closer than τ; ties are among them"),
+        Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
+        Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
+               "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2"),
+        VERDICT,
+        Column("rival", "Taken for", kind="text", help="The harmless family that hides it best: its items’ selectivity "
+               "against it is lowest"),
+        Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
+        *CORRECTED, AS_IF, NOTE,
+    )  # fmt: skip
+    drawing = Drawing(
+        "C-matrix", "What each evaluator fails to see", "Failures in percent with their 95 % interval and n "
+        "comparisons: the broken side scores at least as high, ties among them. Like: the harmless edit that the error "
+        "is most easily taken for.", _matrix_figure,
+    )  # fmt: skip
+    note = (
+        f"{HOW}Holm’s correction within evaluator, corpus and axis. Taken for: the harmless family whose shifts are "
+        "most often as large as this drop, within items; not where no harmless edit was audited."
+    )
+    return Question(
+        RATES, "What each evaluator fails to see", SECTION, MATRIX, note, columns, matrix, needs, (drawing,),
+        tests="the families of its axis", asks=("known",),
+    )  # fmt: skip
+
+
+def matrix(view: View, options: Options) -> pd.DataFrame:
+    """Failure rates of every family, beside the harmless family that each is most easily taken for."""
+    found = rows(view, options.known)
+    if lack(view) or found.empty:
+        return found.assign(rival="", rival_value=float("nan"), rival_low=float("nan"), rival_high=float("nan"))
+    taken = rivals(hidden(view, options.known)).rename(
+        columns={"nuisance": "rival", "value": "rival_value", "low": "rival_low", "high": "rival_high"}
+    )
+    keys = ["evaluator", "corpus", "family"]
+    named = taken[[*keys, "rival", "rival_value", "rival_low", "rival_high"]]
+    whole = found.merge(named, on=keys, how="left", validate="1:1")
+    return whole.assign(rival=whole["rival"].fillna(""))
+
+
+def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    data = marks(frame.assign(label=frame["family"]), label="label", series="evaluator", panel=("corpus",),
+                 values=("failure", "failure_low", "failure_high"))  # fmt: skip
+    kept = frame.dropna(subset=["failure"])
+    data = data.assign(
+        n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
+        hover=[failure_said(row) for row in kept.to_dict("records")],
+    )  # fmt: skip
+    return Figure(
+        drawing.id, drawing.title, drawing.note, data, "failures", kind="map", unit=" %", span=(0.0, 100.0),
+        order=tuple(dict.fromkeys(map(str, frame["family"]))), names=_taken_for(frame),
+    )  # fmt: skip
+
+
+def _taken_for(frame: pd.DataFrame) -> dict[str, str]:
+    """Each family with the harmless one that most evaluators take it for; of equally many that of the lowest cell."""
+    said = {}
+    for family, own in frame[frame["rival"] != ""].groupby("family", sort=False):
+        found = own.groupby("rival")["rival_value"].agg(["size", "min"])
+        said[str(family)] = f"{family}, like {found.sort_values(['size', 'min'], ascending=[False, True]).index[0]}"
+    return said
+
+
+def _ends(row: Any) -> str:
+    return "" if pd.isna(row.failure_low) else f" ({row.failure_low:.0f}–{row.failure_high:.0f})"
+
+
+def failure_said(row: Mapping[Hashable, Any]) -> str:
+    """One cell of the matrix in words."""
+    ends = "no interval"
+    if not pd.isna(row["failure_low"]):
+        ends = f"95 % CI {row['failure_low']:.1f} to {row['failure_high']:.1f} %"
+    return (
+        f"{row['evaluator']}, {row['family']}\nfailures {row['failure']:.1f} % ({ends})\n"
+        f"ties {row['ties']:.1f} %, n = {row['n']} comparisons of {row['n_items']} items\n{row['verdict']}"
+    )
+
+
+def _together() -> Question:
+    axis, id_, paper = papers.TOGETHER
+    columns = (
+        EVALUATOR, CORPUS, Column("language", "Language", kind="text"), COUNT, PAIRS,
+        Column("mean_right", "Mean of the captions", digits=4), Column("mean_wrong", "Mean of the edits", digits=4),
+        DROP, MEDIAN, FAILURE, NOTE,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        probes = tuple(name for own in families(view, axis=axis).values() for name in own)
+        whole = [Capability(f"every {axis} edit", axis, axis, probes)] if probes else []
+        return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
+
+    note = f"{HOW}Every {axis} edit of an item together. A language is a choice of the scope; paper B prints five."
+    return Question(id_, f"{axis.capitalize()} edits together: how far they lower the score", SECTION, DEPTH, note,
+                    columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",))  # fmt: skip
+
+
+def _of_axis(axis: str) -> Question:
+    numbers = numbers_of(axis)
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
+        Column("detection", "Told from the right one, %", digits=1, help="The wrong side scores strictly lower"),
+        DROP, MEDIAN, VERDICT, *CORRECTED, NOTE,
+    )  # fmt: skip
+    title = f"{axis.capitalize()} edits: does the score drop?"
+    drawing = Drawing(
+        numbers.figure, title, "Median over items of the change in percent, with its 95 % BCa interval; right of the "
+        "line the broken side scores higher.", _drops_figure, numbers.figure_paper,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        found = rows(view, options.known)
+        return found[found["axis"] == axis].reset_index(drop=True)
+
+    note = f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    return Question(
+        numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), (drawing,),
+        numbers.table_paper, "the families of the axis", asks=("known",),
+    )  # fmt: skip
+
+
+def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    data = marks(frame, label="family", series="evaluator", panel=("corpus",), values=("median_percent", "low", "high"))
+    return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", paper=drawing.paper,
+                  unit=" %", counts=True)  # fmt: skip

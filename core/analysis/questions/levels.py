@@ -1,0 +1,186 @@
+"""What the edits did: failures by what the variants tell, orders of several groups, and answers where both are true."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, of_expectation
+from core.analysis.effects import Group, corpora, effects
+from core.analysis.facts import FALSITY, keys
+from core.analysis.questions import papers
+from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
+from core.analysis.questions.directional import (
+    CORRECTED,
+    DEPTH,
+    FAILURE,
+    HOW,
+    MADE,
+    MEDIAN,
+    NOTE,
+    PAIRS,
+    SECTION,
+    TIES,
+    VERDICT,
+    WHAT,
+    needs,
+)
+from core.analysis.questions.needs import no_family_of
+from core.analysis.table import ScoreTable, View
+from core.statistics.orders import MOST, orders, pairwise_orders
+
+ABOVE = 1.0
+"""Orders of more than this percent of the items are shown. Source: paper D's code prints every one."""
+
+_ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
+_PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", "ties")
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Tables by facts, orders, and every family both of whose sides are true."""
+    responses = dict.fromkeys([*of_expectation(table, RESPONSE), *papers.RESPONSES])
+    return (
+        *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
+        _orders(), _pairwise(), *(_response(name) for name in responses),
+    )  # fmt: skip
+
+
+def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
+        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *CORRECTED, NOTE,
+    )  # fmt: skip
+
+    def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        found = keys(table, probes)
+        return {key: levels for key, levels in found.items()
+                if (key in named if named else key not in papers.FACTS)}  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        asked, told = list[Capability](), list[tuple[str, str]]()
+        for family, probes in families(view).items():
+            for key, levels in chosen(view.table, probes).items():
+                asked += [Capability(level, family, view.table.axis_of(family), probes, f"{family} by {key}", key,
+                                     level) for level in levels]  # fmt: skip
+                told += [(f"{family} by {key}", key)]
+        frame = comparison_rows(view, asked, known=options.known)
+        return frame.assign(key=frame["tests"].map(dict(told)).fillna(""))
+
+    def lacking(table: ScoreTable) -> str:
+        reason = needs(table)
+        if reason or any(chosen(table, probes) for probes in of_expectation(table, DIRECTIONAL).values()):
+            return reason
+        what = f"the fact {named[0]!r}" if named else "a fact with several values"
+        return f"no variant of a directional probe here tells {what}"
+
+    title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
+    note = (
+        f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
+        f"family and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only should be."
+    )
+    return Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper,
+                    tests="the values of the fact", asks=("known",))  # fmt: skip
+
+
+def _groups(table: ScoreTable) -> dict[str, tuple[str, ...]]:
+    """Family -> its probes and what they are compared with, of those that have three or four: their scores have orders.
+
+    Which baseline a probe has may differ from item to item; that of most scores counts.
+    """
+    found = {**of_expectation(table, DIRECTIONAL), **of_expectation(table, RESPONSE)}
+    groups = {}
+    for family, probes in found.items():
+        named = [name for probe in probes if (name := _baseline(table, probe))]
+        groups[family] = tuple(dict.fromkeys([*named, *probes]))
+    return {family: names for family, names in groups.items() if 3 <= len(names) <= MOST}
+
+
+def _baseline(table: ScoreTable, probe: str) -> str:
+    places = table.baselines[:, table.places((probe,))[0]]
+    known = places[places >= 0]
+    return str(table.probes.index[int(np.bincount(known).argmax())]) if len(known) else ""
+
+
+def _no_groups(table: ScoreTable) -> str:
+    if _groups(table):
+        return ""
+    return needs(table) or f"no family here has three or {MOST} groups of scores to put in order"
+
+
+def _stacked(view: View, names: Sequence[str], evaluator: str, own: np.ndarray) -> dict[str, np.ndarray]:
+    scores = view.table.after(evaluator, names)
+    kept = own & view.items
+    return {name: row[kept] for name, row in zip(names, scores, strict=True)}
+
+
+def _orders() -> Question:
+    id_, paper = papers.ORDERS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("order", "Order", kind="text"), Column("n", "n in it", digits=0), COUNT,
+        Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        parts = [
+            orders(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
+            for evaluator in view.evaluators for family, names in _groups(view.table).items()
+            for corpus, own in corpora(view.table) if (groups := _stacked(view, names, evaluator, own))
+        ]  # fmt: skip
+        whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_ORDERS))
+        shown = whole.assign(**{name: 100 * whole[name] for name in ("share", "low", "high")})
+        shown = shown[list(_ORDERS)]
+        return shown[shown["share"] > ABOVE].reset_index(drop=True)
+
+    note = (
+        f"Items whose groups all have a score, by the order of these scores, highest first; {MOST} groups at most. "
+        f"Orders of at most {ABOVE:g} % of the items are left out; an item two of whose scores are equal is tied."
+    )
+    return Question(id_, "In which order do the groups of an item stand?", SECTION, DEPTH, note, columns, compute,
+                    _no_groups, paper=paper)  # fmt: skip
+
+
+def _pairwise() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("above", "This", kind="text"), Column("below", "above this", kind="text"),
+        COUNT, Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
+        Column("ties", "Ties, %", digits=1),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        parts = [
+            pairwise_orders(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
+            for evaluator in view.evaluators for family, names in _groups(view.table).items()
+            for corpus, own in corpora(view.table) if (groups := _stacked(view, names, evaluator, own))
+        ]  # fmt: skip
+        whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_PAIRWISE))
+        return whole.assign(**{name: 100 * whole[name] for name in ("share", "low", "high", "ties")})[list(_PAIRWISE)]
+
+    note = "Share of the items in which one group scores strictly above another; Wilson’s interval."
+    return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,
+                    part_of=papers.ORDERS[0])  # fmt: skip
+
+
+def _response(family: str) -> Question:
+    id_, paper = papers.RESPONSES.get(family, (f"C-{family}", ""))
+    said = family.replace("-", " ")
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT,
+        Column("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="standardised_low",
+               high="standardised_high"),
+        *CORRECTED, NOTE,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        named = view.probes(of_expectation(view.table, RESPONSE).get(family, ()))
+        return effects(view, [Group(name, (name,), tests=family) for name in named], margin=options.margin)
+
+    def lacking(table: ScoreTable) -> str:
+        return no_family_of(table, family, RESPONSE, what=f"the edits of the family {said}")
+
+    note = (
+        "Both sides are true, so that no answer is a failure: the change of each item from the probe that it is "
+        "compared with, its median over items with a 95 % BCa interval. Holm’s correction over the family’s probes."
+    )
+    return Question(id_, f"{said.capitalize()}: how does the score answer?", SECTION, MADE, note, columns, compute,
+                    lacking, paper=paper, tests="the probes of the family")  # fmt: skip

@@ -1,0 +1,115 @@
+"""Four pictures of one text: what is a preference for prototypes, and what is blindness to the detail?
+
+Paper E's adversary differs from the correct picture in two things: what it shows is a prototype of its kind, and a
+detail that the text names is wrong. Four pictures of one text tell them apart. *Prototype effect*: how far the score
+rises because a prototype is shown, the detail right in both; the text fits both, so it must be 0. *Detail*: what a
+wrong detail costs, averaged over what is shown; it must be above 0. *Interaction*: how much more it costs where no
+prototype is shown.
+
+Source: DIRECTIONAL, section 4.3.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import corpora, median_over, with_holm
+from core.analysis.questions import papers
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
+from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
+from core.analysis.questions.needs import AUDIT
+from core.analysis.table import ScoreTable, View
+from core.probes.base import IDENTITY
+from core.statistics.shift_tests import paired_test
+
+PART = "prototypes"
+Cells = Mapping[str, np.ndarray]
+
+EFFECTS: Mapping[str, Callable[[Cells], np.ndarray]] = {
+    "prototype effect": lambda cell: cell["proto_right"] - cell["nonproto_right"],
+    "detail, no prototype shown": lambda cell: cell["nonproto_right"] - cell["nonproto_wrong"],
+    "detail, prototype shown": lambda cell: cell["proto_right"] - cell["proto_wrong"],
+    "detail": lambda cell: (
+        cell["nonproto_right"] - cell["nonproto_wrong"] + cell["proto_right"] - cell["proto_wrong"]
+    ) / 2,
+    "interaction": lambda cell: (
+        cell["nonproto_right"] - cell["nonproto_wrong"] - cell["proto_right"] + cell["proto_wrong"]
+    ),
+    "correct minus adversary": lambda cell: cell["nonproto_right"] - cell["proto_wrong"],
+}  # fmt: skip
+"""Name of an effect -> its value of each item, from the scores of the four pictures; the last is paper E's own pair."""
+
+_COLUMNS = ("evaluator", "corpus", "label", "tests", "n_items", "value", "low", "high", "delta", "test", "p", "note")
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The 2 × 2."""
+    id_, paper = papers.QUADRUPLE
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Effect", kind="text"), COUNT,
+        Column("value", "Median, SD [95 % CI]", digits=3, signed=True, low="low", high="high",
+               help="In standard deviations of the evaluator’s clean scores"),
+        Column("delta", "Median, raw", digits=4, signed=True), *CORRECTED, NOTE,
+    )  # fmt: skip
+    title = "Prototype or detail: what moves the score?"
+    drawing = Drawing(f"{id_}-effects", title, "The prototype effect must be 0; a wrong detail must cost, right of the "
+                      "line.", Dots("label", values=PLAIN, axis="median, SD of the clean scores"))  # fmt: skip
+    note = (
+        "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
+        "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "
+        "prototype, minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items "
+        "with its 95 % BCa interval; paired test; Holm’s correction over the effects."
+    )
+    return (Question(id_, title, SECTION, PART, note, columns, _compute, lack, (drawing,), paper, "the effects"),)
+
+
+def cells(table: ScoreTable) -> dict[str, str]:
+    """Probe of each of the four pictures, by the end of its name; the item's own picture is the first where none is."""
+    found = {
+        name: str(probe) for probe in table.probes.index for name in papers.CELLS
+        if str(probe).replace("-", "_").rpartition(":")[2] == name
+    }  # fmt: skip
+    if found and papers.CELLS[0] not in found and IDENTITY in table.probes.index:
+        found[papers.CELLS[0]] = IDENTITY
+    return found
+
+
+def lack(table: ScoreTable) -> str:
+    """Why the four pictures are not here; empty where they are."""
+    absent = [name for name in papers.CELLS if name not in cells(table)]
+    if not absent:
+        return ""
+    said = f"no run holds the four pictures of one text ({', '.join(absent)} lacking)"
+    return f"{said}; an audit with them: {AUDIT} prototype"
+
+
+def _compute(view: View, options: Options) -> pd.DataFrame:
+    return two_by_two(view)
+
+
+def two_by_two(view: View) -> pd.DataFrame:
+    """Every effect of EFFECTS under every evaluator; columns _COLUMNS, p_holm and m_tests."""
+    table, records, named = view.table, list[Mapping[str, object]](), cells(view.table)
+    for evaluator in view.evaluators if not lack(table) else ():
+        scores = {cell: table.after(evaluator, (probe,))[0] for cell, probe in named.items()}
+        whole = ~np.isnan(np.stack(list(scores.values()))).any(axis=0) & view.items
+        for corpus, own in corpora(table):
+            items = whole & own
+            unit = table.spread(evaluator, corpus)
+            for label, effect in EFFECTS.items():
+                if items.any():
+                    records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
+                                    **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
+    return with_holm(pd.DataFrame(records, columns=list(_COLUMNS))).drop(columns="conflict")
+
+
+def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:
+    found = median_over(values, items, sources)
+    size, test = unit if unit > 0 else math.nan, paired_test(np.zeros(int(items.sum())), values[items])
+    return {
+        "n_items": found.n, "value": found.estimate / size, "low": found.low / size, "high": found.high / size,
+        "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,
+    }  # fmt: skip

@@ -1,0 +1,180 @@
+"""Does a broken meaning cost more than a harmless edit moves the score? Both halves of an audit in one number.
+
+Source: DIRECTIONAL, section 0.5; the measure is :mod:`core.statistics.selectivity`.
+"""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.directional import WHAT, hidden, needs, rows
+from core.analysis.selectivity import EVERY, VERIFIED_ONLY, headlines, lack
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Axis, Figure, Reference
+from core.statistics.comparisons import TOO_FEW
+
+SECTION = "selectivity"
+HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
+
+_HOW = (
+    "Of one item, a harm is the absolute shift under a harmless edit (null edits and controls aside), a drop the score "
+    "of the right side minus that of the wrong one. Selectivity: the probability that a drop exceeds a harm, ties half,"
+    " mean over items; 0.5 says that breaking the meaning does no more than harmless edits do, 1 that it always costs "
+    "more. 95 % BCa over items, or over the sources that they share. "
+)
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The headline, the plane of nuisance and signal, and which nuisance hides which error."""
+    return (_headline(), _plane(), _hidden())
+
+
+@once
+def headline(view: View) -> pd.DataFrame:
+    """Selectivity of every evaluator; see :func:`core.analysis.selectivity.headlines`."""
+    return headlines(view)
+
+
+def _needs(table: ScoreTable) -> str:
+    return needs(table) or lack(table.view())
+
+
+def _headline() -> Question:
+    columns = (
+        EVALUATOR, CORPUS,
+        Column("of", "Falsity", kind="text", help="Verified: the wrong side is known to be wrong, or nothing is said "
+               "against it; presumed too: also those that only should be"),
+        COUNT, Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
+        Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
+        Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
+        Column("nuisance", "Nuisance, SD [95 % CI]", digits=3, low="nuisance_low", high="nuisance_high",
+               help="Median over items of an item’s median harm, in standard deviations of the clean scores"),
+        Column("signal", "Signal, SD [95 % CI]", digits=3, signed=True, low="signal_low", high="signal_high",
+               help="Median over items of an item’s median drop"),
+        Column("ratio", "Signal to nuisance [95 % CI]", digits=2, low="ratio_low", high="ratio_high"),
+        Column("said", "Where the ratio says nothing", kind="text"), Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    drawing = Drawing(
+        "C-selective", "Selectivity of each evaluator", "0.5: breaking the meaning does no more than harmless edits "
+        "do; 1: every broken meaning costs more.", _dots,
+    )  # fmt: skip
+    return Question(HEADLINE, "Selectivity: does a broken meaning cost more than a harmless edit moves the score?",
+                    SECTION, "selectivity", f"{_HOW}Only verified drops make the headline.", columns, _all, _needs,
+                    (drawing,))  # fmt: skip
+
+
+def _all(view: View, options: Options) -> pd.DataFrame:
+    return headline(view)
+
+
+def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    own = _usual(frame)
+    data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
+    return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", span=(0.0, 1.0), counts=True,
+                  references=(Reference(0.5, text="no more than harmless edits"),))  # fmt: skip
+
+
+def _usual(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the headline: those of verified falsity, of all where nothing is verified."""
+    own = frame[(frame["of"] == VERIFIED_ONLY) & frame["value"].notna()]
+    return own if len(own) else frame[frame["of"] == EVERY]
+
+
+def _plane() -> Question:
+    drawing = Drawing(
+        PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
+        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better; an "
+        "evaluator at the bottom left is deaf to both.", _plane_figure,
+    )  # fmt: skip
+    return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
+                    f"{HEADLINE}.", (), _all, _needs, (drawing,))  # fmt: skip
+
+
+def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    own = _usual(frame).dropna(subset=["nuisance", "signal"])
+    data = pd.DataFrame(
+        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": "", "x": own["nuisance"],
+         "value": own["signal"], "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"],
+         "hover": [_point(row) for row in own.to_dict("records")]}
+    )  # fmt: skip
+    if len(set(frame["corpus"])) > 1:
+        data["panel"] = own["corpus"].astype(str)
+    most = float(max(data["x"].max(), data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
+    least = float(min(data["low"].fillna(data["value"]).min(), 0.0)) if len(data) else 0.0
+    return Figure(
+        drawing.id, drawing.title, drawing.note, data, "signal: median drop, SD", kind="scatter",
+        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
+        references=(Reference(0.0, text="the broken side costs nothing", dash="dot"),), height=340,
+    )  # fmt: skip
+
+
+def _point(row: Mapping[Hashable, Any]) -> str:
+    return (f"{row['evaluator']}\nnuisance {_with(row, 'nuisance')}\nsignal {_with(row, 'signal')}\n"
+            f"selectivity {row['value']:.3f}, n = {row['n_items']} items")  # fmt: skip
+
+
+def _with(row: Mapping[Hashable, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    ends = "no interval" if math.isnan(low) else f"95 % CI {low:.3f} to {high:.3f}"
+    return f"{row[name]:.3f} SD ({ends})"
+
+
+def _hidden() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("nuisance", "Harmless family", kind="text"), COUNT,
+        Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
+        Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    drawing = Drawing(
+        MAP, "Which nuisance hides which error", "Selectivity of each kind of error (rows) against each harmless "
+        "family (columns). Near or below 0.5 the error is no larger than the nuisance.", _map_figure,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return hidden(view, options.known)
+
+    return Question(f"{MAP}-cells", "Which nuisance hides which error?", SECTION, "what hides what", _HOW, columns,
+                    compute, _needs, (drawing,), asks=("known",), pick=("evaluator",))  # fmt: skip
+
+
+def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    data = marks(
+        frame, label="family", series="nuisance", panel=("evaluator", "corpus"), values=("value", "low", "high")
+    )
+    data = data.assign(text=[f"{row.value:.2f}\nn {row.n}" for row in data.itertuples()])
+    return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", kind="map", span=(0.0, 1.0),
+                  order=tuple(dict.fromkeys(map(str, frame["family"]))))  # fmt: skip
+
+
+def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
+    """What each evaluator of one corpus fails to see, in words with its numbers; nothing without directional probes.
+
+    Args:
+        view: of the table of scores, one corpus of it.
+        most: kinds of error that are named, those with the most failures first; of too few items last.
+    """
+    failures, selective = rows(view), headline(view)
+    said = {}
+    for name, own in failures.groupby("evaluator", sort=False):
+        known = own.dropna(subset=["failure"]).assign(few=own["verdict"] == TOO_FEW)
+        worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
+        named = "; ".join(_failure(row) for row in worst.to_dict("records"))
+        kept = _usual(selective[selective["evaluator"] == name])
+        value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
+        said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
+    return said
+
+
+def _selectivity(row: Mapping[Hashable, Any]) -> str:
+    ends = "no interval" if math.isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
+    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, 0.5 is chance"
+
+
+def _failure(row: Mapping[Hashable, Any]) -> str:
+    ends = "no interval" if math.isnan(row["failure_low"]) else f"{row['failure_low']:.0f} to {row['failure_high']:.0f}"
+    ties = f", ties {row['ties']:.0f} %" if row["ties"] else ""
+    return f"{row['family']} {row['failure']:.0f} % failures ({ends}{ties}), n = {row['n']}, {row['verdict']}"

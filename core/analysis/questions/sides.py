@@ -1,0 +1,179 @@
+"""Both sides of the directional comparisons: their means, how far they lie apart, and how their scores are spread."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import DIRECTIONAL, families, of_expectation, pairs
+from core.analysis.effects import corpora
+from core.analysis.questions import papers
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.directional import (
+    DEPTH,
+    DROP,
+    HOW,
+    NOTE,
+    PAIRS,
+    SECTION,
+    WHAT,
+    named_axes,
+    needs,
+    numbers_of,
+    rows,
+)
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Axis, Figure, Style
+from core.charts.style import PALETTE
+
+RIGHT, WRONG = "right", "wrong"
+MOST_BINS = 20
+"""Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
+
+SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
+_SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Means, margins, and the scores of each axis."""
+    return (_means(), _margins(), *(_scores(table, axis) for axis in named_axes(table)))
+
+
+def _means() -> Question:
+    id_, paper = papers.MEANS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, Column("mean_right", "Mean right", digits=4),
+        Column("sd_right", "SD", digits=4), Column("mean_wrong", "Mean wrong", digits=4),
+        Column("sd_wrong", "SD", digits=4),
+        Column("scaled_right", "Right, scaled", digits=3, help="The family’s scores run from 0, the lowest of either "
+               "side, to 1, the highest"),
+        Column("scaled_wrong", "Wrong, scaled", digits=3), DROP, NOTE,
+    )  # fmt: skip
+    drawing = Drawing(
+        f"{id_}-sides", "Mean scores of both sides", "Scaled so that the lowest score of a family is 0 and the highest "
+        "1; the further the right side lies to the right of the wrong one, the better.", _dumbbell, paper,
+    )  # fmt: skip
+    note = (
+        f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
+        "one lowest and one highest score of both sides of a family, for each evaluator."
+    )
+    return Question(id_, "Mean scores of right and wrong sides", SECTION, DEPTH, note, columns, _all, needs, (drawing,),
+                    paper, asks=("known",))  # fmt: skip
+
+
+def _margins() -> Question:
+    id_, paper = papers.MARGINS
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
+        Column("correct", "Correct rankings: right − wrong", kind="text"),
+        Column("incorrect", "Incorrect rankings: wrong − right", kind="text"), NOTE,
+    )  # fmt: skip
+    note = (
+        f"{HOW}Mean distance of the two sides, on scores scaled as in table {papers.MEANS[0]}, over the comparisons "
+        "that are ranked right, and over the failures; how many they are stands in the cell."
+    )
+    return Question(id_, "Margins of correct and of incorrect rankings", SECTION, DEPTH, note, columns, _all, needs,
+                    paper=paper, asks=("known",))  # fmt: skip
+
+
+def _all(view: View, options: Options) -> pd.DataFrame:
+    return rows(view, options.known)
+
+
+def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    parts = []
+    for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
+        own = frame.assign(side=side, value=frame[style_of], low=math.nan, high=math.nan)
+        parts.append(marks(own, label="family", series="side", panel=("evaluator", "corpus")))
+    return Figure(
+        drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "mean, scaled to 0–1",
+        paper=drawing.paper, styles=SIDES, joined=True, overlay=True, counts=True,
+        order=tuple(dict.fromkeys(map(str, frame["family"]))),
+    )  # fmt: skip
+
+
+def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
+    """Mean scores of both sides of one family, a line an evaluator.
+
+    Args:
+        rows: of the family, as :func:`core.analysis.comparisons.comparison_rows` gives them.
+        family: its name.
+    """
+    parts = []
+    for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
+        own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
+        parts.append(marks(own, label="evaluator", series="side", panel=("corpus",)))
+    return Figure(
+        f"{papers.MEANS[0]}-{family}", f"{family}: mean scores of both sides", "", pd.concat(parts, ignore_index=True),
+        "mean, scaled to 0–1", styles=SIDES, joined=True, overlay=True, counts=True, span=(0.0, 1.0),
+    )  # fmt: skip
+
+
+def _scores(table: ScoreTable, axis: str) -> Question:
+    numbers = numbers_of(axis)
+    own = tuple(name for name in of_expectation(table, DIRECTIONAL) if table.axis_of(name) == axis)
+    title = f"{axis.capitalize()} edits: scores of right and wrong sides"
+    drawing = Drawing(
+        numbers.scores, title, "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
+        f"{MOST_BINS} bins, fewer of few comparisons.",
+        _histogram, numbers.scores_paper,
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return histograms(view, question.family(options), known=options.known)
+
+    question = Question(
+        f"{numbers.scores}-bins", title, SECTION, DEPTH, f"{HOW}Both sides of one family of edits.", (), compute,
+        partial(needs, axis=axis), (drawing,), numbers.scores_paper, asks=("family", "known"), families=own,
+        pick=("evaluator",),
+    )  # fmt: skip
+    return question
+
+
+def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
+    """Shares of the comparisons of a family in equal bins of both sides' scores, raw.
+
+    Returns:
+        evaluator, corpus, family, side, middle, from_ and to (of the bin), share (percent of the side), n
+        (comparisons), n_items.
+    """
+    records, found = list[tuple[object, ...]](), families(view)
+    for evaluator in view.evaluators if family in found else ():
+        both = pairs(view, evaluator, found[family], known=known)
+        for corpus, own in corpora(view.table):
+            whole = ~(np.isnan(both.right) | np.isnan(both.wrong))[:, own]
+            sides = {RIGHT: both.right[:, own][whole], WRONG: both.wrong[:, own][whole]}
+            if not whole.any():
+                continue
+            bins = min(MOST_BINS, math.ceil(2 * len(sides[RIGHT]) ** (1 / 3)))
+            edges = np.histogram_bin_edges(np.concatenate(list(sides.values())), bins)
+            for side, scores in sides.items():
+                counts, _ = np.histogram(scores, edges)
+                records += [
+                    (evaluator, corpus, family, side, (low + high) / 2, low, high, 100 * count / len(scores),
+                     len(scores), int(whole.any(axis=0).sum()))
+                    for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
+                ]  # fmt: skip
+    return pd.DataFrame(records, columns=list(_SCORES))
+
+
+def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    several = [name for name in ("evaluator", "corpus") if len(frame[name].unique()) > 1]
+    # raw scales of different evaluators never share an axis: side by side, each runs over its own scores
+    groups = frame.groupby(["evaluator", "corpus"])
+    low, high = groups["from_"].transform("min"), groups["to"].transform("max")
+    at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
+    data = pd.DataFrame(
+        {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
+         "panel": frame[several].astype(str).agg(" · ".join, axis=1) if several else "", "n": frame["n"],
+         "hover": [f"{row.side}, {row.from_:.3g} to {row.to:.3g}\n{row.share:.1f} % of {row.n} comparisons"
+                   for row in frame.itertuples()]}
+    )  # fmt: skip
+    family = f": {frame['family'].iloc[0]}" if len(frame) else ""
+    return Figure(
+        drawing.id, f"{drawing.title}{family}", drawing.note, data, "share of the comparisons", kind="lines", unit=" %",
+        bounds="none", styles=SIDES, along=Axis("score, lowest to highest" if several else "score"),
+        paper=drawing.paper, height=200,
+    )  # fmt: skip

@@ -1,0 +1,162 @@
+"""Selectivity of the evaluators of a table: broken meanings against harmless edits of the same items.
+
+Harmless are the invariant probes, null edits and controls aside; broken are the directional ones, those whose falsity
+is only presumed kept apart. See :mod:`core.statistics.selectivity`.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import AUDIT, families, pairs
+from core.analysis.effects import corpora
+from core.analysis.facts import verified
+from core.analysis.table import View
+from core.probes.base import BASE_CAPTION, Axis
+from core.statistics.ratios import means_bca
+from core.statistics.selectivity import Selectivity, item_selectivity, selectivity
+
+VERIFIED_ONLY, EVERY = "verified", "presumed too"
+"""Which directional variants count: those that are known to break the meaning, or those too that only should."""
+
+HEADLINE = (
+    "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
+    "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
+)  # fmt: skip
+MAP = ("evaluator", "corpus", "family", "nuisance", "n_items", "value", "low", "high", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Both halves of an audit under one evaluator.
+
+    Args:
+        drops: right minus wrong of every comparison, float64 [D, N].
+        harms: absolute shift under every harmless edit, float64 [H, N].
+        of_drops: directional family of each comparison, [D].
+        of_harms: invariant family of each edit, [H].
+    """
+
+    drops: np.ndarray
+    harms: np.ndarray
+    of_drops: np.ndarray
+    of_harms: np.ndarray
+
+
+def harmless(view: View) -> dict[str, tuple[str, ...]]:
+    """Invariant families that harms are taken of: null edits, controls and the bare template caption aside."""
+    table = view.table
+    found = view.families()
+    return {
+        name: probes for name, probes in found.items()
+        if table.axis_of(name) != Axis.NULL.value and not table.is_control(name) and name != BASE_CAPTION
+    }  # fmt: skip
+
+
+def lack(view: View) -> str:
+    """Why a selectivity cannot be given, in a sentence; empty where it can."""
+    if not families(view):
+        return f"no run here holds a directional probe; an audit with both halves: {AUDIT}"
+    if not harmless(view):
+        return f"no run here holds a harmless edit beside its directional probes; an audit with both halves: {AUDIT}"
+    return ""
+
+
+def halves(view: View, evaluator: str, *, known: bool = True) -> Halves:
+    """Drops and harms of every item under one evaluator; NaN where there is none or the slice leaves it out.
+
+    Args:
+        view: of the table of scores.
+        evaluator: whose scores.
+        known: leave out comparisons whose wrong side is only presumed to be wrong.
+    """
+    broken, kept = families(view), harmless(view)
+    wrongs = [name for probes in broken.values() for name in probes]
+    edits = [name for probes in kept.values() for name in probes]
+    both = pairs(view, evaluator, wrongs, known=known)
+    shifts, _ = view.shifts(evaluator, edits)
+    harms = np.where(view.items, np.abs(shifts), math.nan)
+    return Halves(both.right - both.wrong, harms, _named(broken), _named(kept))
+
+
+def headlines(view: View) -> pd.DataFrame:
+    """Selectivity, signal and nuisance of every evaluator and corpus.
+
+    Returns:
+        HEADLINE: one row for the comparisons that are known to be wrong (``of`` VERIFIED_ONLY), and one for all of them
+        where some are only presumed to be. Signal and nuisance in standard deviations of the evaluator's clean scores.
+    """
+    records, table = list[Mapping[str, object]](), view.table
+    for evaluator in view.evaluators if not lack(view) else ():
+        for of in (VERIFIED_ONLY, EVERY) if _presumed(view) else (VERIFIED_ONLY,):
+            both = halves(view, evaluator, known=of == VERIFIED_ONLY)
+            for corpus, own in corpora(table):
+                sources = None if table.sources is None else table.sources[own]
+                unit = table.spread(evaluator, corpus)
+                found = selectivity(both.drops[:, own], both.harms[:, own], unit=unit, sources=sources)
+                silent = table.silent(evaluator, corpus)
+                records.append({"evaluator": evaluator, "corpus": corpus, "of": of, **_record(found, silent)})
+    return pd.DataFrame(records, columns=list(HEADLINE))
+
+
+def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
+    """Selectivity of every directional family against every invariant family: which nuisance hides which error.
+
+    Returns:
+        MAP, one row an evaluator, corpus, directional family and invariant family (``nuisance``): mean over items of an
+        item's selectivity, BCa over items or their sources.
+    """
+    named, of_items = list[Mapping[str, object]](), list[np.ndarray]()
+    for evaluator in view.evaluators if not lack(view) else ():
+        both = halves(view, evaluator, known=known)
+        for family, nuisance in product(dict.fromkeys(both.of_drops), dict.fromkeys(both.of_harms)):
+            named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
+            of_items.append(
+                item_selectivity(both.drops[both.of_drops == family], both.harms[both.of_harms == nuisance])
+            )
+    table, records = view.table, list[Mapping[str, object]]()
+    for corpus, own in corpora(table) if named else ():
+        groups = None if table.sources is None else table.sources[own]
+        for told, found in zip(named, means_bca(np.stack(of_items)[:, own], groups=groups), strict=True):
+            if found.n:
+                records.append({**told, "corpus": corpus, "n_items": found.n, "value": found.estimate,
+                                "low": found.low, "high": found.high, "note": found.note})  # fmt: skip
+    return pd.DataFrame(records, columns=list(MAP))
+
+
+def rivals(cells: pd.DataFrame) -> pd.DataFrame:
+    """The invariant family that each directional one is most easily taken for: the lowest selectivity of its row.
+
+    Args:
+        cells: of :func:`heat_map`.
+
+    Returns:
+        One row an evaluator, corpus and directional family: MAP of that cell; of equal ones the first by name.
+    """
+    found = cells.dropna(subset=["value"]).sort_values(["value", "nuisance"], kind="stable")
+    return found.drop_duplicates(["evaluator", "corpus", "family"]).sort_index().reset_index(drop=True)
+
+
+def _presumed(view: View) -> bool:
+    """Whether some comparisons say that their wrong side is only presumed to be wrong."""
+    wrongs = tuple(name for probes in families(view).values() for name in probes)
+    return not verified(view.table, wrongs).all()
+
+
+def _named(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:
+    return np.array([family for family, probes in found.items() for _ in probes], dtype=object)
+
+
+def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
+    return {
+        "n_items": found.value.n, "n_pairs": found.n_pairs, "value": found.value.estimate, "low": found.value.low,
+        "high": found.value.high, "pooled": found.pooled, "nuisance": found.nuisance.estimate,
+        "nuisance_low": found.nuisance.low, "nuisance_high": found.nuisance.high, "signal": found.signal.estimate,
+        "signal_low": found.signal.low, "signal_high": found.signal.high, "ratio": found.ratio.estimate,
+        "ratio_low": found.ratio.low, "ratio_high": found.ratio.high, "said": found.said,
+        "note": "; ".join(filter(None, (silent, found.value.note))),
+    }  # fmt: skip

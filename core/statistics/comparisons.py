@@ -1,0 +1,227 @@
+"""Right against wrong: what the scores of both sides of a comparison say of an evaluator.
+
+A comparison is a right and a wrong side of one item, e.g. a caption and the same caption negated. The papers disagree
+on whether a tie is a failure, so that the share of ties, and of near ties, always stands beside the failures.
+
+References:
+    [1] Failure as wrong ≥ right, margins of correct and incorrect rankings: paper E, section 4.
+    [2] Drop of means, detection of broken captions: paper B, section 5.
+    [3] Near ties, min-max scaled means, the independent t test: paper D, sections 3 and 4.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca
+from core.statistics.changes import SHIFT_FLOOR, percent_change, standard_deviation
+from core.statistics.ratios import ratio_bca
+from core.statistics.shares import share
+from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
+
+RIGHT = "prefers the right one"
+WRONG = "prefers the wrong one"
+OPEN = "cannot tell"
+TOO_FEW = "too few items"
+
+NEAR = 0.01
+"""A near tie: sides closer than this share of the span of the experiment's scores. Source: [3], 0.01 of a CLIPScore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Mean distance of the two sides over the comparisons that were ranked one way.
+
+    Args:
+        mean: on scores scaled to [0, 1]; NaN where there is none.
+        n: comparisons.
+    """
+
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the two sides of some comparisons say of one evaluator.
+
+    Args:
+        failure: share with wrong ≥ right [1], Wilson's interval, comparisons of one source together.
+        ties: share with wrong = right exactly, likewise.
+        near: share with |right - wrong| < ``tau``, ties among them, likewise.
+        tau: on the evaluator's own scale; 0 where the scores have no span.
+        beaten: share with wrong > right, likewise.
+        detection: share with wrong < right [2], likewise.
+        auroc: Pr[a right score lies above a wrong one], ties half, of any two items: the wrong ones told by the score
+            alone; (Cliff's δ + 1) / 2.
+        mean_right, mean_wrong: raw means over comparisons.
+        sd_right, sd_wrong: their standard deviations.
+        scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3].
+        drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources.
+        median_drop: median over items of an item's median %Δ, in percent: the convention of paper A.
+        correct: right - wrong where right > wrong [1].
+        incorrect: wrong - right where wrong ≥ right [1].
+        test: paired test of the items' means.
+        t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3].
+        n: comparisons with both scores.
+        n_items: items of theirs.
+        verdict: see :func:`verdict`.
+    """
+
+    failure: Interval
+    ties: Interval
+    near: Interval
+    tau: float
+    beaten: Interval
+    detection: Interval
+    auroc: float
+    mean_right: float
+    mean_wrong: float
+    sd_right: float
+    sd_wrong: float
+    scaled_right: float
+    scaled_wrong: float
+    drop: Interval
+    median_drop: Interval
+    correct: Side
+    incorrect: Side
+    test: PairedTest
+    t: float
+    t_p: float
+    n: int
+    n_items: int
+    verdict: str
+
+
+def compare(
+    right: ArrayLike,
+    wrong: ArrayLike,
+    *,
+    items: ArrayLike | None = None,
+    sources: ArrayLike | None = None,
+    span: tuple[float, float] | None = None,
+) -> Comparison:
+    """Compare the right and the wrong sides.
+
+    Args:
+        right: scores of the right sides, shape [n]; a comparison with a NaN is left out.
+        wrong: scores of the wrong sides, shape [n].
+        items: item of each comparison, shape [n]; None: each is of an item of its own.
+        sources: source of each comparison, shape [n]: those of one source are resampled together. None: the items.
+        span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
+
+    Raises:
+        InvalidInput: if the shapes differ, a score is infinite, or the span is not one.
+    """
+    r, w, item, source = _checked(right, wrong, items, sources)
+    low, high = _span(r, w, span)
+    width = high - low
+    tau, distance = NEAR * width, r - w
+    groups = None if len(np.unique(source)) == len(source) else source
+    failure, ties, near, beaten, detection = (
+        share(found, groups=groups) for found in (w >= r, w == r, (np.abs(distance) < tau) | (w == r), w > r, w < r)
+    )
+    names, rank = np.unique(item, return_inverse=True)
+    first = np.unique(rank, return_index=True)[1]
+    of_items = None if len(np.unique(source[first])) == len(first) else source[first]
+    means = [_item_means(each, rank) for each in (r, w)]
+    t, t_p = _as_if_independent(r, w)
+    return Comparison(
+        failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
+        standard_deviation(r), standard_deviation(w),
+        _scaled(_mean(r), low, width), _scaled(_mean(w), low, width), _drop(r, w, groups),
+        median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
+        _side(distance[distance > 0], width), _side(-distance[distance <= 0], width), paired_test(*means),
+        t, t_p, len(r), len(names),
+        verdict(failure, beaten, sources=len(np.unique(source))),
+    )  # fmt: skip
+
+
+def verdict(failure: Interval, beaten: Interval, *, sources: int) -> str:
+    """Say which side an evaluator prefers, by the intervals against one half.
+
+    Ties count as failures, so that few failures mean that the right side is preferred. Many failures mean that the
+    wrong one is only where it is truly above in more than half: an evaluator that returns one number prefers neither.
+
+    Args:
+        failure: interval of the share with wrong ≥ right.
+        beaten: interval of the share with wrong > right.
+        sources: items, or sources of them, behind both.
+    """
+    if sources < LEAST_N:
+        return TOO_FEW
+    if failure.high < 0.5:
+        return RIGHT
+    return WRONG if beaten.low > 0.5 else OPEN
+
+
+def _checked(
+    right: ArrayLike, wrong: ArrayLike, items: ArrayLike | None, sources: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    r, w = (np.asarray(each, dtype=np.float64).ravel() for each in (right, wrong))
+    item = np.arange(len(r)) if items is None else np.asarray(items).ravel()
+    source = item if sources is None else np.asarray(sources).ravel()
+    if not len(r) == len(w) == len(item) == len(source):
+        raise InvalidInput(f"a comparison has two scores, an item and a source, got {len(r)}, {len(w)}, {len(item)} "
+                           f"and {len(source)} of them")  # fmt: skip
+    if np.isinf(r).any() or np.isinf(w).any():
+        raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
+    both = ~(np.isnan(r) | np.isnan(w))
+    return r[both], w[both], item[both], source[both]
+
+
+def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:
+    if given is not None:
+        if not given[0] <= given[1]:
+            raise InvalidInput(f"a span runs from its lowest to its highest score, got {given}")
+        return given
+    both = np.concatenate([r, w])
+    return (float(both.min()), float(both.max())) if len(both) else (math.nan, math.nan)
+
+
+def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None) -> Interval:
+    if len(r) and r.mean() < SHIFT_FLOOR:
+        return Interval(math.nan, math.nan, math.nan, len(r), 0.95, "the mean of the right sides is not above 0")
+    found = ratio_bca(w - r, r, groups=groups)
+    return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
+
+
+def _as_if_independent(r: np.ndarray, w: np.ndarray) -> tuple[float, float]:
+    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread."""
+    spreads = standard_deviation(w), standard_deviation(r)
+    if not max(spreads) > 0:
+        return math.nan, math.nan
+    found = stats.ttest_ind_from_stats(w.mean(), spreads[0], len(w), r.mean(), spreads[1], len(r))
+    return float(found.statistic), float(found.pvalue)
+
+
+def _auroc(r: np.ndarray, w: np.ndarray) -> float:
+    return (cliffs_delta(r, w) + 1) / 2
+
+
+def _side(distances: np.ndarray, width: float) -> Side:
+    if len(distances) == 0:
+        return Side(math.nan, 0)
+    return Side(float(distances.mean() / width) if width > 0 else 0.0, len(distances))
+
+
+def _scaled(value: float, low: float, width: float) -> float:
+    return (value - low) / width if width > 0 else math.nan
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _item_means(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    return np.bincount(rank, values) / np.bincount(rank) if len(values) else values
+
+
+def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Median over the comparisons of each item, NaN left out."""
+    return pd.Series(values).groupby(rank).median().to_numpy(dtype=np.float64)

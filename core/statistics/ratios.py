@@ -1,0 +1,272 @@
+"""Means, and ratios of means, with BCa intervals over items or over the sources that items share.
+
+A mean over items is Σ values / Σ 1, a drop of means Σ (wrong - right) / Σ right: both are ratios of sums, so that one
+draw serves them, and sources of several items weigh what their items weigh.
+
+References:
+    [1] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82(397), 171-185.
+    [2] Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application, 3.8 (samples of sources).
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.errors import InvalidInput
+from core.seeds import RUN_SEED
+from core.statistics.bootstrap import (
+    RESAMPLES,
+    Interval,
+    acceleration,
+    bca_bounds,
+    expanded,
+    jackknife_medians,
+    too_few,
+)
+from core.statistics.resamples import sample_counts, sample_medians
+
+FEWER, MANY = 2_000, 2_000
+"""Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new."""
+
+_HELD = 4_000_000  # counts held at once: 32 MB while they are drawn
+_KEPT = 20_000_000  # counts that cells of one number of sources share: 40 MB
+
+
+def mean_bca(
+    values: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int | None = None,
+    seed: int = RUN_SEED,
+) -> Interval:
+    """Mean of values with its BCa interval [1].
+
+    Args:
+        values: shape [n]; NaN are left out.
+        groups: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one.
+        level: confidence level in (0, 1).
+        resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
+        seed: of the draws.
+
+    Returns:
+        ``n`` counts values. Below LEAST_N values or sources: no interval, and a note.
+
+    Raises:
+        InvalidInput: if the lengths differ or a value is infinite.
+
+    Example:
+        >>> mean_bca([0.0, 1.0] * 10).estimate
+        0.5
+    """
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    return ratio_bca(flat, np.ones(len(flat)), groups=groups, level=level, resamples=resamples, seed=seed)
+
+
+def ratio_bca(
+    tops: ArrayLike,
+    bottoms: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int | None = None,
+    seed: int = RUN_SEED,
+) -> Interval:
+    """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`.
+
+    Args:
+        tops: shape [n]; an entry with a NaN in either is left out.
+        bottoms: shape [n].
+        groups, level, resamples, seed: as there.
+
+    Returns:
+        NaN where Σ bottoms is not above 0.
+    """
+    a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
+    codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
+    if not len(a) == len(b) == len(codes):
+        raise InvalidInput(f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, "
+                           f"{len(codes)}")  # fmt: skip
+    there = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[there], b[there]
+    if np.isinf(a).any() or np.isinf(b).any():
+        raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
+    ranks = np.unique(codes[there], return_inverse=True)[1]
+    tops_of, bottoms_of = (np.bincount(ranks, each) for each in (a, b))
+    n, sources, whole = len(a), len(tops_of), float(b.sum())
+    if not whole > 0:
+        return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
+    estimate = _exact(a, b) if n else math.nan
+    if said := too_few(n, sources):
+        return Interval(estimate, math.nan, math.nan, n, level, said)
+    if np.ptp(a) == 0 and np.ptp(b) == 0:
+        return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
+    both, draws = np.stack([tops_of, bottoms_of], axis=1), _draws(sources, resamples)
+    sums = np.concatenate([counts @ both for counts in drawn_counts(sources, draws, seed=seed)])
+    drawn = _divided(sums[:, 0], sums[:, 1])
+    left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
+    kept = left_out[~np.isnan(left_out)]
+    at = level if sources == n else expanded(level, sources)
+    low, high = bca_bounds(
+        drawn[~np.isnan(drawn)], estimate=estimate, acceleration=acceleration(kept.mean() - kept), level=at
+    )
+    return Interval(estimate, low, high, n, level)
+
+
+def median_ratio_bca(
+    tops: ArrayLike,
+    bottoms: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int | None = None,
+    seed: int = RUN_SEED,
+) -> Interval:
+    """Median of tops over median of bottoms with its BCa interval, both medians of the same draws.
+
+    Args:
+        tops: shape [n]; an entry with a NaN in either is left out.
+        bottoms: of the same items, shape [n].
+        groups, level, resamples, seed: see :func:`mean_bca`.
+
+    Returns:
+        NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
+    """
+    a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
+    codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
+    there = ~(np.isnan(a) | np.isnan(b))
+    a, b, ranks = a[there], b[there], np.unique(codes[there], return_inverse=True)[1]
+    n = len(a)
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
+    sources, below = int(ranks.max()) + 1, float(np.median(b))
+    if below == 0:
+        return Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by: the median below is 0")
+    estimate = float(np.median(a)) / below
+    if said := too_few(n, sources):
+        return Interval(estimate, math.nan, math.nan, n, level, said)
+
+    def ratios(counts: np.ndarray) -> np.ndarray:
+        spread = counts[:, ranks]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(sample_medians(a, spread) / sample_medians(b, spread))
+
+    drawn = np.concatenate(
+        [ratios(counts) for counts in drawn_counts(sources, _draws(sources, resamples), seed=seed, each=n)]
+    )
+    if sources == n:
+        left_out = _divided(*map(_median_without_each, (a, b)))
+    else:
+        left_out = np.concatenate([ratios(each) for each in _but_one(sources, n)])
+    drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
+    if drawn.min() == drawn.max():
+        return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
+    a_hat = acceleration(left_out.mean() - left_out) if len(left_out) else 0.0
+    at = level if sources == n else expanded(level, sources)
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=a_hat, level=at)
+    return Interval(estimate, low, high, n, level)
+
+
+def means_bca(
+    values: np.ndarray, *, groups: ArrayLike | None = None, level: float = 0.95, seed: int = RUN_SEED
+) -> tuple[Interval, ...]:
+    """Mean of every row with its BCa interval, all rows from the same draws; see :func:`mean_bca`.
+
+    Args:
+        values: float64 [m, n]; NaN are left out of their row.
+        groups: source of each column, shape [n]; None: each is one.
+        level, seed: as there.
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    there = ~np.isnan(rows)
+    codes = np.arange(rows.shape[1]) if groups is None else np.asarray(groups).ravel()
+    ranks = np.unique(codes, return_inverse=True)[1]
+    sources = int(ranks.max()) + 1 if len(ranks) else 0
+    tops, bottoms = (np.zeros((sources, len(rows))) for _ in range(2))
+    np.add.at(tops, ranks, np.where(there, rows, 0.0).T)
+    np.add.at(bottoms, ranks, there.T)
+    moving = [place for place in range(len(rows)) if _moves(rows[place, there[place]], bottoms[:, place])]
+    drawn = np.empty((_draws(sources, None), len(moving)))
+    start = 0
+    for counts in drawn_counts(sources, len(drawn), seed=seed) if moving else ():
+        held = counts.astype(np.float64)
+        drawn[start : start + len(held)] = _divided(held @ tops[:, moving], held @ bottoms[:, moving])
+        start += len(held)
+    found = [mean_bca(row, groups=codes, level=level, resamples=1) if place not in moving else None
+             for place, row in enumerate(rows)]  # fmt: skip
+    for column, place in enumerate(moving):
+        own, weight = tops[:, place], bottoms[:, place]
+        found[place] = _interval(drawn[:, column], own, weight, level=level)
+    return tuple(each for each in found if each is not None)
+
+
+def _moves(values: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether a mean of these values has an interval that has to be drawn."""
+    return len(values) > 0 and not too_few(len(values), int((sizes > 0).sum())) and np.ptp(values) > 0
+
+
+def _interval(drawn: np.ndarray, tops: np.ndarray, bottoms: np.ndarray, *, level: float) -> Interval:
+    """BCa interval of Σ tops / Σ bottoms over sources, from what was drawn of it."""
+    n, sources = int(bottoms.sum()), int((bottoms > 0).sum())
+    left_out = _divided(tops.sum() - tops, bottoms.sum() - bottoms)[bottoms > 0]
+    kept, drawn = left_out[~np.isnan(left_out)], drawn[~np.isnan(drawn)]
+    estimate = float(tops.sum() / bottoms.sum())
+    at = level if sources == n else expanded(level, sources)
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(kept.mean() - kept), level=at)
+    return Interval(estimate, low, high, n, level)
+
+
+def _draws(sources: int, wanted: int | None) -> int:
+    if wanted is not None:
+        return wanted
+    return RESAMPLES if sources <= MANY else FEWER
+
+
+def drawn_counts(
+    sources: int, resamples: int, *, seed: int = RUN_SEED, each: int | None = None
+) -> Iterator[np.ndarray]:
+    """How often each source is in each sample of as many, int16 [part, sources], a part of the samples at a time.
+
+    Args:
+        sources: number of sources.
+        resamples: samples in all.
+        seed: of the draws.
+        each: numbers that a sample is spread over where there are more of them than sources; bounds the parts.
+    """
+    part = max(1, _HELD // max(sources, each or 0, 1))
+    if sources * resamples <= _KEPT:
+        known = sample_counts(sources, resamples, seed=seed)
+        yield from (known[start : start + part] for start in range(0, resamples, part))
+        return
+    rng = np.random.default_rng(seed)
+    for start in range(0, resamples, part):
+        rows = min(part, resamples - start)
+        picks = rng.integers(sources, size=(rows, sources)) + sources * np.arange(rows)[:, None]
+        yield np.bincount(picks.ravel(), minlength=rows * sources).reshape(rows, sources).astype(np.int16)
+
+
+def _median_without_each(values: np.ndarray) -> np.ndarray:
+    """Median without each value in turn, in the order of the values."""
+    found = np.empty(len(values))
+    found[np.argsort(values, kind="stable")] = jackknife_medians(values)
+    return found
+
+
+def _but_one(sources: int, each: int) -> Iterator[np.ndarray]:
+    part = max(1, _HELD // max(sources, each))
+    for start in range(0, sources, part):
+        rows = min(part, sources - start)
+        counts = np.ones((rows, sources), dtype=np.int16)
+        counts[np.arange(rows), start + np.arange(rows)] = 0
+        yield counts
+
+
+def _divided(tops: np.ndarray, bottoms: np.ndarray) -> np.ndarray:
+    return np.asarray(np.divide(tops, bottoms, out=np.full(tops.shape, math.nan), where=bottoms > 0))
+
+
+def _exact(tops: np.ndarray, bottoms: np.ndarray) -> float:
+    """The ratio, without the rounding of a sum where all values are one: a mean of halves is a half."""
+    return float(tops[0] / bottoms[0]) if np.ptp(tops) == 0 == np.ptp(bottoms) else float(tops.sum() / bottoms.sum())

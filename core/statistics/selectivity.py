@@ -1,0 +1,122 @@
+"""Selectivity: does a broken meaning cost more than a harmless edit moves the score, within one item?
+
+An evaluator that never moves is invariant and useless; one that moves at everything detects every broken caption. Both
+halves of an audit meet in one number: the probability that a broken meaning costs more than a harmless edit moves, ties
+half. 0.5: breaking the meaning does no more than harmless edits do. 1: every broken meaning costs more than any of
+them. It is a probability of superiority [1] taken within items, so that no scale, no unit and no difference between
+items enters it.
+
+References:
+    [1] Vargha, A. and Delaney, H. D. (2000). A critique and improvement of the CL common language effect size
+        statistics of McGraw and Wong. Journal of Educational and Behavioral Statistics 25(2), 101-132.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InvalidInput
+from core.statistics.arithmetic import row_medians
+from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.ratios import mean_bca, median_ratio_bca
+from core.statistics.shift_tests import cliffs_delta
+
+NO_UNIT = "the clean scores do not differ: there is no unit to measure a shift in"
+UNMOVED = "harmless edits cannot be told from moving nothing: a ratio to them says nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Selectivity:
+    """What one evaluator does under broken meanings and under harmless edits.
+
+    Args:
+        value: mean over items of an item's Pr[drop > harm] + ½ Pr[=], in [0, 1], BCa over items or their sources.
+        pooled: the same over all drops and all harms, whichever items they are of.
+        nuisance: median over items of an item's median harm, in the unit given.
+        signal: median over items of an item's median drop, likewise.
+        ratio: signal over nuisance, over the items that have both; see ``said``.
+        said: why the ratio says nothing; empty where it does.
+        n_pairs: pairs of a drop and a harm of one item.
+    """
+
+    value: Interval
+    pooled: float
+    nuisance: Interval
+    signal: Interval
+    ratio: Interval
+    said: str
+    n_pairs: int
+
+
+def selectivity(
+    drops: np.ndarray, harms: np.ndarray, *, unit: float = 1.0, sources: np.ndarray | None = None
+) -> Selectivity:
+    """Work out the selectivity of one evaluator.
+
+    Args:
+        drops: score of the right side minus that of the wrong one, float64 [D, N]; NaN where there is none.
+        harms: absolute shift under a harmless edit, float64 [H, N]; likewise.
+        unit: what drops and harms are divided by for signal and nuisance: the standard deviation of the evaluator's
+            clean scores. 0 or NaN leaves them without a number; the selectivity needs none.
+        sources: number of each item's source, int [N]; None: each is one of its own.
+
+    Raises:
+        InvalidInput: if the shapes do not fit.
+    """
+    _check(drops, harms)
+    wins, pairs = _counted(drops, harms)
+    n = int(pairs.sum())
+    known = pairs > 0
+    of_items = np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=known)
+    size = unit if unit > 0 else math.nan
+    signal, nuisance = (row_medians(np.ascontiguousarray(each)) / size for each in (drops, harms))
+    below = median_bca(nuisance, groups=sources)
+    ratio = median_ratio_bca(signal, nuisance, groups=sources)
+    return Selectivity(
+        mean_bca(of_items, groups=sources), (cliffs_delta(drops, harms) + 1) / 2, below,
+        median_bca(signal, groups=sources), ratio, _unmoved(below, size), n,
+    )  # fmt: skip
+
+
+def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:
+    """Pr[drop > harm] + ½ Pr[=] over the pairs of each item.
+
+    Args:
+        drops: float64 [D, N]; NaN where there is none.
+        harms: float64 [H, N]; likewise.
+
+    Returns:
+        float64 [N], in [0, 1]; NaN for an item without a pair.
+
+    Example:
+        >>> item_selectivity(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]]))
+        array([0.5, 0.5])
+    """
+    _check(drops, harms)
+    wins, pairs = _counted(drops, harms)
+    return np.asarray(np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0))
+
+
+def _counted(drops: np.ndarray, harms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs won, a tie one half, and pairs, of each item; float64 [N] each. A drop at a time holds no cube."""
+    n = drops.shape[1]
+    wins, known = np.zeros(n), (~np.isnan(harms)).sum(axis=0).astype(np.float64)
+    for drop in drops:
+        # a comparison with a NaN is false on both sides
+        wins += (drop > harms).sum(axis=0) + 0.5 * (drop == harms).sum(axis=0)
+    return wins, known * (~np.isnan(drops)).sum(axis=0)
+
+
+def _unmoved(nuisance: Interval, unit: float) -> str:
+    """Why a ratio to the nuisance says nothing; empty where the interval of the nuisance lies above 0."""
+    if math.isnan(unit):
+        return NO_UNIT
+    if math.isnan(nuisance.low):
+        return nuisance.note or "no interval of what harmless edits do"
+    return "" if nuisance.low > 0 else UNMOVED
+
+
+def _check(drops: np.ndarray, harms: np.ndarray) -> None:
+    if drops.ndim != 2 or harms.ndim != 2 or drops.shape[1] != harms.shape[1]:
+        raise InvalidInput(f"drops and harms are [edits, items] of the same items, got {drops.shape} and {harms.shape}")

@@ -1,0 +1,55 @@
+"""Contrast tests: does the score drop where the meaning breaks, and by more than harmless edits move it?"""
+
+import streamlit as st
+
+from core.analysis.comparisons import AUDIT, families
+from core.analysis.questions.selective import SECTION as SELECTIVITY
+from core.errors import InvariscopeError
+from pages.views.common.empty import draw_no_run
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.runs import present, store, view
+from pages.views.common.scope import choose_scope
+from pages.views.common.text import safe
+from pages.views.contrast_tests.depth import draw_test
+from pages.views.contrast_tests.empty import draw_no_test
+from pages.views.contrast_tests.matrix import draw_matrix
+from pages.views.contrast_tests.state import USUAL, choose_items, choose_view, contrast_state, options_of
+from pages.views.contrast_tests.tables import draw_section, draw_tables
+from pages.views.contrast_tests.worst import draw_worst
+
+
+def draw() -> None:
+    """Draw the page."""
+    files = present()
+    state = contrast_state(files)
+    state.restore()
+    header("Contrast tests", "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
+           state)  # fmt: skip
+    if not store(files).runs():
+        draw_no_run(command=AUDIT)
+        state.publish()
+        return
+    try:
+        scope = choose_scope(state, files, usual=USUAL).only()
+        if not families(view(files, scope)):
+            draw_no_test(files, scope)
+        else:
+            asked = choose_view(state)
+            chosen, options = choose_items(state, files, scope), options_of(state)
+            if asked == "tables":
+                draw_tables(state, files, scope, chosen, options)
+            elif asked == SELECTIVITY:
+                draw_section(state, files, scope, chosen, options, SELECTIVITY)
+            else:
+                draw_matrix(files, scope, chosen, options)
+                st.divider()
+                family, evaluator = draw_test(state, files, scope, chosen, options)
+                draw_worst(files, scope, chosen, options, family=family, evaluator=evaluator)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+enter()
+draw()

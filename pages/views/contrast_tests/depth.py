@@ -1,0 +1,86 @@
+"""One test in depth: how far right and wrong lie apart, how their scores are spread, and what the edits did."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.questions import Options, papers
+from core.analysis.questions.directional import RATES, numbers_of
+from core.analysis.questions.sides import dumbbell
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from pages.views.common.runs import Signature, scores
+from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
+from pages.views.contrast_tests.state import choose_test
+from pages.views.results.blocks import nothing
+from pages.views.results.data import questions
+
+
+def draw_test(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> tuple[str, str]:
+    """Draw the choice of a test and of an evaluator with all that is known of it; return both."""
+    st.subheader("One test in depth", anchor=False)
+    family, evaluator = choose_test(state, files, scope)
+    asked = questions(files, scope)
+    rates = answered(files, scope, chosen, options, asked[RATES])
+    own = rates[rates["family"] == family]
+    mine = own[own["evaluator"] == evaluator]
+    if mine.empty:
+        nothing(f"{family} under {evaluator}")
+        return family, evaluator
+    _numbers(mine.iloc[0])
+    left, right = st.columns(2, gap="medium")
+    with left:
+        id_, _ = papers.MEANS
+        draw_figure(dumbbell(own, family), own, f"{id_}-{family}", title=f"{family}: mean scores of both sides",
+                    note="Scaled so that the lowest score of either side is 0 and the highest 1.")  # fmt: skip
+    with right:
+        _scores(files, scope, chosen, options, family, evaluator)
+    _tables(files, scope, chosen, options, family, evaluator)
+    return family, evaluator
+
+
+def _numbers(row: pd.Series) -> None:
+    """Draw what matters first of one test under one evaluator."""
+    interval = "no interval" if pd.isna(row["failure_low"]) else (
+        f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")  # fmt: skip
+    st.markdown(f"**{safe(row['evaluator'])}** {safe(str(row['verdict']))}" if row["verdict"].startswith("prefers")
+                else f"**{safe(row['evaluator'])}**: {safe(str(row['verdict']))}")  # fmt: skip
+    tiles = st.grid(4, min_column_width=140)
+    tiles.metric("Failures", f"{row['failure']:.0f} %", border=True, help="The wrong side scores at least as high")
+    tiles.metric("Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among the "
+                 "failures")  # fmt: skip
+    tiles.metric("AUROC", number(row["auroc"], digits=2), border=True, help="Probability that the right side of any "
+                 "item scores above the wrong side of any item")  # fmt: skip
+    drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
+    tiles.metric("Drop of means", drop, border=True, help="Mean wrong minus mean right, of the mean right")
+    taken = f" Most easily taken for {row['rival']} (selectivity against it {row['rival_value']:.2f})." \
+        if row["rival"] else ""  # fmt: skip
+    many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
+    st.caption(safe(f"Failures: {interval}, {many}.{taken} {row['note']}".strip(), limit=500))
+
+
+def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
+    axis = scores(files, scope).axis_of(family)
+    question = questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
+    frame = answered(files, scope, chosen, Options(known=options.known, family=family), question)
+    own = frame[frame["evaluator"] == evaluator].reset_index(drop=True)
+    if own.empty:
+        return
+    drawing = question.figures[0]
+    draw_figure(drawing.figure(own), own, f"{drawing.id}-{family}", title=f"{family}: scores of both sides",
+                note=drawing.note)  # fmt: skip
+
+
+def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
+    """Orders of the groups and rows by what the edits did, where the test has them."""
+    asked, table = questions(files, scope), scores(files, scope)
+    numbers = (papers.ORDERS[0], *(id_ for id_, _ in papers.FACTS.values()), papers.OTHER_FACTS[0])
+    for question in (asked[id_] for id_ in numbers):
+        if question.needs(table):
+            continue
+        frame = answered(files, scope, chosen, options, question)
+        own = frame[(frame["family"] == family) & (frame["evaluator"] == evaluator)].reset_index(drop=True)
+        if len(own):
+            with st.expander(question.title, icon=":material/table:"):
+                draw_rows(question, own)

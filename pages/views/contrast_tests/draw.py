@@ -1,0 +1,68 @@
+"""One question on the page: its figures with their downloads, its table, and how to read it."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.questions import Options, Question
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.charts.spec import Figure
+from pages.views.common.downloads import data_buttons
+from pages.views.common.runs import Signature
+from pages.views.common.text import safe
+from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
+from pages.views.results.data import answer, questions
+
+
+def draw_question(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str, *, only: str = ""
+) -> pd.DataFrame:
+    """Draw a question; return its answer.
+
+    Args:
+        files: what the store depends on.
+        scope: whose scores.
+        chosen: the part of them that the filters leave.
+        options: what the reader set.
+        id_: of the question.
+        only: the family whose rows are shown; empty for all.
+    """
+    question = questions(files, scope)[id_]
+    frame = answered(files, scope, chosen, options, question)
+    frame = frame[frame["family"] == only].reset_index(drop=True) if only else frame
+    if frame.empty:
+        nothing(question.title)
+        return frame
+    for drawing in question.figures:
+        figure = drawing.figure(frame)
+        if len(figure.frame):
+            draw_figure(figure, frame, drawing.id, title=drawing.title, note=drawing.note)
+    draw_rows(question, frame)
+    return frame
+
+
+def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options, question: Question) -> pd.DataFrame:
+    """The answer to a question; what the reader set and it does not ask for changes nothing."""
+    usual = Options()
+    own = Options(known=options.known if "known" in question.asks else usual.known,
+                  family=options.family if "family" in question.asks else usual.family)  # fmt: skip
+    return answer(files, scope, chosen, question.id, own)
+
+
+def draw_figure(figure: Figure, frame: pd.DataFrame, stem: str, *, title: str, note: str = "") -> None:
+    """Draw a figure under its title with the menu of its files, and how to read it beneath."""
+    figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}")
+    if note:
+        st.caption(safe(note, limit=600))
+
+
+def draw_rows(question: Question, frame: pd.DataFrame) -> None:
+    """Draw the table of an answer with its files and how to read it."""
+    if not question.columns:
+        return
+    if not question.figures:
+        st.markdown(f"**{safe(question.title)}**")
+    answer_rows(question, frame, measure="percent", several=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        data_buttons(frame, question.id, key=f"contrast.{question.id}")
+        st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))

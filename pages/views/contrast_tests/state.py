@@ -1,0 +1,114 @@
+"""What the page Contrast tests remembers in its link, and the controls that set it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from core.analysis.comparisons import DIRECTIONAL, families
+from core.analysis.questions import Options
+from core.analysis.scope import Narrowed, Scope, open_probes
+from core.analysis.slices import Slice
+from pages.views.common.runs import Signature, scores, store, stored_values, view
+from pages.views.common.scope import scope_fields
+from pages.views.common.text import counted
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+
+USUAL = Scope(directional=True)
+"""The scope of a reader who chose nothing: what holds directional probes."""
+
+VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
+
+_ITEMS: Mapping[str, tuple[str, str]] = {
+    "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
+    "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
+}
+_COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
+
+
+def contrast_state(files: Signature) -> PageState:
+    """Fields of the page over these runs."""
+
+    def tests() -> tuple[str, ...]:
+        rows = open_probes(store(files))
+        return tuple(sorted(map(str, rows.loc[rows["expectation"] == DIRECTIONAL, "family"].unique())))
+
+    def evaluators() -> tuple[str, ...]:
+        return tuple(sorted(map(str, open_probes(store(files))["evaluator"].unique())))
+
+    return PageState(
+        "contrast",
+        (
+            *scope_fields(files),
+            Field("view", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
+            Field("test", None, one_of(tests, None, what="test")),
+            Field("of", None, one_of(evaluators, None, what="evaluator")),
+            Field("part", None, text(limit=80)),
+            *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
+            Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
+        ),
+    )
+
+
+def choose_view(state: PageState) -> str:
+    """Draw the choice of what is shown; return it."""
+    st.segmented_control(
+        "View", tuple(VIEWS), format_func=VIEWS.__getitem__, required=True, key=state.key("view"),
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return str(state.get("view"))
+
+
+def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
+    """Draw the filters in the sidebar; return the slice that they make."""
+    items = scores(files, scope).items
+    with st.sidebar:
+        st.markdown("**Filters**", help="Every number on this page is of what the filters leave; a value's count is "
+                    "that of its items.")  # fmt: skip
+        for name, (label, help_text) in _ITEMS.items():
+            counts = items[_COLUMNS[name]].dropna().astype(str).value_counts().sort_index().to_dict()
+            known = dict.fromkeys(state.get(name), 0) | counts
+            if len(known) > 1 or state.get(name):
+                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
+                st.multiselect(
+                    label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
+                    format_func=said.__getitem__,
+                )  # fmt: skip
+        st.toggle(
+            "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
+            "to be wrong. What a probe says nothing of counts.",
+        )  # fmt: skip
+    return Slice(categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")))
+
+
+def options_of(state: PageState) -> Options:
+    """What the reader set that changes an answer."""
+    return Options(known=bool(state.get("verified")))
+
+
+def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str]:
+    """Draw the choice of a test and of an evaluator; return both."""
+    table = scores(files, scope)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        family = state.choose(
+            st.container(width=280), "test", "Test", list(families(view(files, scope))), help="What breaks the meaning."
+        )
+        evaluator = choose_evaluator(state, table.evaluators)
+    return family, evaluator
+
+
+def choose_evaluator(state: PageState, names: Sequence[str]) -> str:
+    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it."""
+    return state.choose(
+        st.container(width=280), "of", "Evaluator", list(names),
+        help="Whose scores, orders, maps and worst failures are shown.",
+    )  # fmt: skip
+
+
+def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: stored_values(files)[name]
+
+
+def _read_switch(raw: str) -> tuple[bool, str]:
+    if raw in ("yes", "no"):
+        return raw == "yes", ""
+    return False, f"A switch must be yes or no, got {raw[:40]!r}."

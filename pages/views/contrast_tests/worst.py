@@ -1,0 +1,69 @@
+"""The worst failures of one test: changed words marked or both pictures side by side, and the way into the lab."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.failures import PAIR
+from core.analysis.questions import Options
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.analysis.worst import worst_failures
+from pages.views.common.downloads import data_buttons
+from pages.views.common.keys import KEYED
+from pages.views.common.runs import Signature, store, view
+from pages.views.common.text import counted, number, safe
+from pages.views.failures.card import below_pictures, captions, draw_pictures, place_for_pictures, scores, to_lab
+from pages.views.failures.pictures import finished, pictures
+from pages.views.failures.state import by_pair, shifts_of
+
+_CARDS, _HELD = 6, 60
+
+
+def draw_worst(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, family: str, evaluator: str
+) -> None:
+    """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
+    found, n = _worst(files, scope, chosen, evaluator, family, options.known)
+    st.subheader("Worst failures", anchor=False)
+    if found.empty:
+        st.caption(safe(f"{evaluator} puts no wrong side of “{family}” at or above its right one here."))
+        return
+    shown = found.head(_CARDS)
+    st.caption(safe(f"{counted(n, 'failure')} of “{family}” under {evaluator}; the {len(shown)} whose wrong side lies "
+                    "furthest above the right one. Words that the edit took away are struck out, words that it brought "
+                    "are bold.", limit=400))  # fmt: skip
+    _cards(files, scope, shown, evaluator)
+    data_buttons(found, f"failures-{family}", key="contrast.worst")
+
+
+def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
+    pairs = found[[*PAIR, "corpus"]]
+    rows = by_pair(pairs, shifts_of(files, scope, pairs))
+    cells, rooms = st.grid(3, min_column_width=300, gap="medium"), []
+    with pictures(store(files), pairs, marks="none") as begun:
+        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
+                st.markdown(f"**{_ahead(pair)}** · {safe(str(pair['probe']))}")
+                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
+                captions(own)
+                scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
+                to_lab(pair, own)
+        for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
+            drawn = finished(made)
+            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
+            if said := below_pictures(drawn):
+                below.caption(said)
+
+
+def _ahead(pair: pd.Series) -> str:
+    """How far the wrong side lies above the right one, in words."""
+    if pair["margin"] == 0:
+        return f"A tie at {number(pair['right'])}"
+    return f"Wrong ahead by {number(pair['margin'])}"
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _worst(
+    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, family: str, known: bool
+) -> tuple[pd.DataFrame, int]:
+    return worst_failures(view(files, scope, chosen), evaluator, family, known=known, limit=_HELD)

@@ -1,0 +1,336 @@
+"""Every question of directional probes, worked out anew from the stored rows of a run that the test wrote."""
+
+from collections.abc import Iterator
+from html import escape
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from core.analysis.questions import SECTIONS, Options, Question, catalogue
+from core.analysis.questions.selective import blind_spots
+from core.analysis.reading import read_table
+from core.analysis.table import ScoreTable
+from core.report.card import card_report
+from core.store.store import Store
+from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, facts_of, rows_of, write_broken
+from tests.analysis.made_runs import audited, raw, score, write_run
+
+FAMILIES = {"masked": ["masked"], "shuffled": ["shuffled"], "denied": ["denied"], "swapped": ["swapped:near",
+            "swapped:far"]}  # fmt: skip
+AXES = {"lexical": ["masked", "shuffled"], "semantic": ["denied", "swapped"]}
+HARMS = {"vertical-flip": ["vflip"], "rotation": ["rotate-5", "rotate+5"]}
+TOLD = {"falsity": ["verified", "verified", "presumed"], "group": ["yes", "no"], "domain": ["animal", "object"],
+        "kind": ["near", "far", "far", "far"]}  # fmt: skip
+QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:proto_right": 0.05, "made:proto_wrong": -0.02}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = rows_of(("e", "truth"))
+    rng = np.random.default_rng(9)
+    clean = {row["item"]: row["score"] for row in rows if row["evaluator"] == "e" and row["probe"] == "identity"}
+    for name, mean in QUADRUPLE.items():
+        expectation = "invariant" if name.endswith("proto_right") else "directional"
+        told = {"axis": "object", "family": "made", "baseline": "identity", "expectation": expectation}
+        rows += [score(item, name, value + float(rng.normal(mean, 0.05)), subject="human", evaluator="e", **told)
+                 for item, value in clean.items()]  # fmt: skip
+    return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=facts_of(["denied"], TOLD))
+
+
+@pytest.fixture(scope="module")
+def table(folder: Path) -> Iterator[ScoreTable]:
+    with Store.open(folder) as store:
+        yield read_table(store)
+
+
+@pytest.fixture(scope="module")
+def asked(table: ScoreTable) -> dict[str, Question]:
+    return {each.id: each for each in catalogue(table)}
+
+
+@pytest.fixture(scope="module")
+def stored(folder: Path) -> pd.DataFrame:
+    return raw(folder)
+
+
+def of(asked: dict[str, Question], table: ScoreTable, id_: str, **options: object) -> pd.DataFrame:
+    frame = asked[id_].compute(table.view(), Options(**options))
+    return frame[frame["evaluator"] == "e"].reset_index(drop=True)
+
+
+def assert_rates(row: pd.Series, own: pd.DataFrame) -> None:
+    """Failures, ties, detection and n of one row, and Wilson's interval where every item has one comparison."""
+    fails = int((own["wrong"] >= own["right"]).sum())
+    assert (row["n"], row["n_items"]) == (len(own), own["item"].nunique())
+    assert row["failure"] == pytest.approx(100 * fails / len(own))
+    assert row["ties"] == pytest.approx(100 * (own["wrong"] == own["right"]).mean())
+    assert row["beaten"] == pytest.approx(100 * (own["wrong"] > own["right"]).mean())
+    assert row["detection"] == pytest.approx(100 * (own["wrong"] < own["right"]).mean())
+    if own["item"].is_unique:
+        low, high = proportion_confint(fails, len(own), method="wilson")
+        assert (row["failure_low"], row["failure_high"]) == (pytest.approx(100 * low), pytest.approx(100 * high))
+
+
+def paired_p(own: pd.DataFrame) -> float:
+    right, wrong = (own.groupby("item")[name].mean() for name in ("right", "wrong"))
+    normal = all(stats.shapiro(each).pvalue >= 0.05 for each in (right, wrong))
+    return float((stats.ttest_rel(wrong, right) if normal else stats.wilcoxon(wrong - right)).pvalue)
+
+
+def test_every_failure_rate_is_the_share_of_stored_pairs(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    frame = of(asked, table, "C-rates").set_index("family")
+    assert set(FAMILIES) < set(frame.index)
+    for family, probes in FAMILIES.items():
+        own, row = compared(stored, probes), frame.loc[family]
+        assert_rates(row, own)
+        u = stats.mannwhitneyu(own["right"], own["wrong"]).statistic
+        assert row["auroc"] == pytest.approx(u / len(own) ** 2)
+        span = own[["right", "wrong"]].to_numpy().max() - own[["right", "wrong"]].to_numpy().min()
+        assert row["tau"] == pytest.approx(0.01 * span)
+        assert row["near"] == pytest.approx(100 * ((own["right"] - own["wrong"]).abs() < 0.01 * span).mean())
+        assert row["p"] == pytest.approx(paired_p(own))
+        assert row["t_p"] == pytest.approx(stats.ttest_ind(own["wrong"], own["right"]).pvalue)
+    for own in (frame[frame["axis"] == axis] for axis in AXES):
+        np.testing.assert_allclose(own["p_holm"], multipletests(own["p"], method="holm")[1])
+        assert set(own["m_tests"]) == {len(own)}
+
+
+def test_drops_of_an_axis_are_those_of_its_families(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    for id_, axis in (("C3", "lexical"), ("C21", "semantic")):
+        frame = of(asked, table, id_).set_index("family")
+        assert list(frame.index) == AXES[axis]
+        for family in AXES[axis]:
+            own, row = compared(stored, FAMILIES[family]), frame.loc[family]
+            assert_rates(row, own)
+            drop = 100 * (own["wrong"].mean() - own["right"].mean()) / own["right"].mean()
+            assert row["drop"] == pytest.approx(drop)
+            assert row["drop_low"] < drop < row["drop_high"]
+            percent = 100 * (own["wrong"] - own["right"]) / own["right"]
+            assert row["median_percent"] == pytest.approx(percent.groupby(own["item"]).median().median())
+    together = of(asked, table, "C2")
+    own = compared(stored, [name for family in AXES["lexical"] for name in FAMILIES[family]])
+    assert_rates(together.iloc[0], own)
+    assert together.loc[0, ["mean_right", "mean_wrong"]].tolist() == pytest.approx(
+        [own["right"].mean(), own["wrong"].mean()]
+    )
+    assert set(together["language"]) == {"en"}
+
+
+def test_means_and_margins_are_scaled_by_the_scores_of_the_family(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    means, margins = (of(asked, table, id_).set_index("family") for id_ in ("C24", "C25"))
+    for family, probes in FAMILIES.items():
+        own = compared(stored, probes)
+        low, high = own[["right", "wrong"]].min().min(), own[["right", "wrong"]].max().max()
+        for side in ("right", "wrong"):
+            assert means.loc[family, f"mean_{side}"] == pytest.approx(own[side].mean())
+            assert means.loc[family, f"sd_{side}"] == pytest.approx(own[side].std())
+            assert means.loc[family, f"scaled_{side}"] == pytest.approx((own[side].mean() - low) / (high - low))
+        distance = (own["right"] - own["wrong"]) / (high - low)
+        ahead, behind = distance[distance > 0], -distance[distance <= 0]
+        assert margins.loc[family, "correct"] == f"{ahead.mean():.3f} (n {len(ahead)})"
+        assert margins.loc[family, "incorrect"] == f"{behind.mean():.3f} (n {len(behind)})"
+
+
+def test_histograms_count_every_comparison_once(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    for id_, family in (("C5-bins", "masked"), ("C22-bins", "swapped")):
+        frame = of(asked, table, id_, family=family)
+        own = compared(stored, FAMILIES[family])
+        assert set(frame["family"]) == {family}
+        both = np.concatenate([own["right"], own["wrong"]])
+        for side in ("right", "wrong"):
+            bins = {24: 6, 48: 8}[len(own)]  # twice the cube root, rounded up
+            counts, edges = np.histogram(own[side], bins=bins, range=(both.min(), both.max()))
+            rows = frame[frame["side"] == side]
+            np.testing.assert_allclose(rows["share"], 100 * counts / len(own))
+            np.testing.assert_allclose(rows["middle"], (edges[1:] + edges[:-1]) / 2)
+
+
+def test_failures_by_a_fact_are_those_of_the_items_that_tell_it(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    own = compared(stored, ["denied"])
+    place = own["item"].str[1:].astype(int)
+    for id_, keys in (("C16", ["group"]), ("C23", ["domain"]), ("C28", ["falsity", "kind"])):
+        frame = of(asked, table, id_)
+        assert set(frame["key"]) == set(keys)
+        for key in keys:
+            told = place.map(lambda number, key=key: TOLD[key][number % len(TOLD[key])])
+            rows = frame[frame["key"] == key].set_index("label")
+            assert set(rows.index) == set(TOLD[key])
+            for level, chosen in own.groupby(told):
+                assert_rates(rows.loc[level], chosen)
+            np.testing.assert_allclose(rows["p_holm"], multipletests(rows["p"], method="holm")[1])
+    assert of(asked, table, "C28", known=True).set_index(["key", "label"]).loc[("falsity", "verified"), "n"] == 16
+
+
+def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame) -> None:
+    wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
+    orders, pairs = of(asked, table, "C18"), of(asked, table, "C18-pairs")
+    groups = ["identity", "swapped:far", "swapped:near"]
+    assert set(orders["family"]) == {"swapped", "made", "mention", "size"}
+    found = orders[orders["family"] == "swapped"].set_index("order")["n"].to_dict()
+    for order in permutations(groups):
+        n = int((wide[list(order)].diff(axis=1).iloc[:, 1:] < 0).all(axis=1).sum())
+        assert found.get(" > ".join(order), 0) == n
+    rows = pairs[pairs["family"] == "swapped"].set_index(["above", "below"])
+    for one, other in permutations(groups, 2):
+        assert rows.loc[(one, other), "share"] == pytest.approx(100 * (wide[one] > wide[other]).mean())
+
+
+def test_an_answer_is_the_paired_change_and_no_failure(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    spread = stored[(stored["evaluator"] == "e") & (stored["probe"] == "identity")]["score"].std()
+    asked_of = {"C19": ["mention:1", "mention:2"], "C20": ["size:small", "size:large"]}
+    for id_, probe in ((id_, probe) for id_, probes in asked_of.items() for probe in probes):
+        frame, own = of(asked, table, id_).set_index("label"), compared(stored, [probe])
+        assert about(probe)["baseline"] == (asked_of[id_][0] if probe == asked_of[id_][1] else "identity")
+        change = own["wrong"] - own["right"]
+        assert frame.loc[probe, "median_percent"] == pytest.approx((100 * change / own["right"]).median())
+        assert frame.loc[probe, "standardised"] == pytest.approx(change.median() / spread)
+        assert frame.loc[probe, "p"] == pytest.approx(paired_p(own))
+        assert "failure" not in frame
+    assert not {"mention", "size"} & set(of(asked, table, "C-rates")["label"])
+
+
+def test_the_two_by_two_tells_the_prototype_from_the_detail(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
+    right, wrong = wide["identity"], wide["made:nonproto_wrong"]
+    proto, proto_wrong = wide["made:proto_right"], wide["made:proto_wrong"]
+    expected = {
+        "prototype effect": proto - right, "detail, no prototype shown": right - wrong,
+        "detail, prototype shown": proto - proto_wrong, "detail": ((right - wrong) + (proto - proto_wrong)) / 2,
+        "interaction": (right - wrong) - (proto - proto_wrong), "correct minus adversary": right - proto_wrong,
+    }  # fmt: skip
+    frame = of(asked, table, "C29").set_index("label")
+    assert list(frame.index) == list(expected)
+    for label, values in expected.items():
+        assert frame.loc[label, "delta"] == pytest.approx(values.median())
+        assert frame.loc[label, "value"] == pytest.approx(values.median() / right.std())
+    np.testing.assert_allclose(frame["p_holm"], multipletests(frame["p"], method="holm")[1])
+
+
+def test_selectivity_is_the_share_of_pairs_of_one_item(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    harms = {name: [*own] for name, own in HARMS.items()} | {"made": ["made:proto_right"]}
+    drops = FAMILIES | {"made": ["made:nonproto_wrong", "made:proto_wrong"]}
+    wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
+    presumed = {item for item in wide.index if int(item[1:]) % 3 == 2}
+
+    def share(broken: list[str], kept: list[str], *, known: bool) -> tuple[float, int, int]:
+        of_items, pairs = [], 0
+        for item, row in wide.iterrows():
+            d = [row["identity"] - row[name] for name in broken
+                 if not (known and name == "denied" and item in presumed)]  # fmt: skip
+            h = [abs(row[name] - row["identity"]) for name in kept]
+            won = [(x > y) + 0.5 * (x == y) for x in d for y in h]
+            pairs += len(won)
+            of_items += [np.mean(won)] if won else []
+        return float(np.mean(of_items)), len(of_items), pairs
+
+    every_drop, every_harm = ([name for own in each.values() for name in own] for each in (drops, harms))
+    frame = of(asked, table, "C-selectivity").set_index("of")
+    for kind, known in (("verified", True), ("presumed too", False)):
+        value, n, pairs = share(every_drop, every_harm, known=known)
+        assert frame.loc[kind, "value"] == pytest.approx(value)
+        assert (frame.loc[kind, "n_items"], frame.loc[kind, "n_pairs"]) == (n, pairs)
+    unit = wide["identity"].std()
+    nuisance = wide[every_harm].sub(wide["identity"], axis=0).abs().median(axis=1).median() / unit
+    signal = (-wide[every_drop].sub(wide["identity"], axis=0)).median(axis=1).median() / unit
+    row = frame.loc["presumed too"]
+    assert (row["nuisance"], row["signal"]) == (pytest.approx(nuisance), pytest.approx(signal))
+    assert row["ratio"] == pytest.approx(signal / nuisance)
+    plane = of(asked, table, "C-plane-data").set_index("of")
+    pd.testing.assert_frame_equal(plane, frame)
+    for known in (True, False):
+        cells = of(asked, table, "C-hidden-cells", known=known).set_index(["family", "nuisance"])
+        for (family, nuisance_of), cell in cells.iterrows():
+            value, n, _ = share(drops[family], harms[nuisance_of], known=known)
+            assert (cell["value"], cell["n_items"]) == (pytest.approx(value), n)
+    taken = of(asked, table, "C-rates").set_index("family")
+    cells = of(asked, table, "C-hidden-cells")
+    for family in FAMILIES:
+        own = cells[cells["family"] == family]
+        assert taken.loc[family, "rival_value"] == own["value"].min()
+        assert taken.loc[family, "rival"] in set(own.loc[own["value"] == own["value"].min(), "nuisance"])
+
+
+def test_what_an_evaluator_fails_to_see_is_said_with_its_numbers(asked: dict[str, Question], table: ScoreTable) -> None:
+    said = blind_spots(table.only("c").view())
+    assert set(said) == {"e", "truth"}
+    worst = of(asked, table, "C-rates").sort_values("failure", ascending=False).iloc[0]
+    assert f"{worst['family']} {worst['failure']:.0f} % failures ({worst['failure_low']:.0f} to " in said["e"]
+    row = of(asked, table, "C-selectivity").set_index("of").loc["verified"]
+    assert said["e"].startswith(f"Selectivity {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), n = ")
+
+
+def test_the_printed_card_says_it_too(folder: Path, table: ScoreTable) -> None:
+    with Store.open(folder) as store:
+        document = card_report(store)
+    assert escape(blind_spots(table.only("c").view())["e"]) in document
+
+
+def test_without_directional_probes_nothing_is_said_of_what_it_fails_to_see(tmp_path: Path) -> None:
+    with Store.open(write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})) as store:
+        assert blind_spots(read_table(store).view()) == {}
+        assert "fails to see" not in card_report(store)
+
+
+def test_the_matrix_names_the_paper_s_elsewhere_and_what_is_not_here(asked: dict[str, Question]) -> None:
+    numbers = {f"C{place}" for place in range(1, 30)}
+    named = set(asked) | {each.id for question in asked.values() for each in question.figures}
+    assert numbers <= named
+    assert {"contrast", "selectivity"} <= set(SECTIONS)
+
+
+def test_every_column_is_in_its_frame_and_every_figure_has_a_mark(
+    asked: dict[str, Question], table: ScoreTable
+) -> None:
+    own = [each for each in asked.values() if each.section in ("contrast", "selectivity") and not each.needs(table)]
+    assert len(own) > 12
+    for question in own:
+        frame = question.compute(table.view(), Options())
+        assert {each.name for each in question.columns} <= set(frame), question.id
+        for drawing in question.figures:
+            assert len(drawing.figure(frame).frame), drawing.id
+
+
+def test_a_run_without_a_directional_probe_says_what_to_audit(tmp_path: Path) -> None:
+    with Store.open(write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})) as store:
+        table = read_table(store)
+        own = [each for each in catalogue(table) if each.section in ("contrast", "selectivity")]
+        assert {"C-rates", "C-selectivity", "C3"} <= {each.id for each in own}
+        assert all("directional" in each.needs(table) for each in own if each.id in ("C-rates", "C3", "C-selectivity"))
+        assert "--probes directional,default" in next(each.needs(table) for each in own if each.id == "C-rates")
+        assert all(each.needs(table) for each in own)
+
+
+def test_a_scope_that_leaves_the_directional_probes_out_names_the_subject(tmp_path: Path) -> None:
+    rows = [*audited("vflip", items=40), *rows_of(probes=["identity", "masked"])]
+    with Store.open(write_run(tmp_path / "r", rows, corpus={"name": "c"})) as store:
+        table = read_table(store)
+        assert table.scope.subject == "template"
+        question = next(each for each in catalogue(table) if each.id == "C-rates")
+        assert "run r does under subject human (not subject template)" in question.needs(table)
+
+
+def test_the_run_of_the_test_holds_what_it_says() -> None:
+    assert set(BROKEN) < set(SHIFT)
+    assert ITEMS == 24

@@ -1,0 +1,124 @@
+"""The check's other half: broken meanings that escape a metric, and its selectivity, worked out from the lab's rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.analysis.metric_breaks import broken
+from core.analysis.metric_check import MetricReport, check_metric
+from core.corpora.registry import catalogue
+from core.errors import InvalidInput
+from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
+from core.probes.registry import select
+from core.probes.scene import Scene
+from core.probes.words.lexical_edits import EDITS
+from core.scoring.lab_result import LabRow
+from core.settings import assets_dir
+
+TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
+
+
+def probe_of(name: str, *, expectation: Expectation = Expectation.DIRECTIONAL) -> Probe:
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        return Variant(name, caption=EDITS[name](subject.caption, rng, language=subject.language))
+
+    return Probe(name, Axis.LEXICAL, name, expectation, Edits.CAPTION, "Words.", make, subjects=(HUMAN,))
+
+
+DOUBLED, LESS = probe_of("repetition"), probe_of("removal")
+
+
+def checked(reference: str, probes: tuple[Probe, ...], **options: Any) -> MetricReport:
+    items = catalogue().get("demo").load().items
+    return check_metric(reference, items, probes, count=12, **options)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> str:
+    """A metric that counts words: every removed word costs, a doubled one earns."""
+    code = Path(TEMPLATE.split(":")[0]).read_text(encoding="utf-8")
+    counted = code.replace(
+        "        words = caption", "        return len(caption.split()) / 200\n        words = caption"
+    )
+    assert counted != code
+    (tmp_path / "words.py").write_text(counted, encoding="utf-8")
+    return f"{tmp_path / 'words.py'}:MyMetric"
+
+
+def test_a_metric_that_counts_words_sees_removal_and_not_repetition(words: str) -> None:
+    report = checked(words, (*select(["vertical-flip"]), DOUBLED, LESS), directional=True)
+    assert report.broken is not None
+    by_family = {each.family: each for each in report.broken.families}
+    assert (by_family["repetition"].found.failure.estimate, by_family["repetition"].verdict) == (1.0, "beyond")
+    assert by_family["repetition"].found.ties.estimate == 0.0
+    assert by_family["removal"].verdict == "within"
+    assert {each.family for each in report.families} == {"null", "vertical-flip"}
+    assert not report.passed
+    assert report.as_dict()["broken"]["most"] == 50.0
+    # the flip moves nothing: a removed word costs more than it, a doubled one less
+    assert report.broken.selectivity is not None
+    assert report.broken.selectivity.value.estimate == pytest.approx(0.5, abs=0.1)
+
+
+def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_for(words: str) -> None:
+    probes = (*select(["vertical-flip"]), LESS)
+    passed = checked(words, probes, directional=True, most_failures=40.0)
+    assert passed.passed
+    assert passed.broken is not None
+    assert passed.broken.selective == ""
+    reached = passed.broken.selectivity
+    assert reached is not None
+    asked = checked(words, probes, directional=True, least_selectivity=reached.value.estimate)
+    assert asked.passed
+    beyond = checked(words, probes, directional=True, least_selectivity=1.0)
+    assert beyond.broken is not None
+    assert beyond.broken.selective == ("beyond" if reached.value.high < 1.0 else "undecided")
+    assert ("selectivity" in beyond.undecided) == (beyond.broken.selective == "undecided")
+
+
+def row(probe: str, item: int, score: float | None, baseline: float | None) -> LabRow:
+    return LabRow(probe, probe, "lexical", "m", "b", "identity", "a", baseline, score)
+
+
+def test_failures_and_selectivity_are_those_of_the_rows() -> None:
+    flip = select(["vertical-flip"])[0]
+    rows = [
+        [row("repetition", 0, 0.3, 0.5), row(flip.name, 0, 0.4, 0.5)],  # a drop of 0.2 against a harm of 0.1
+        [row("repetition", 1, 0.5, 0.5), row(flip.name, 1, 0.5, 0.5)],  # a tie of nothing with nothing
+        [row("repetition", 2, None, 0.5), row(flip.name, 2, 0.9, 0.5)],  # no score
+        [row("repetition", 3, 0.6, 0.5), row(flip.name, 3, 0.4, 0.5)],  # it rises
+    ]
+    found = broken((flip, DOUBLED), rows, most=50.0, least=0.5)
+    (family,) = found.families
+    assert (family.found.n, family.missing) == (3, 1)
+    assert family.found.failure.estimate == pytest.approx(2 / 3)
+    assert family.found.ties.estimate == pytest.approx(1 / 3)
+    assert family.verdict == "undecided"  # three comparisons have no interval
+    assert found.selectivity is not None
+    assert found.selectivity.value.estimate == pytest.approx((1 + 0.5 + 0) / 3)
+    assert found.selective == "undecided"
+    assert found.undecided == ("repetition", "selectivity")
+    assert found.passed
+
+
+def test_without_a_harmless_edit_there_is_no_selectivity_and_one_that_is_asked_for_is_not_reached() -> None:
+    found = broken((DOUBLED,), [[row("repetition", 0, 0.3, 0.5)]], most=100.0, least=0.5)
+    assert found.selectivity is None
+    assert found.selective == "beyond"
+    assert not found.passed
+
+
+@pytest.mark.parametrize(
+    ("probes", "options", "words"),
+    [
+        ((DOUBLED,), {}, "'repetition' expects the score to move; leave it out, or check the directional ones too"),
+        (tuple(select(["null"])), {"directional": True}, "no probe is directional"),
+        ((DOUBLED,), {"directional": True, "most_failures": 101.0}, "from 0 to 100, got 101"),
+        ((DOUBLED,), {"directional": True, "least_selectivity": 2.0}, "from 0 to 1, got 2; 0.5 is chance"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(probes: tuple[Probe, ...], options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        checked(TEMPLATE, probes, **options)

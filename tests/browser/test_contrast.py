@@ -1,0 +1,48 @@
+"""Contrast tests in a real Chromium: from the matrix to one test, its link, and a narrow screen."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.analysis.broken_runs import rows_of, write_broken
+from tests.browser.test_journey import _open, query, settled
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def broken(data: Path) -> Iterator[None]:
+    """A run with both halves of an audit, beside the run that ships."""
+    write_broken(data / "runs" / "broken", rows_of(("e", "flat")))
+    yield
+    shutil.rmtree(data / "runs" / "broken")
+
+
+@pytest.mark.usefixtures("broken")
+def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page: Page) -> None:
+    settled(_open(page, f"{server}/contrast_tests?corpus=c"))
+    expect(page.get_by_text("What each evaluator fails to see")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("denied, like")
+    page.get_by_role("combobox", name=re.compile("Test")).click()
+    page.get_by_role("option", name="swapped").click()
+    page.wait_for_url(re.compile("test=swapped"))
+    settled(page)
+    assert query(page) == {"corpus": "c", "test": "swapped"}
+    expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()
+    page.reload()
+    settled(page)
+    expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()
+    page.get_by_role("radio", name="Selectivity").or_(page.get_by_role("button", name="Selectivity")).first.click()
+    expect(page.get_by_text("Which nuisance hides which error").first).to_be_visible()
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_narrow_screen_shows_it_without_scrolling_sideways(server: str, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    settled(_open(page, f"{server}/contrast_tests?corpus=c&test=denied"))
+    expect(page.get_by_text("Worst failures")).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -1,0 +1,143 @@
+"""The page Contrast tests: what fails where, one test in depth, the worst failures, selectivity, empty states."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.questions import Options, catalogue
+from core.analysis.questions.directional import RATES
+from core.analysis.reading import read_table
+from core.analysis.worst import worst_failures
+from core.settings import results_dir
+from core.store.store import Store
+from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
+from tests.analysis.made_runs import audited, write_run
+from tests.pages.opening import CONTRAST, Open, said
+
+FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"]})
+
+
+@pytest.fixture
+def both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with a run whose human captions were broken, beside a larger one of the template alone."""
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    rows = rows_of(("e", "flat"))
+    for row in rows:
+        row["category"] = "animal" if row["item"] < "i012" else "food"
+    write_broken(results_dir() / "broken", rows, facts=FACTS)
+    more = audited("vflip", "hflip", "rotate-5", "rotate+5", "gender:boy", "gender:girl", items=60)
+    write_run(results_dir() / "template", more, corpus={"name": "c"})
+    return results_dir()
+
+
+def view_of(folder: Path):
+    with Store.open(folder / "broken") as store:
+        return read_table(store).view()
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {each.label: each.value for each in app.metric}
+
+
+def test_the_page_opens_on_what_holds_directional_probes(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST)
+    assert not app.exception
+    assert not app.error
+    words = said(app)
+    assert "What each evaluator fails to see" in words
+    assert "Caption human: left out" in words
+    assert "One test in depth" in words
+    assert "Worst failures" in words
+    assert app.session_state["contrast.subject"] is None
+
+
+def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, test="denied", of="e")
+    view = view_of(both_halves)
+    question = next(each for each in catalogue(view.table) if each.id == RATES)
+    row = question.compute(view, Options()).set_index(["evaluator", "family"]).loc[("e", "denied")]
+    shown = metrics(app)
+    assert shown["Failures"] == f"{row['failure']:.0f} %"
+    assert shown["Ties"] == f"{row['ties']:.0f} %"
+    assert shown["AUROC"] == f"{row['auroc']:.2f}"
+    words = said(app)
+    assert f"n = {ITEMS} comparisons of {ITEMS} items" in words
+    assert f"Most easily taken for {row['rival']}" in words
+    assert row["verdict"] in words
+
+
+def test_worst_failures_come_first_and_are_the_stored_ones(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, test="denied", of="e")
+    found, n = worst_failures(view_of(both_halves), "e", "denied")
+    assert found["margin"].is_monotonic_decreasing
+    assert (found["margin"] >= 0).all()
+    words = said(app)
+    assert f"{n} failures of “denied” under e; the 6" in words
+    first = found.iloc[0]
+    assert f"caption {int(first['item'][1:])} under" in words
+
+
+def test_only_verified_comparisons_count_where_the_reader_says_so(open_page: Open, both_halves: Path) -> None:
+    whole, known = (
+        open_page(CONTRAST, test="denied", of="e"),
+        open_page(CONTRAST, test="denied", of="e", verified="yes"),
+    )
+    assert f"n = {ITEMS} comparisons" in said(whole)
+    assert f"n = {ITEMS // 2} comparisons" in said(known)
+    assert worst_failures(view_of(both_halves), "e", "denied", known=True)[1] < ITEMS
+
+
+def test_a_filter_of_categories_leaves_their_items(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, test="denied", of="e", categories="food")
+    assert "n = 12 comparisons of 12 items" in said(app)
+    assert any("food · 12 items" in option for each in app.sidebar.multiselect for option in each.options)
+
+
+def test_selectivity_and_every_table_open(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, view="selectivity")
+    assert not app.exception
+    assert "Selectivity of each evaluator" in said(app)
+    tables = open_page(CONTRAST, view="tables")
+    for part in next(each for each in tables.selectbox if each.label == "Tables of").options:
+        shown = open_page(CONTRAST, view="tables", part=part)
+        assert not shown.exception
+        assert not shown.error
+    elsewhere = open_page(CONTRAST, view="tables", part="elsewhere")
+    assert [each.label for each in elsewhere.expander] == ["What these runs cannot give"]
+    assert "it is of videos, and a run holds pictures" in said(elsewhere)
+
+
+def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST)
+    app.selectbox(key="contrast.test.widget").select("swapped").run()
+    assert app.query_params["test"] in ("swapped", ["swapped"])
+    app.sidebar.toggle(key="contrast.verified").set_value(True).run()
+    assert app.query_params["verified"] in ("yes", ["yes"])
+
+
+@pytest.mark.parametrize("query", [{"test": "nothing"}, {"verified": "perhaps"}, {"view": "x"}, {"categories": "<b>"}])
+def test_a_link_that_names_nothing_here_says_so(open_page: Open, both_halves: Path, query: dict[str, str]) -> None:
+    app = open_page(CONTRAST, **query)
+    assert not app.exception
+    assert "Part of the link could not be restored" in said(app)
+
+
+def test_runs_without_a_directional_probe_say_what_to_audit(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_run(results_dir() / "r", audited("vflip"), corpus={"name": "c"})
+    app = open_page(CONTRAST)
+    assert not app.exception
+    words = said(app)
+    assert "No run holds a directional probe" in words
+    assert "--subject human --probes directional,default" in words
+
+
+def test_the_template_chosen_by_hand_stays_chosen_and_says_where_the_tests_are(
+    open_page: Open, both_halves: Path
+) -> None:
+    app = open_page(CONTRAST, subject="template")
+    assert not app.exception
+    assert "run broken does under subject human" in said(app)

@@ -1,0 +1,175 @@
+"""Right against wrong: by hand, against scipy and statsmodels, and what must hold anyway."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from core.errors import InvalidInput
+from core.statistics.comparisons import OPEN, RIGHT, TOO_FEW, WRONG, compare
+from core.statistics.orders import TIED, orders, pairwise_orders
+
+SCORES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=40)
+
+
+def test_a_table_worked_out_by_hand() -> None:
+    # right above twice (by 0.2 and 0.4), one tie, wrong above once (by 0.2); the scores run from 0.2 to 1.0
+    right, wrong = [0.8, 1.0, 0.5, 0.2], [0.6, 0.6, 0.5, 0.4]
+    found = compare(right, wrong)
+    assert found.n == found.n_items == 4
+    assert found.failure.estimate == pytest.approx(2 / 4)
+    assert found.ties.estimate == pytest.approx(1 / 4)
+    assert found.beaten.estimate == pytest.approx(1 / 4)
+    assert found.detection.estimate == pytest.approx(2 / 4)
+    assert found.tau == pytest.approx(0.01 * 0.8)
+    assert found.near.estimate == pytest.approx(1 / 4)
+    assert (found.mean_right, found.mean_wrong) == (pytest.approx(0.625), pytest.approx(0.525))
+    assert found.scaled_right == pytest.approx((0.625 - 0.2) / 0.8)
+    assert found.scaled_wrong == pytest.approx((0.525 - 0.2) / 0.8)
+    assert found.drop.estimate == pytest.approx(100 * (0.525 - 0.625) / 0.625)
+    # per item: -25 %, -40 %, 0 %, +100 %
+    assert found.median_drop.estimate == pytest.approx(-12.5)
+    assert (found.correct.mean, found.correct.n) == (pytest.approx(0.3 / 0.8), 2)
+    assert (found.incorrect.mean, found.incorrect.n) == (pytest.approx(0.1 / 0.8), 2)
+    # of the 16 pairs of a right and a wrong score 9 are above, 1 equal
+    assert found.auroc == pytest.approx((9 + 0.5) / 16)
+    assert found.verdict == TOO_FEW
+
+
+def test_intervals_and_tests_are_those_of_the_references() -> None:
+    rng = np.random.default_rng(1)
+    right = rng.normal(0.7, 0.1, size=70)
+    wrong = right - rng.normal(0.03, 0.1, size=70)
+    found = compare(right, wrong)
+    failures = int((wrong >= right).sum())
+    low, high = proportion_confint(failures, 70, method="wilson")
+    assert (found.failure.low, found.failure.high) == (pytest.approx(low), pytest.approx(high))
+    t = stats.ttest_ind(wrong, right)
+    assert (found.t, found.t_p) == (pytest.approx(t.statistic), pytest.approx(t.pvalue))
+    paired = stats.ttest_rel(wrong, right)
+    assert (found.test.name, found.test.p) == ("paired t", pytest.approx(paired.pvalue))
+    u = stats.mannwhitneyu(right, wrong).statistic
+    assert found.auroc == pytest.approx(u / 70**2)
+
+
+def test_two_comparisons_of_one_item_count_as_comparisons_and_are_drawn_together() -> None:
+    rng = np.random.default_rng(2)
+    fails = rng.uniform(size=50) < 0.3
+    wrong = np.repeat(np.where(fails, 1.0, 0.0), 4)
+    right, items = np.full(200, 0.5), np.repeat(np.arange(50), 4)
+    found = compare(right, wrong, items=items)
+    assert (found.n, found.n_items) == (200, 50)
+    low, high = proportion_confint(int(fails.sum()), 50, method="wilson")
+    # four comparisons that fail together are worth one
+    assert found.failure.high - found.failure.low >= high - low
+    assert found.failure.estimate == pytest.approx(fails.mean())
+    assert found.test.n == 50
+
+
+def test_sources_are_drawn_together_although_their_items_differ() -> None:
+    rng = np.random.default_rng(5)
+    wrong = np.repeat(rng.uniform(size=20), 5)
+    right, sources = np.full(100, 0.5), np.repeat(np.arange(20), 5)
+    apart, together = compare(right, wrong), compare(right, wrong, sources=sources)
+    assert together.failure.estimate == apart.failure.estimate
+    assert together.failure.high - together.failure.low > 1.5 * (apart.failure.high - apart.failure.low)
+    assert together.median_drop.estimate == apart.median_drop.estimate
+
+
+@given(st.floats(-5, 5), st.integers(10, 60))
+def test_an_evaluator_of_one_number_ties_always_and_prefers_neither(value: float, n: int) -> None:
+    found = compare(np.full(n, value), np.full(n, value))
+    assert (found.failure.estimate, found.ties.estimate, found.near.estimate) == (1.0, 1.0, 1.0)
+    assert found.auroc == 0.5
+    assert found.verdict == OPEN
+    assert (found.correct.n, found.incorrect.n, found.incorrect.mean) == (0, n, 0.0)
+
+
+@given(SCORES)
+def test_failures_and_detections_are_all_and_ties_are_failures(scores: list[tuple[int, int]]) -> None:
+    right, wrong = np.array(scores, dtype=float).T
+    found = compare(right, wrong)
+    assert found.failure.estimate + found.detection.estimate == pytest.approx(1)
+    assert found.failure.estimate == pytest.approx(found.ties.estimate + found.beaten.estimate)
+    assert found.near.estimate >= found.ties.estimate
+    assert found.correct.n + found.incorrect.n == found.n
+    assert math.isnan(found.scaled_right) or 0 <= found.scaled_right <= 1
+
+
+@given(SCORES, st.floats(0.1, 10), st.integers(-5, 5))
+def test_another_scale_changes_no_share(scores: list[tuple[int, int]], factor: float, shift: int) -> None:
+    right, wrong = np.array(scores, dtype=float).T
+    one, other = compare(right, wrong), compare(factor * right + shift, factor * wrong + shift)
+    for name in ("failure", "ties", "detection"):
+        assert getattr(one, name).estimate == pytest.approx(getattr(other, name).estimate)
+    assert one.auroc == pytest.approx(other.auroc)
+    assert one.correct.mean == pytest.approx(other.correct.mean, abs=1e-9, nan_ok=True)
+
+
+def test_verdicts_go_by_the_interval_and_not_by_the_number() -> None:
+    right = np.full(40, 0.5)
+
+    def of(failures: int) -> str:
+        return compare(right, np.where(np.arange(40) < failures, 0.9, 0.1)).verdict
+
+    assert (of(4), of(18), of(36)) == (RIGHT, OPEN, WRONG)
+    assert compare(right[:9], np.zeros(9)).verdict == TOO_FEW
+
+
+def test_a_pair_without_a_score_is_left_out_and_the_span_of_the_experiment_scales() -> None:
+    found = compare([0.5, math.nan, 0.7], [0.4, 0.1, math.nan], span=(0.0, 2.0))
+    assert (found.n, found.mean_right) == (1, 0.5)
+    assert (found.scaled_right, found.tau) == (0.25, pytest.approx(0.02))
+
+
+def test_a_drop_of_means_is_withheld_where_there_is_nothing_to_divide_by() -> None:
+    found = compare(np.linspace(-1, -0.1, 20), np.linspace(-2, -1, 20))
+    assert math.isnan(found.drop.estimate)
+    assert "not above 0" in found.drop.note
+    assert found.median_drop.n == 0
+
+
+def test_nothing_gives_nothing() -> None:
+    found = compare([], [])
+    assert (found.n, found.n_items, found.verdict) == (0, 0, TOO_FEW)
+    assert math.isnan(found.failure.estimate)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "span", "words"),
+    [([1.0], [1.0, 2.0], None, "two scores"), ([math.inf], [1.0], None, "finite"), ([1.0], [1.0], (1, 0), "span")],
+)
+def test_what_cannot_be_compared_is_refused(
+    right: list[float], wrong: list[float], span: tuple[float, float] | None, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        compare(right, wrong, span=span)
+
+
+def test_orders_by_hand() -> None:
+    found = orders({"a": [3, 3, 1, 2, math.nan], "b": [2, 1, 2, 2, 1], "c": [1, 2, 3, 0, 0]})
+    counts = found.set_index("order")["n"].to_dict()
+    assert {name: n for name, n in counts.items() if n} == {"a > b > c": 1, "a > c > b": 1, "c > b > a": 1, TIED: 1}
+    assert (len(found), set(found["n_items"])) == (7, {4})
+    pairs = pairwise_orders({"a": [3, 3, 1, 2], "b": [2, 1, 2, 2]}).set_index(["above", "below"])
+    assert (pairs.loc[("a", "b"), "share"], pairs.loc[("b", "a"), "share"]) == (0.5, 0.25)
+    assert set(pairs["ties"]) == {0.25}
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=30))
+def test_every_item_stands_in_one_order_or_is_tied(scores: list[tuple[int, int, int]]) -> None:
+    found = orders(dict(zip("abc", np.array(scores, dtype=float).T, strict=True)))
+    assert found["n"].sum() == len(scores)
+    assert found["share"].sum() == pytest.approx(1)
+    assert found["n"].iloc[:-1].is_monotonic_decreasing
+
+
+def test_more_than_four_groups_have_no_list_of_orders() -> None:
+    with pytest.raises(InvalidInput, match="2 to 4 groups, got 5"):
+        orders({name: [1.0] for name in "abcde"})
+    with pytest.raises(InvalidInput, match="every group"):
+        orders({"a": [1.0], "b": [1.0, 2.0]})

@@ -1,0 +1,127 @@
+"""Means and ratios with BCa intervals against scipy's bootstrap and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.errors import InvalidInput
+from core.statistics.ratios import drawn_counts, mean_bca, means_bca, median_ratio_bca, ratio_bca
+
+
+def test_the_interval_of_a_mean_is_that_of_scipys_bca_bootstrap() -> None:
+    values = np.random.default_rng(0).exponential(size=60)
+    found = mean_bca(values)
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="BCa", rng=1).confidence_interval
+    assert found.estimate == pytest.approx(values.mean())
+    width = theirs.high - theirs.low
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.05 * width)
+
+
+def test_the_interval_of_a_ratio_of_means_is_that_of_scipys_bca_bootstrap() -> None:
+    rng = np.random.default_rng(2)
+    right = rng.uniform(0.4, 0.9, size=50)
+    drop = -0.1 * right + rng.normal(0, 0.05, size=50)
+
+    def ratio(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
+        return a.mean(axis=axis) / b.mean(axis=axis)
+
+    found = ratio_bca(drop, right)
+    theirs = stats.bootstrap((drop, right), ratio, paired=True, n_resamples=10_000, method="BCa", rng=1)
+    low, high = theirs.confidence_interval
+    assert found.estimate == pytest.approx(drop.mean() / right.mean())
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def test_the_ratio_of_two_medians_is_that_of_scipys_bca_bootstrap() -> None:
+    rng = np.random.default_rng(3)
+    signal, nuisance = rng.normal(2, 1, size=80), rng.uniform(0.5, 1.5, size=80)
+
+    def ratio(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
+        return np.median(a, axis=axis) / np.median(b, axis=axis)
+
+    found = median_ratio_bca(signal, nuisance)
+    theirs = stats.bootstrap((signal, nuisance), ratio, paired=True, n_resamples=10_000, method="BCa", rng=1)
+    low, high = theirs.confidence_interval
+    assert found.estimate == pytest.approx(np.median(signal) / np.median(nuisance))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+
+
+def test_values_of_one_source_are_drawn_together() -> None:
+    rng = np.random.default_rng(4)
+    means = rng.normal(size=40)
+    values = np.repeat(means, 5) + rng.normal(0, 0.01, size=200)
+    whole, alone = mean_bca(values, groups=np.repeat(np.arange(40), 5)), mean_bca(values)
+    # the five of a source say one thing: the interval is that of 40 values
+    assert whole.high - whole.low > 2 * (alone.high - alone.low)
+    one_each = mean_bca(means)
+    assert whole.high - whole.low == pytest.approx(one_each.high - one_each.low, rel=0.1)
+
+
+def test_few_values_have_a_mean_and_no_interval() -> None:
+    found = mean_bca([0.0, 1.0, math.nan])
+    assert (found.estimate, found.n) == (0.5, 2)
+    assert math.isnan(found.low)
+    assert "n = 2" in found.note
+
+
+def test_equal_values_have_themselves_as_bounds() -> None:
+    found = mean_bca([0.5] * 30)
+    assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
+    assert "exact" in found.note
+
+
+def test_a_median_of_zero_below_divides_nothing() -> None:
+    found = median_ratio_bca(np.ones(30), np.zeros(30))
+    assert math.isnan(found.estimate)
+    assert "median below is 0" in found.note
+
+
+def test_nothing_gives_nothing() -> None:
+    assert mean_bca([]).n == 0
+    assert math.isnan(mean_bca([]).estimate)
+    assert median_ratio_bca([], []).n == 0
+    assert "divide" in ratio_bca([1.0, 2.0], [0.0, 0.0]).note
+
+
+@pytest.mark.parametrize(
+    ("values", "groups", "words"), [([1.0, math.inf], None, "finite"), ([1.0, 2.0], [1], "as many numbers")]
+)
+def test_what_cannot_be_used_is_refused(values: list[float], groups: list[int] | None, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        mean_bca(values, groups=groups)
+
+
+@given(st.integers(1, 40), st.integers(1, 50))
+def test_every_sample_has_as_many_draws_as_there_are_sources(sources: int, resamples: int) -> None:
+    parts = list(drawn_counts(sources, resamples, each=1_000_000))
+    assert sum(map(len, parts)) == resamples
+    assert all((each.sum(axis=1) == sources).all() for each in parts)
+
+
+@given(st.lists(st.floats(0, 1), min_size=12, max_size=40))
+def test_an_interval_holds_its_mean_and_stays_within_the_values(values: list[float]) -> None:
+    found = mean_bca(values, resamples=500)
+    assert min(values) - 1e-12 <= found.low <= found.estimate + 1e-12
+    assert found.estimate - 1e-12 <= found.high <= max(values) + 1e-12
+
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(15), 2)])
+def test_the_means_of_many_rows_are_those_of_each(groups: np.ndarray | None) -> None:
+    rows = np.random.default_rng(6).uniform(size=(4, 30))
+    rows[1] = 0.5
+    rows[3, 4:] = math.nan
+    for one, row in zip(means_bca(rows, groups=groups), rows, strict=True):
+        alone = mean_bca(row, groups=groups)
+        assert (one.estimate, one.n, one.note) == (pytest.approx(alone.estimate), alone.n, alone.note)
+        assert (one.low, one.high) == pytest.approx((alone.low, alone.high), nan_ok=True)
+
+
+def test_many_sources_are_drawn_less_often_and_give_the_interval_of_the_normal() -> None:
+    values = np.random.default_rng(7).normal(size=3000)
+    found = mean_bca(values)
+    half = 1.96 * values.std(ddof=1) / math.sqrt(3000)
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.15 * half)

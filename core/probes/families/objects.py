@@ -121,6 +121,7 @@ def _objects(
     draws: str,
     source: str,
     axis: Axis = Axis.OBJECT,
+    selector: str = "",
 ) -> Probe:
     def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         text, facts = make(scene.item, rng)
@@ -139,6 +140,7 @@ def _objects(
         default=False,
         subjects=(TEMPLATE,),
         draws=draws,
+        selector=selector,
     )
 
 
@@ -260,6 +262,7 @@ MENTION_ORDER = _objects(
     draws="mention",
     source="paper D, 4.3.1 (its order test)",
     axis=Axis.LEXICAL,
+    selector="mention-order",
 )
 SIZES = tuple(_size(which, share, False) for share in (False, True) for which in ("small", "large"))
 MENTION_ABSENT = _objects(

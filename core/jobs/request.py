@@ -240,7 +240,7 @@ def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
     while chosen:
         first = next(iter(chosen.values()))
         pattern, meant = first.name, {first.name}
-        for wider in ("all", "default", first.axis.value, first.family):
+        for wider in ("all", "default", "directional", first.selector or first.axis.value, first.family):
             found = {probe.name for probe in select([wider])}
             if len(found) > 1 and found <= chosen.keys():
                 pattern, meant = wider, found

@@ -101,7 +101,17 @@ def test_the_share_of_nothing_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "patterns", [["all"], ["default"], ["spatial"], ["null", "societal"], ["rotate+5", "blur"], ["default", "distance"]]
+    "patterns",
+    [
+        ["all"],
+        ["default"],
+        ["spatial"],
+        ["null", "societal"],
+        ["rotate+5", "blur"],
+        ["default", "distance"],
+        ["lexical-sweep", "masking"],
+        ["directional", "vflip"],
+    ],
 )
 def test_short_patterns_mean_the_very_same_probes(patterns: list[str]) -> None:
     names = {probe.name for probe in select(patterns)}

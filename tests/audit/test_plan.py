@@ -10,6 +10,7 @@ from core.audit.plan import corpus_fingerprint, make_plan, told_path
 from core.corpora.schema import Box, Corpus, Rival
 from core.errors import InvalidInput, UnknownName
 from core.probes.registry import catalogue, select, with_baselines
+from core.probes.tables import words_fingerprint
 from core.settings import ROOT
 from tests.audit.squares import HISTOGRAM, PAIRED
 
@@ -59,6 +60,13 @@ def test_the_fingerprint_follows_what_decides_the_scores_and_not_where_the_image
     assert make_plan(squares, evaluators=[HISTOGRAM]).fingerprint() == plan.fingerprint()
     for other in ({"seed": 1}, {"probes": ["base"]}, {"subjects": ("human",)}, {"batch_size": 5}):
         assert make_plan(squares, evaluators=[HISTOGRAM], **other).fingerprint() != plan.fingerprint()
+
+
+def test_tables_of_words_count_where_a_probe_reads_them(squares: Corpus) -> None:
+    assert make_plan(squares, evaluators=[HISTOGRAM], probes=["default"]).words == {}
+    assert make_plan(squares, evaluators=[HISTOGRAM], probes=["gender"]).words == {}
+    held = make_plan(squares, evaluators=[HISTOGRAM], probes=["order"], subjects=("human",)).words
+    assert held == {"words": words_fingerprint()}
 
 
 def test_a_path_inside_the_checkout_is_told_relative_to_it() -> None:

@@ -120,6 +120,8 @@ def _objects(
     baseline: str,
     draws: str,
     source: str,
+    axis: Axis = Axis.OBJECT,
+    selector: str = "",
 ) -> Probe:
     def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         text, facts = make(scene.item, rng)
@@ -127,7 +129,7 @@ def _objects(
 
     return Probe(
         name,
-        Axis.OBJECT,
+        axis,
         family,
         expectation,
         Edits.CAPTION,
@@ -138,6 +140,7 @@ def _objects(
         default=False,
         subjects=(TEMPLATE,),
         draws=draws,
+        selector=selector,
     )
 
 
@@ -258,6 +261,8 @@ MENTION_ORDER = _objects(
     baseline="mention:2",
     draws="mention",
     source="paper D, 4.3.1 (its order test)",
+    axis=Axis.LEXICAL,
+    selector="mention-order",
 )
 SIZES = tuple(_size(which, share, False) for share in (False, True) for which in ("small", "large"))
 MENTION_ABSENT = _objects(

@@ -1,7 +1,8 @@
 """Colours and numbers: one word of a human caption swapped for another of its kind.
 
 A colour before a noun gives way to one that no caption of the item names. Its falsity is *presumed*: the object may
-have two colours. A number word before the mention of an annotated category, whose instances are as many, gives way to
+have two colours. Where the noun mentions a category of which one instance is annotated, with a mask, and hardly a pixel
+inside it has the new colour, it is *checked*. A number word before the mention of an annotated category, whose instances are as many, gives way to
 a number one or two away; it is *verified* against the annotations, and left out where a crowd of the category is
 annotated.
 Source: paper D, 4.2 (its colour and number questions).
@@ -14,6 +15,7 @@ import numpy as np
 
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
 from core.probes.tables import read_table, words_path
 from core.probes.words.caption_words import Word, join, noun_phrases, words
@@ -24,6 +26,8 @@ from core.probes.words.mentions import mentions
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """Number words, from 2 on: *one* would ask for the singular."""
+CHECKED_BELOW = 0.02
+"""Share of an object's pixels of the new colour below which its absence counts as checked."""
 _ALIKE = ({"gray", "grey"},)
 
 
@@ -62,8 +66,23 @@ def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
     if not left:
         raise ProbeRejected("no-replacement", "the captions of the item name every colour")
     chosen = left[int(rng.integers(len(left)))]
-    facts = {"replaced": found[place].core.casefold(), "by": chosen, "falsity": "presumed"}
+    facts: dict[str, str | float] = {"replaced": found[place].core.casefold(), "by": chosen, "falsity": "presumed"}
+    mask = _mask_of(scene, subject.caption, place + 1)
+    if mask is not None:
+        share = colour_shares(scene.pixels, mask).get(chosen, 0.0)
+        facts |= {"share_of_new": share, "falsity": "checked" if share < CHECKED_BELOW else "presumed"}
     return Variant("colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+
+
+def _mask_of(scene: Scene, caption: str, place: int) -> np.ndarray | None:
+    """Mask of the only instance of the category that is mentioned at a word; None where that is not known."""
+    label = next((each.label for each in mentions(caption) if each.first == place), None)
+    own = [(scene.item.label, scene.item.mask)]
+    masks = [mask for name, mask in [*own, *((each.label, each.mask) for each in scene.item.others)] if name == label]
+    if label is None or len(masks) != 1 or masks[0] is None:
+        return None
+    array = masks[0].to_array()
+    return array if array.any() and array.shape == scene.pixels.shape[:2] else None
 
 
 def _colours_said(scene: Scene, caption: str) -> set[str]:

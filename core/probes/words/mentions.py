@@ -34,7 +34,7 @@ class Mention:
 def mentions(caption: str) -> tuple[Mention, ...]:
     """Find every mention, the longest name first at each place."""
     found = words(caption)
-    ends = {last: first for first, last in noun_phrases(found, "en")}
+    ends = {last for _, last in noun_phrases(found, "en")}
     made: list[Mention] = []
     place = 0
     while place < len(found):
@@ -99,9 +99,9 @@ def fits(mention: Mention, label: str) -> bool:
     return number is Number.SINGULAR
 
 
-def _at(found: Sequence[Word], place: int, size: int, ends: dict[int, int]) -> Mention | None:
+def _at(found: Sequence[Word], place: int, size: int, ends: set[int]) -> Mention | None:
     last = place + size - 1
-    if last >= len(found) or last not in ends:
+    if last >= len(found) or (size == 1 and last not in ends):  # a name of several words is hardly anything else
         return None
     inner = found[place : last + 1]
     if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]) or _goes_on(found, last):

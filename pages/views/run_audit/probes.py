@@ -12,7 +12,7 @@ from pages.views.run_audit.state import usual_probes
 
 _AXES = {
     Axis.SPATIAL: "The image is edited; its meaning stays.",
-    Axis.OBJECT: "How many objects the caption names, and how large they are.",
+    Axis.OBJECT: "Another picture, or other objects of the picture in the caption.",
     Axis.SOCIETAL: "A word about culture, means, gender, emotion or work stands before the noun.",
     Axis.LEXICAL: "Words of the caption are repeated, left out or moved: the score must drop.",
     Axis.SEMANTIC: "The meaning of the caption is broken: the score must drop.",

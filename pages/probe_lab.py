@@ -49,7 +49,8 @@ def draw() -> None:
     charts(result)
     st.caption(
         "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "
-        "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it."
+        "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it. Where a "
+        "probe breaks the meaning its colour says whether the score drops, as it must."
     )
     seen, rows, files = st.tabs(["What the metric saw", "Table", "Downloads"])
     with seen:

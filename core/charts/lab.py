@@ -11,7 +11,7 @@ from core.charts.spec import Figure, Shade, Style
 from core.charts.style import PALETTE, signed
 
 PERCENT = "%Δ"
-DROPS, STAYS = "meaning broken: the score drops", "meaning broken: the score does not drop"
+DROPS, STAYS = "broken: drops", "broken: does not drop"
 """Series of the probes under which the score must drop."""
 
 _BROKEN = {DROPS: Style(PALETTE[2]), STAYS: Style(PALETTE[4])}

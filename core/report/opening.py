@@ -11,11 +11,14 @@ import pandas as pd
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS
+from core.analysis.questions.directional import RATES
+from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, TOO_FEW, UNDECIDED, reached
 from core.probes.base import Axis
 from core.report.cells import number
 from core.report.model import Opening
+from core.statistics.comparisons import TOO_FEW as NO_CLAIM
 
 Answers = Mapping[str, pd.DataFrame]
 
@@ -67,13 +70,14 @@ def _audited(table: ScoreTable) -> str:
 
 
 def _of(name: str, families: pd.DataFrame, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
-    """Three sentences on one evaluator: drift, scatter, flip risk."""
+    """Three sentences on one evaluator: drift, scatter, flip risk; a fourth where meanings were broken."""
     if silent := table.silent(name, table.scope.corpus):
         return (f"Of {name} nothing can be said: {silent}.",)
     rows = families[(families["evaluator"] == name) & families["median_percent"].notna()]
+    broken = _broken(name, table, answers)
     if rows.empty:
-        return (f"Of {name} no family has a change in percent.",)
-    return (_drift(rows), _scatter(rows), _risk(name, table, answers))
+        return (f"Of {name} no family has a change in percent.", *broken)
+    return (_drift(rows), _scatter(rows), _risk(name, table, answers), *broken)
 
 
 def _drift(rows: pd.DataFrame) -> str:
@@ -131,6 +135,34 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
         f"order round; under {_named(row['family'], row['axis'])}, the worst here, {row['said']} ({ends}, "
         f"{row['of_iqr']:.0f} % of the interquartile range of its scores, n = {int(row['n_items'])} items){floor}."
     )
+
+
+def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
+    """What it fails to see most, and whether it tells broken meanings from harmless edits; nothing where none was."""
+    failures, selective = (_own(answers.get(id_), name, table.scope.corpus) for id_ in (RATES, HEADLINE))
+    failures = failures[failures["verdict"] != NO_CLAIM] if len(failures) else failures
+    if failures.empty:
+        return ()
+    row = _largest(failures, failures["failure"])
+    said = (
+        f"Broken meaning: it fails most under {_said(row)}, where the broken side scores at least as high in "
+        f"{number(row['failure'], digits=0)} % of {int(row['n'])} comparisons "
+        f"(95 % interval {number(row['failure_low'], digits=0)} to {number(row['failure_high'], digits=0)} %, ties "
+        f"{number(row['ties'], digits=0)} %): it {row['verdict']}"
+    )
+    kept = selective[selective["value"].notna()] if len(selective) else selective
+    if kept.empty:
+        return (f"{said}.",)
+    first = kept.iloc[0]
+    ends = "no interval" if math.isnan(first["low"]) else f"95 % interval {first['low']:.2f} to {first['high']:.2f}"
+    return (f"{said}; a broken meaning costs more than an edit that should not matter with probability "
+            f"{first['value']:.2f} ({ends}, n = {int(first['n_items'])} items), where 0.5 is chance.",)  # fmt: skip
+
+
+def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:
+    if frame is None or frame.empty:
+        return pd.DataFrame()
+    return frame[(frame["evaluator"] == name) & (frame["corpus"] == corpus)]
 
 
 def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studied: bool) -> Iterator[str]:

@@ -1,14 +1,18 @@
 """The first page in words: every number in it is one of the tables', and it says what must not be concluded."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from core.analysis.verdicts import UNDECIDED
 from core.report import html, latex, markdown
+from core.report.build import build
 from core.report.cells import number
 from core.report.model import CAUTIONS, WORDS, Opening, Report
+from core.store.store import Store
+from tests.analysis.broken_runs import rows_of, write_broken
 
 
 def frame(report: Report, id_: str) -> pd.DataFrame:
@@ -24,7 +28,7 @@ def said(demo_report: Report) -> Opening:
 def test_each_evaluator_has_a_sentence_on_drift_scatter_and_flip_risk(demo_report: Report, said: Opening) -> None:
     assert list(said.evaluators) == sorted(frame(demo_report, "S1")["evaluator"].unique())
     for sentences in said.evaluators.values():
-        assert [each.partition(":")[0] for each in sentences] == ["Drift", "Scatter", "Flip risk"]
+        assert [each.partition(":")[0] for each in sentences][:3] == ["Drift", "Scatter", "Flip risk"]
         assert all(re.search(r"n = \d+ items", each) for each in sentences)
 
 
@@ -89,3 +93,17 @@ def test_every_format_opens_with_the_words_then_the_summary_then_the_papers_tabl
                                             if "<h2>" in text else "Figures", "Further tables")]  # fmt: skip
     assert places[:4] == sorted(places[:4])
     assert places[3] < places[5]
+
+
+def test_where_meanings_were_broken_a_fourth_sentence_says_what_it_fails_to_see(tmp_path: Path) -> None:
+    with Store.open(write_broken(tmp_path / "r", rows_of())) as store:
+        report = build(store)
+    assert report.opening is not None
+    drift, _, _, broken = report.opening.evaluators["e"]
+    assert drift.startswith("Drift: ")
+    worst = frame(report, "C-rates").sort_values("failure").iloc[-1]
+    assert broken.startswith(f"Broken meaning: it fails most under edits of the family {worst['family']}")
+    ends = f"{worst['failure_low']:.0f} to {worst['failure_high']:.0f} %"
+    assert f"in {worst['failure']:.0f} % of {worst['n']} comparisons (95 % interval {ends}, ties 0 %)" in broken
+    row = frame(report, "C-selectivity").iloc[0]
+    assert f"with probability {row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}" in broken

@@ -26,7 +26,9 @@ NAMED = " and ".join(
 
 _HOLDINGS = f"""
 select run, corpus, subject, language, rank, evaluator, count(*) as n,
-       count(*) filter (baseline is not null and axis is distinct from 'null') as n_shifts,
+       count(*) filter (
+           baseline is not null and axis is distinct from 'null' and coalesce(expectation, 'invariant') = 'invariant'
+       ) as n_shifts,
        count(*) filter (expectation = 'directional') as n_directional,
        count(distinct item) as n_items
 from scores where {NAMED} group by all order by all
@@ -155,7 +157,7 @@ def holdings(store: Store) -> pd.DataFrame:
     """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
 
     Returns:
-        Those columns, n (rows), n_shifts (rows with a baseline, null edits aside), n_directional (rows of directional
+        Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, null edits aside), n_directional (rows of directional
         probes) and n_items; what a store holds never changes, so it is counted once.
     """
     return _once(store, _HOLDINGS)

@@ -13,9 +13,11 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import SECTIONS, Options, Question, catalogue
+from core.analysis.questions.prototypes import cell_of
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
+from core.probes.registry import select
 from core.report.card import card_report
 from core.store.store import Store
 from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, facts_of, rows_of, write_broken
@@ -334,3 +336,8 @@ def test_a_scope_that_leaves_the_directional_probes_out_names_the_subject(tmp_pa
 def test_the_run_of_the_test_holds_what_it_says() -> None:
     assert set(BROKEN) < set(SHIFT)
     assert ITEMS == 24
+
+
+def test_the_registered_probes_show_the_other_three_pictures() -> None:
+    names = [probe.name for probe in select(["prototype"])]
+    assert sorted(map(cell_of, names)) == ["nonproto_wrong", "proto_right", "proto_wrong"]

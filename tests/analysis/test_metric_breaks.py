@@ -74,8 +74,8 @@ def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_f
     assert asked.passed
     beyond = checked(words, probes, directional=True, least_selectivity=1.0)
     assert beyond.broken is not None
-    assert beyond.broken.selective == ("beyond" if reached.value.high < 1.0 else "undecided")
-    assert ("selectivity" in beyond.undecided) == (beyond.broken.selective == "undecided")
+    assert (reached.value.low, reached.value.high) == (1.0, 1.0)  # a flip moves nothing: every drop is larger
+    assert beyond.broken.selective == "within"
 
 
 def row(probe: str, item: int, score: float | None, baseline: float | None) -> LabRow:

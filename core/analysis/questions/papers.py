@@ -55,6 +55,9 @@ CELLS = ("nonproto_right", "nonproto_wrong", "proto_right", "proto_wrong")
 """Ends of the names of the pictures of one text: what is shown is no prototype of its kind or one, the detail that the
 text names is right or wrong. The first is the item's own picture where no probe bears its name."""
 
+ALSO: Mapping[str, str] = {"knob_wrong": CELLS[1], "prototype": CELLS[2], "adversary": CELLS[3]}
+"""Other ends of their names: those of the registered probes, which say what differs from the item's own picture."""
+
 ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C4": ("B, Tables 3, 4 and 6", "agreement with people's ratings is of a suite, and a run holds none; "
            "python -m core suite measures it"),

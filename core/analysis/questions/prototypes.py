@@ -68,13 +68,16 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def cells(table: ScoreTable) -> dict[str, str]:
     """Probe of each of the four pictures, by the end of its name; the item's own picture is the first where none is."""
-    found = {
-        name: str(probe) for probe in table.probes.index for name in papers.CELLS
-        if str(probe).replace("-", "_").rpartition(":")[2] == name
-    }  # fmt: skip
+    found = {name: str(probe) for probe in table.probes.index if (name := cell_of(str(probe))) in papers.CELLS}
     if found and papers.CELLS[0] not in found and IDENTITY in table.probes.index:
         found[papers.CELLS[0]] = IDENTITY
     return found
+
+
+def cell_of(probe: str) -> str:
+    """Which of the four pictures a probe shows, by the end of its name; the end itself where it is none of them."""
+    end = probe.replace("-", "_").rpartition(":")[2]
+    return papers.ALSO.get(end, end)
 
 
 def lack(table: ScoreTable) -> str:

@@ -126,6 +126,8 @@ class Probe:
         selector: where it is not empty, the probe is chosen by this word or its own name, and neither by family nor
             axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
         held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
+        moves: places of the picture that an edited image changes, of :data:`core.probes.words.places.PLACES`: beside a
+            human caption that names one it does not stand, since the caption is then no longer true.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Probe:
     draws: str = ""
     selector: str = ""
     held: tuple[str, ...] = SUBJECTS
+    moves: tuple[str, ...] = ()
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
@@ -176,13 +179,14 @@ def probe(
     draws: str = "",
     selector: str = "",
     held: tuple[str, ...] = SUBJECTS,
+    moves: tuple[str, ...] = (),
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector, held,
+            subjects, draws, selector, held, moves,
         )  # fmt: skip
 
     return mark

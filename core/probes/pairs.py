@@ -18,6 +18,7 @@ from core.probes import registry
 from core.probes.base import ENGLISH, HUMAN, IDENTITY, LENGTH_MATCHED, TEMPLATE, Edits, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, length_matched
+from core.probes.words.places import place_named
 from core.seeds import RUN_SEED, stream
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -152,11 +153,16 @@ class Pairs:
             if not subjects:
                 told = f"probe {probe.name!r} is true beside the {' and '.join(probe.held)} caption alone"
                 return Edited(None, (), (ProbeRejected("other-subject", told),))
+            untrue = {subject: reason for subject in subjects if (reason := _untrue(probe, subject))}
+            subjects = [subject for subject in subjects if subject not in untrue]
+            if not subjects:
+                return Edited(None, (), tuple(untrue.values()))
             made = self.make(probe, subjects[0])
             if isinstance(made, ProbeRejected):
-                return Edited(None, (), (made,))
+                return Edited(None, (), (made, *untrue.values()))
             key, pixels = self.image(made)
-            return Edited(pixels, tuple(self._draft(probe, each, made, key) for each in subjects))
+            held = tuple(self._draft(probe, each, made, key) for each in subjects)
+            return Edited(pixels, held, tuple(untrue.values()))
         variants = [(subject, self.make(probe, subject)) for subject in subjects]
         drafts = [
             self._draft(probe, subject, made, self.image_key) for subject, made in variants if isinstance(made, Variant)
@@ -202,6 +208,15 @@ def baseline_name(draft: Draft, *, count_tokens: Callable[[str], int | None] | N
     if draft.probe.baseline != LENGTH_MATCHED:
         return draft.probe.baseline
     return length_matched(draft.probe.family, draft.caption, draft.item.label or "", count_tokens=count_tokens)
+
+
+def _untrue(probe: Probe, subject: Subject) -> ProbeRejected | None:
+    """Why a human caption is not held beside an edited image: it names a place that the edit changes."""
+    word = place_named(subject.caption, subject.language, probe.moves) if subject.name == HUMAN else ""
+    told = (
+        f"{subject.caption!r} names a place ({word}) that probe {probe.name!r} changes, so it would no longer be true"
+    )
+    return ProbeRejected("caption-names-place", told) if word else None
 
 
 def subjects_of(

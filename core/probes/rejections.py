@@ -97,6 +97,7 @@ IMAGES: Mapping[str, str] = MappingProxyType(
         "collision": "the object would cover another one",
         "no-rival": "the item has no other picture of that role",
         "bad-rival": "the item's other picture cannot be read, has another size, or is not the one recorded",
+        "caption-names-place": "the caption that is held names a place in the picture that the edit changes",
         "other-subject": "the edited image says nothing about the caption that is held",
     }
 )

@@ -17,6 +17,7 @@ from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.reposition import Place, compose, is_free, is_inside
 from core.probes.scene import Scene
+from core.probes.words.places import PLACES
 
 RADII = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Normalised radii of the grid."""
@@ -42,6 +43,7 @@ def _position(radius: float, angle: int) -> Probe:
         summary=f"The object stands {where} of its own background, at the same size.",
         source="paper A, section A.4 (distance to the centre)",
         default=False,
+        moves=PLACES,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         height, width = scene.pixels.shape[:2]

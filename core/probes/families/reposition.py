@@ -14,6 +14,7 @@ from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels.cutout import Cutout, put_down
 from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy
 from core.probes.scene import Scene
+from core.probes.words.places import PLACES
 
 ANCHORS = ("TL", "TR", "BL", "BR")
 """Top left, top right, bottom left, bottom right."""
@@ -157,6 +158,7 @@ def _reposition(anchor: str, *, feather: bool) -> Probe:
         summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {edge}, at the same size.",
         source="paper A, section A.4 (Algorithm 1)" if feather else "paper A, section A.8 (Table 2)",
         default=feather,
+        moves=PLACES,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place(scene, anchor, rng)

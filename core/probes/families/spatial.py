@@ -14,6 +14,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels import object_moves
 from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import Scene
+from core.probes.words.places import HEIGHT, SIDE
 
 Edit = Callable[[np.ndarray], np.ndarray]
 
@@ -34,15 +35,20 @@ def image_probe(
     move: Move | None,
     control: bool = False,
     source: str = "",
+    moves: tuple[str, ...] = (),
 ) -> Probe:
     """Make a probe of an edit of the whole image.
 
     Args:
         edit: maps uint8 RGB [H, W, 3] to the same shape.
         move: how the object's box and mask follow the edit; None where nothing moves.
+        moves: see :class:`core.probes.base.Probe`.
     """
 
-    @probe(name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, control=control, source=source)
+    @probe(
+        name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, control=control, source=source,
+        moves=moves,
+    )  # fmt: skip
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)
         return Variant(
@@ -96,6 +102,7 @@ FLIPS = (
         edit=image_edits.flip_vertical,
         move=object_moves.VERTICAL_FLIP,
         source="paper A, sections 3.2 and A.4",
+        moves=(HEIGHT,),
     ),
     image_probe(
         name="hflip",
@@ -105,6 +112,7 @@ FLIPS = (
         edit=image_edits.flip_horizontal,
         move=object_moves.HORIZONTAL_FLIP,
         source="paper A, sections 3.2 and A.4",
+        moves=(SIDE,),
     ),
 )
 TURNS = tuple(_rotation(degrees) for degrees in ROTATIONS)

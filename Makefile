@@ -33,8 +33,19 @@ check: setup-dev ## ruff and mypy
 
 # Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
 # finds no noun in a few captions of the demo corpus.
-audit: setup ## recompute the shipped results from the demo corpus
-	@$(BIN)/python -m core audit --corpus demo --run-id demo --out data/results --overwrite || test $$? -eq 1
+# The first run holds the template and asks what should not matter, the others hold captions and ask what should.
+AUDIT = $(BIN)/python -m core audit --out data/results --overwrite
+ENGLISH = conse-lite0,conse-lite2,grounding-judge
+HARMLESS = vertical-flip,horizontal-flip,rotation,null
+LANGUAGES = en,de,fr,es,ja
+audit: setup ## recompute the shipped results from the demo corpora
+	@$(AUDIT) --corpus demo --run-id demo --evaluators $(ENGLISH) || test $$? -eq 1
+	@$(AUDIT) --corpus demo --run-id demo-captions --subject human --language $(LANGUAGES) \
+		--probes directional,$(HARMLESS) --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+	@$(AUDIT) --corpus demo-prototypes --run-id demo-prototypes --subject human \
+		--probes prototype,rotation,null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject human --language $(LANGUAGES) \
+		--probes directional,$(HARMLESS) --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo

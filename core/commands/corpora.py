@@ -76,7 +76,7 @@ def build_demo(
     stamps: Annotated[Path | None, typer.Option(help="Folder of an unpacked tuxpaint-stamps-default.")] = None,
     deb: Annotated[Path | None, typer.Option(help="The .deb file of tuxpaint-stamps-default.")] = None,
 ) -> None:
-    """Build the demo corpus from Debian's tuxpaint-stamps-default; the same source gives the same bytes."""
+    """Build demo, demo-scenes and demo-prototypes from Debian's tuxpaint-stamps-default; same source, same bytes."""
     from core import settings
     from core.commands._progress import progress
     from core.corpora.build_demo import build_demo as build

@@ -32,7 +32,14 @@ def folder(root: Path) -> None:
     (root / "captions.csv").write_text("image,caption,label,x,y,width,height\ncat,A cat.,cat,20,10,50,40\n")
 
 
-BUILDERS: dict[str, Callable[[Path], None]] = {"coco": coco, "folder": folder}
+def protobias(root: Path) -> None:
+    for name in ("right.png", "wrong.png"):
+        Image.new("RGB", (60, 40), "navy").save(root / name)
+    lines = ["id,text,correct_image,adversarial_image", "a,A bird is here.,right.png,wrong.png", "b,A bird.,right.png,"]
+    (root / "pairs.csv").write_text("\n".join(lines))
+
+
+BUILDERS: dict[str, Callable[[Path], None]] = {"coco": coco, "folder": folder, "protobias": protobias}
 
 
 @pytest.fixture(scope="module", params=LOADERS, ids=lambda loader: loader.name)

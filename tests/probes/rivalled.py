@@ -25,7 +25,7 @@ def with_rivals(scene: Scene, folder: Path, *, roles: tuple[str, ...] = PROTOTYP
         seen = read_image(path)
         facts: dict[str, str | float] = {"shown": "penguin" if role.startswith("nonproto") else "lark", "value": 2.0}
         rivals.append(Rival(role, path, facts, seen.bytes_sha256, seen.pixels_sha256))
-    facts = {"knob": "count", "domain": "animal", "subcategory": "bird", "hypernym": "bird"}
+    facts = {"knob": "count", "domain": "animal", "subcategory": "bird", "hypernym": "bird", "falsity": "verified"}
     return Scene(replace(scene.item, rivals=tuple(rivals), facts=facts), np.array(scene.pixels))
 
 

@@ -59,6 +59,13 @@ def test_the_variant_is_the_rivals_picture_and_tells_its_facts(scene: Scene, nam
     }  # fmt: skip
 
 
+def test_a_picture_that_nobody_verified_to_be_wrong_is_presumed_to_be(scene: Scene) -> None:
+    item = replace(scene.item, facts={"domain": "animal"})
+    variant = made("prototype:adversary", Scene(item, np.array(scene.pixels)))
+    assert isinstance(variant, Variant)
+    assert (variant.facts["falsity"], "knob" in variant.facts) == ("presumed", False)
+
+
 @pytest.mark.parametrize("name", ROLES)
 def test_an_item_without_the_rival_is_rejected_with_a_reason(tmp_path: Path, name: str) -> None:
     bare = made(name, paint())
@@ -146,3 +153,4 @@ def test_every_item_of_the_shipped_corpus_has_all_variants(name: str) -> None:
         np.testing.assert_array_equal(variant.pixels, read_image(rival.path).pixels)
         assert (variant.pixels != pixels).any()
         assert variant.facts["knob"] == item.facts["knob"]
+        assert variant.facts["falsity"] == "verified"

@@ -76,7 +76,7 @@ def _item(entry: Quadruple, places: Texts, masks: Sequence[Mask], ground: Backgr
     facts = {
         "domain": pair.domain, "subcategory": pair.subcategory, "hypernym": pair.hypernym, "nonproto": pair.nonproto,
         "proto": pair.proto, "knob": entry.knob, "auxiliary": entry.auxiliary.label, "right": entry.right,
-        "wrong": entry.wrong,
+        "wrong": entry.wrong, "falsity": "verified",
     }  # fmt: skip
     shows = {NONPROTO_WRONG: (pair.nonproto, entry.wrong), PROTO_RIGHT: (pair.proto, entry.right)}
     shows[PROTO_WRONG] = (pair.proto, entry.wrong)

@@ -17,8 +17,11 @@ from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Va
 from core.probes.scene import Scene
 
 FAMILY = "prototype"
-FACTS = ("knob", "domain", "subcategory")
+FACTS = ("knob", "domain", "subcategory", "socio_attr", "gender")
 """Facts of an item that every variant carries, where the item has them."""
+
+FALSITY = "falsity"
+"""The fact that says whether a wrong picture is ``verified`` to be wrong; where the item does not say, ``presumed``."""
 
 
 def rival_probe(*, name: str, role: str, expectation: Expectation, summary: str, source: str) -> Probe:
@@ -53,7 +56,7 @@ def _facts(item: Item, role: str) -> dict[str, str | float]:
     rival = item.rival(role)
     assert rival is not None
     own = {name: item.facts[name] for name in FACTS if name in item.facts}
-    return {**own, **rival.facts, "role": role, "falsity": "verified"}
+    return {**own, **rival.facts, "role": role, FALSITY: item.facts.get(FALSITY, "presumed")}
 
 
 PROTOTYPES = (

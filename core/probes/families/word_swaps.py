@@ -1,9 +1,9 @@
 """Colours and numbers: one word of a human caption swapped for another of its kind.
 
 A colour before a noun gives way to one that no caption of the item names. Its falsity is *presumed*: the object may
-have two colours. Where the noun mentions a category of which one instance is annotated, with a mask, and hardly a pixel
-inside it has the new colour, it is *checked*. A number word before the mention of an annotated category of which there
-are as many instances gives way to a number one or two away; it is *verified* against the annotations, and left out
+have two colours. Where the noun mentions a category of which one instance is annotated, with a mask, and hardly a
+pixel inside it has the new colour, it is *checked*. A number word before the mention of an annotated category, whose
+instances are as many, gives way to a number one or two away; it is *verified* against the annotations, and left out
 where a crowd of the category is annotated.
 Source: paper D, 4.2 (its colour and number questions).
 """

@@ -31,7 +31,7 @@ def repeat_first_noun(found: Sequence[Word], language: str) -> list[str]:
         ProbeRejected: ``few-nouns`` where the caption has none.
     """
     phrases = _nouns(found, language, least=1)
-    end = max(index for index, word in enumerate(found) if word.core)
+    end = max(index for index, word in enumerate(found) if any(sign.isalnum() for sign in word.core))
     texts = [word.text for word in found]
     return [*texts[:end], core_text(found, *phrases[0], language), *texts[end:]]
 

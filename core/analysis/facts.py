@@ -49,7 +49,7 @@ def keys(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...
 
 
 def facts_of(table: ScoreTable) -> pd.DataFrame:
-    """Every fact of the scope's probes that are not invariant: columns corpus, item, probe, key, value."""
+    """Facts of the scope's families that hold more than invariant probes: columns corpus, item, probe, key, value."""
     return table.about.get("facts", _nothing())
 
 

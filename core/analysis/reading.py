@@ -92,7 +92,8 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
 def _about(
     store: Store, scope: Narrowed, params: Mapping[str, object], probes: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    told = probes.index[probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)]
+    claims = probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)
+    told = probes.index[probes["family"].isin(set(probes.loc[claims, "family"]))]
     return {
         "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
@@ -101,7 +102,7 @@ def _about(
 
 
 def _facts(store: Store, params: dict[str, object]) -> pd.DataFrame:
-    """What the probes that are not invariant told of their variants; as codes, since most texts come many times."""
+    """What families that hold more than invariant probes told of their variants; as codes, since texts recur."""
     rows = store.table(_FACTS, params)
     return pd.DataFrame({name: rows[name].dictionary_encode().to_pandas() for name in rows.column_names})
 

@@ -90,8 +90,8 @@ class ScoreTable:
         diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, object_kept); NaN where
             not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
-            out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what probes that are
-            not invariant told of their variants; see :mod:`core.analysis.facts`).
+            out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
+            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
     """
 

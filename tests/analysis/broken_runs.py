@@ -26,6 +26,7 @@ BROKEN: Mapping[str, Mapping[str, Any]] = {
     "denied": {"axis": "semantic", "family": "denied"},
     "swapped:near": {"axis": "semantic", "family": "swapped"},
     "swapped:far": {"axis": "semantic", "family": "swapped"},
+    "size:large-mixed": {"axis": "object", "family": "size-mixed", "baseline": "size:large"},
 }
 """Directional probes of the test; families that no other code knows."""
 
@@ -42,6 +43,7 @@ SHIFT: Mapping[str, tuple[float, float]] = {
     "blur-1": (-0.02, 0.02), "null:shift1": (0.0, 0.001), "shuffled": (-0.01, 0.04), "masked": (-0.1, 0.05),
     "denied": (0.02, 0.03), "swapped:near": (-0.03, 0.05), "swapped:far": (-0.12, 0.05), "mention:1": (0.0, 0.02),
     "mention:2": (0.02, 0.02), "size:small": (0.0, 0.02), "size:large": (0.05, 0.03),
+    "size:large-mixed": (0.03, 0.04),
 }  # fmt: skip
 """Probe -> mean and spread of what it does to the score of evaluator ``e``."""
 

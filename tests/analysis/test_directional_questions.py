@@ -13,23 +13,27 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import SECTIONS, Options, Question, catalogue
-from core.analysis.questions.prototypes import cell_of
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
-from core.probes.registry import select
 from core.report.card import card_report
 from core.store.store import Store
 from tests.analysis.broken_runs import BROKEN, ITEMS, SHIFT, about, compared, facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, raw, score, write_run
 
-FAMILIES = {"masked": ["masked"], "shuffled": ["shuffled"], "denied": ["denied"], "swapped": ["swapped:near",
-            "swapped:far"]}  # fmt: skip
-AXES = {"lexical": ["masked", "shuffled"], "semantic": ["denied", "swapped"]}
+FAMILIES = {
+    "masked": ["masked"], "shuffled": ["shuffled"], "denied": ["denied"], "swapped": ["swapped:near", "swapped:far"],
+    "size-mixed": ["size:large-mixed"], "made": ["made:nonproto_wrong", "made:adversary"],
+}  # fmt: skip
+AXES = {"object": ["made", "size-mixed"], "lexical": ["masked", "shuffled"], "semantic": ["denied", "swapped"]}
+RIGHT = {"size:large-mixed": "size:large"}
+"""What these are compared with; the others with the unedited pair."""
 HARMS = {"vertical-flip": ["vflip"], "rotation": ["rotate-5", "rotate+5"]}
 TOLD = {"falsity": ["verified", "verified", "presumed"], "group": ["yes", "no"], "domain": ["animal", "object"],
         "kind": ["near", "far", "far", "far"]}  # fmt: skip
-QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:proto_right": 0.05, "made:proto_wrong": -0.02}
+QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:prototype": 0.05, "made:adversary": -0.02}
+ROLES = {"made:prototype": "proto-right", "made:adversary": "proto-wrong"}
+"""What these probes tell; the other one is known by the end of its name."""
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +42,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(9)
     clean = {row["item"]: row["score"] for row in rows if row["evaluator"] == "e" and row["probe"] == "identity"}
     for name, mean in QUADRUPLE.items():
-        expectation = "invariant" if name.endswith("proto_right") else "directional"
+        expectation = "invariant" if name == "made:prototype" else "directional"
         told = {"axis": "object", "family": "made", "baseline": "identity", "expectation": expectation}
         rows += [score(item, name, value + float(rng.normal(mean, 0.05)), subject="human", evaluator="e", **told)
                  for item, value in clean.items()]  # fmt: skip
-    return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=facts_of(["denied"], TOLD))
+    roles = [fact for name, role in ROLES.items() for fact in facts_of([name], {"role": [role]})]
+    return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=[*facts_of(["denied"], TOLD), *roles])
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +94,7 @@ def test_every_failure_rate_is_the_share_of_stored_pairs(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
     frame = of(asked, table, "C-rates").set_index("family")
-    assert set(FAMILIES) < set(frame.index)
+    assert set(FAMILIES) == set(frame.index)
     for family, probes in FAMILIES.items():
         own, row = compared(stored, probes), frame.loc[family]
         assert_rates(row, own)
@@ -108,7 +113,7 @@ def test_every_failure_rate_is_the_share_of_stored_pairs(
 def test_drops_of_an_axis_are_those_of_its_families(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
-    for id_, axis in (("C3", "lexical"), ("C21", "semantic")):
+    for id_, axis in (("C-object", "object"), ("C3", "lexical"), ("C21", "semantic")):
         frame = of(asked, table, id_).set_index("family")
         assert list(frame.index) == AXES[axis]
         for family in AXES[axis]:
@@ -148,7 +153,7 @@ def test_means_and_margins_are_scaled_by_the_scores_of_the_family(
 def test_histograms_count_every_comparison_once(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
-    for id_, family in (("C5-bins", "masked"), ("C22-bins", "swapped")):
+    for id_, family in (("C-object-scores-bins", "size-mixed"), ("C5-bins", "masked"), ("C22-bins", "swapped")):
         frame = of(asked, table, id_, family=family)
         own = compared(stored, FAMILIES[family])
         assert set(frame["family"]) == {family}
@@ -209,12 +214,25 @@ def test_an_answer_is_the_paired_change_and_no_failure(
     assert not {"mention", "size"} & set(of(asked, table, "C-rates")["label"])
 
 
+def test_a_broken_caption_that_says_more_is_held_against_a_right_one_that_says_less(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
+    (row,) = of(asked, table, "C-crossed").to_dict("records")
+    assert (row["label"], row["below"]) == ("size:large-mixed", "size:small")
+    moved = wide["size:large-mixed"] - wide["size:small"]
+    assert (row["n_items"], row["share"]) == (len(moved), pytest.approx(100 * (moved > 0).mean()))
+    low, high = proportion_confint(int((moved > 0).sum()), len(moved), method="wilson")
+    assert (row["low"], row["high"]) == (pytest.approx(100 * low), pytest.approx(100 * high))
+    assert row["value"] == pytest.approx(moved.median() / wide["identity"].std())
+
+
 def test_the_two_by_two_tells_the_prototype_from_the_detail(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
     wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
     right, wrong = wide["identity"], wide["made:nonproto_wrong"]
-    proto, proto_wrong = wide["made:proto_right"], wide["made:proto_wrong"]
+    proto, proto_wrong = wide["made:prototype"], wide["made:adversary"]
     expected = {
         "prototype effect": proto - right, "detail, no prototype shown": right - wrong,
         "detail, prototype shown": proto - proto_wrong, "detail": ((right - wrong) + (proto - proto_wrong)) / 2,
@@ -231,15 +249,15 @@ def test_the_two_by_two_tells_the_prototype_from_the_detail(
 def test_selectivity_is_the_share_of_pairs_of_one_item(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
-    harms = {name: [*own] for name, own in HARMS.items()} | {"made": ["made:proto_right"]}
-    drops = FAMILIES | {"made": ["made:nonproto_wrong", "made:proto_wrong"]}
+    harms = {name: [*own] for name, own in HARMS.items()} | {"made": ["made:prototype"]}
+    drops = FAMILIES
     wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
     presumed = {item for item in wide.index if int(item[1:]) % 3 == 2}
 
     def share(broken: list[str], kept: list[str], *, known: bool) -> tuple[float, int, int]:
         of_items, pairs = [], 0
         for item, row in wide.iterrows():
-            d = [row["identity"] - row[name] for name in broken
+            d = [row[RIGHT.get(name, "identity")] - row[name] for name in broken
                  if not (known and name == "denied" and item in presumed)]  # fmt: skip
             h = [abs(row[name] - row["identity"]) for name in kept]
             won = [(x > y) + 0.5 * (x == y) for x in d for y in h]
@@ -255,7 +273,8 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
         assert (frame.loc[kind, "n_items"], frame.loc[kind, "n_pairs"]) == (n, pairs)
     unit = wide["identity"].std()
     nuisance = wide[every_harm].sub(wide["identity"], axis=0).abs().median(axis=1).median() / unit
-    signal = (-wide[every_drop].sub(wide["identity"], axis=0)).median(axis=1).median() / unit
+    lost = pd.DataFrame({name: wide[RIGHT.get(name, "identity")] - wide[name] for name in every_drop})
+    signal = lost.median(axis=1).median() / unit
     row = frame.loc["presumed too"]
     assert (row["nuisance"], row["signal"]) == (pytest.approx(nuisance), pytest.approx(signal))
     assert row["ratio"] == pytest.approx(signal / nuisance)
@@ -336,8 +355,3 @@ def test_a_scope_that_leaves_the_directional_probes_out_names_the_subject(tmp_pa
 def test_the_run_of_the_test_holds_what_it_says() -> None:
     assert set(BROKEN) < set(SHIFT)
     assert ITEMS == 24
-
-
-def test_the_registered_probes_show_the_other_three_pictures() -> None:
-    names = [probe.name for probe in select(["prototype"])]
-    assert sorted(map(cell_of, names)) == ["nonproto_wrong", "proto_right", "proto_wrong"]

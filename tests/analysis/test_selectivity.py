@@ -14,7 +14,7 @@ __all__ = ["made"]
 def test_null_edits_controls_and_answers_are_no_harms(made: Open) -> None:
     view = made(rows_of()).view()
     assert harmless(view) == {"rotation": ("rotate+5", "rotate-5"), "vertical-flip": ("vflip",)}
-    assert headlines(view)["n_pairs"].tolist() == [ITEMS * 5 * 3]
+    assert headlines(view)["n_pairs"].tolist() == [ITEMS * 6 * 3]
 
 
 def test_an_evaluator_of_one_number_has_one_half_and_one_that_reads_only_truth_has_one(made: Open) -> None:
@@ -31,9 +31,14 @@ def test_an_evaluator_of_one_number_has_one_half_and_one_that_reads_only_truth_h
 def test_only_what_is_known_to_be_wrong_makes_the_headline(made: Open) -> None:
     told = facts_of(["denied", "swapped:near"], {"falsity": ["presumed"]})
     found = headlines(made(rows_of(), facts=told).view()).set_index("of")
-    assert found["n_pairs"].to_dict() == {VERIFIED_ONLY: ITEMS * 3 * 3, EVERY: ITEMS * 5 * 3}
+    assert found["n_pairs"].to_dict() == {VERIFIED_ONLY: ITEMS * 4 * 3, EVERY: ITEMS * 6 * 3}
     assert found.loc[VERIFIED_ONLY, "value"] != found.loc[EVERY, "value"]
-    assert set(heat_map(made(rows_of(), facts=told).view())["family"]) == {"masked", "shuffled", "swapped"}
+    assert set(heat_map(made(rows_of(), facts=told).view())["family"]) == {
+        "size-mixed",
+        "masked",
+        "shuffled",
+        "swapped",
+    }
 
 
 def test_where_nothing_is_said_of_falsity_there_is_one_row(made: Open) -> None:

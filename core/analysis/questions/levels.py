@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, of_expectation
-from core.analysis.effects import Group, corpora, effects
+from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.facts import FALSITY, keys
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
@@ -28,7 +28,9 @@ from core.analysis.questions.directional import (
 )
 from core.analysis.questions.needs import no_family_of
 from core.analysis.table import ScoreTable, View
+from core.probes.base import IDENTITY
 from core.statistics.orders import MOST, orders, pairwise_orders
+from core.statistics.shares import share
 
 ABOVE = 1.0
 """Orders of more than this percent of the items are shown. Source: paper D's code prints every one."""
@@ -42,7 +44,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     responses = dict.fromkeys([*of_expectation(table, RESPONSE), *papers.RESPONSES])
     return (
         *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
-        _orders(), _pairwise(), *(_response(name) for name in responses),
+        _orders(), _pairwise(), _crossings(), *(_response(name) for name in responses),
     )  # fmt: skip
 
 
@@ -159,6 +161,69 @@ def _pairwise() -> Question:
     note = "Share of the items in which one group scores strictly above another; Wilson’s interval."
     return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,
                     part_of=papers.ORDERS[0])  # fmt: skip
+
+
+def crossings(table: ScoreTable) -> dict[str, str]:
+    """Directional probe -> what its own right side is compared with, where that is a probe of its own.
+
+    E.g. three shuffled objects -> two named ones: a caption that says more and is broken, against one that says less.
+    """
+    found = {}
+    for probe in (name for probes in of_expectation(table, DIRECTIONAL).values() for name in probes):
+        right = _baseline(table, probe)
+        less = _baseline(table, right) if right in table.probes.index else ""
+        if less and less != IDENTITY:
+            found[probe] = less
+    return found
+
+
+def _crossings() -> Question:
+    id_, paper = papers.CROSSINGS
+    columns = (
+        EVALUATOR, CORPUS, Column("label", "Says more, broken", kind="text"),
+        Column("below", "Says less, right", kind="text"), COUNT,
+        Column("share", "Broken scores higher, % [95 % CI]", digits=1, low="low", high="high"),
+        Column("ties", "Ties, %", digits=1), Column("value", "Median Δ, SD [95 % CI]", digits=3, signed=True,
+                                                   low="value_low", high="value_high"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        table, records = view.table, list[dict[str, object]]()
+        for evaluator in view.evaluators:
+            for probe, less in crossings(table).items():
+                more, other = table.after(evaluator, (probe,))[0], table.after(evaluator, (less,))[0]
+                for corpus, own in corpora(table):
+                    kept = own & view.items & ~np.isnan(more - other)
+                    if kept.any():
+                        found = _crossed(table, more - other, kept, table.spread(evaluator, corpus))
+                        told = {"evaluator": evaluator, "corpus": corpus, "label": probe, "below": less}
+                        records.append({**told, **found})
+        return pd.DataFrame(records, columns=list(_CROSSED))
+
+    def lacking(table: ScoreTable) -> str:
+        return "" if crossings(table) else needs(table) or "no broken caption here is held against one that says less"
+
+    note = (
+        "A broken caption that names more, against a right one that names less: which does the evaluator put higher? "
+        "Median over items of the difference of their scores, in standard deviations of the clean scores."
+    )
+    return Question(id_, "Does saying more make up for being broken?", SECTION, MADE, note, columns, compute, lacking,
+                    paper=paper)  # fmt: skip
+
+
+_CROSSED = ("evaluator", "corpus", "label", "below", "n_items", "share", "low", "high", "ties", "value", "value_low",
+            "value_high", "note")  # fmt: skip
+
+
+def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
+    groups = None if table.sources is None else table.sources[kept]
+    found, ties = (share(each, groups=groups) for each in (moved[kept] > 0, moved[kept] == 0))
+    middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
+    return {
+        "n_items": found.n, "share": 100 * found.estimate, "low": 100 * found.low, "high": 100 * found.high,
+        "ties": 100 * ties.estimate, "value": middle.estimate / size, "value_low": middle.low / size,
+        "value_high": middle.high / size, "note": middle.note,
+    }  # fmt: skip
 
 
 def _response(family: str) -> Question:

@@ -31,6 +31,7 @@ class Numbers:
 
 AXES: Mapping[str, Numbers] = {
     Axis.LEXICAL.value: Numbers("C3", "C1", "C5", "B, Tables 7–11", "B, Figure 6", "B, Figure 3"),
+    Axis.OBJECT.value: Numbers("C-object", "C-object-drops", "C-object-scores", "D, 4.5"),
     Axis.SEMANTIC.value: Numbers("C21", "C21-drops", "C22", "D, 4.4", "", "D, Figure 3"),
 }
 """Axes whose families the papers compare; the families of every other axis are numbered by its name."""
@@ -49,14 +50,16 @@ OTHER_FACTS = ("C28", "E, by knob and attribute")
 RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7")}
 """Families both of whose sides are true."""
 
+CROSSINGS = ("C-crossed", "D, 4.5")
+
 QUADRUPLE = ("C29", "E, with the control of its confound")
 
 CELLS = ("nonproto_right", "nonproto_wrong", "proto_right", "proto_wrong")
-"""Ends of the names of the pictures of one text: what is shown is no prototype of its kind or one, the detail that the
-text names is right or wrong. The first is the item's own picture where no probe bears its name."""
+"""Pictures of one text: what is shown is no prototype of its kind or one, the detail that the text names is right or
+wrong. A probe says by the fact ROLE, or by the end of its name, which one it shows; the first is the item's own where
+none does."""
 
-ALSO: Mapping[str, str] = {"knob_wrong": CELLS[1], "prototype": CELLS[2], "adversary": CELLS[3]}
-"""Other ends of their names: those of the registered probes, which say what differs from the item's own picture."""
+ROLE = "role"
 
 ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C4": ("B, Tables 3, 4 and 6", "agreement with people's ratings is of a suite, and a run holds none; "

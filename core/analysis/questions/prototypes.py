@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, median_over, with_holm
+from core.analysis.facts import facts_of
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
@@ -67,17 +68,15 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def cells(table: ScoreTable) -> dict[str, str]:
-    """Probe of each of the four pictures, by the end of its name; the item's own picture is the first where none is."""
-    found = {name: str(probe) for probe in table.probes.index if (name := cell_of(str(probe))) in papers.CELLS}
+    """Probe of each of the four pictures, as it tells; the item's own picture is the first where none is."""
+    told = facts_of(table)
+    told = told[told["key"] == papers.ROLE].drop_duplicates(["probe", "value"])
+    roles = {str(row.probe): str(row.value) for row in told.itertuples()}
+    said = {str(probe): roles.get(str(probe), str(probe).rpartition(":")[2]) for probe in table.probes.index}
+    found = {role.replace("-", "_"): probe for probe, role in said.items() if role.replace("-", "_") in papers.CELLS}
     if found and papers.CELLS[0] not in found and IDENTITY in table.probes.index:
         found[papers.CELLS[0]] = IDENTITY
     return found
-
-
-def cell_of(probe: str) -> str:
-    """Which of the four pictures a probe shows, by the end of its name; the end itself where it is none of them."""
-    end = probe.replace("-", "_").rpartition(":")[2]
-    return papers.ALSO.get(end, end)
 
 
 def lack(table: ScoreTable) -> str:

@@ -36,7 +36,7 @@ check: setup-dev ## ruff and mypy
 # The first run holds the template and asks what should not matter, the others hold captions and ask what should.
 AUDIT = $(BIN)/python -m core audit --out data/results --overwrite
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
-HARMLESS = vertical-flip,horizontal-flip,rotation,null
+HARMLESS = vflip,hflip,rotate+10,rotate-10
 LANGUAGES = en,de,fr,es,ja
 audit: setup ## recompute the shipped results from the demo corpora
 	@$(AUDIT) --corpus demo --run-id demo --evaluators $(ENGLISH) || test $$? -eq 1

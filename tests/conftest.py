@@ -85,7 +85,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def store() -> Iterator[Store]:
     """The shipped run."""
-    with Store.open(results_dir()) as opened:
+    with Store.open(results_dir() / "demo") as opened:
         yield opened
 
 

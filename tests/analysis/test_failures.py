@@ -226,7 +226,7 @@ def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) 
         [{"run": "demo", "corpus": "demo", "item": "cat", "subject": "template", "probe": name} for name in
          ("vflip", "hflip")]
     )  # fmt: skip
-    with Store.open(results_dir(), verdicts=pa.Table.from_pylist(told, schema=VERDICTS)) as opened:
+    with Store.open(results_dir() / "demo", verdicts=pa.Table.from_pylist(told, schema=VERDICTS)) as opened:
         found = verdicts(opened, pairs)
         assert found["probe"].tolist() == ["vflip"]
         assert found["accepted"].tolist() == [0.75]

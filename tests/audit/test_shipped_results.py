@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.audit.plan import make_plan
+from core.audit.plan import corpus_fingerprint, make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
@@ -15,7 +15,10 @@ from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.store import Store
 
-SHIPPED = ROOT / "data" / "results" / "demo"
+RESULTS = ROOT / "data" / "results"
+SHIPPED = RESULTS / "demo"
+MEANING = {"demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes"}
+"""Runs that ask whether a broken meaning costs -> their corpora."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 3
 _KEY = ["item", "probe", "subject", "evaluator"]
@@ -65,3 +68,46 @@ def test_the_shipped_scores_are_those_of_the_evaluators_that_ship(manifest: dict
 def test_every_null_score_says_why() -> None:
     nulls = Store.open([SHIPPED]).query("select error from scores where score is null")
     assert nulls["error"].notna().all()
+
+
+@pytest.mark.parametrize(("run", "name"), MEANING.items())
+def test_the_runs_of_broken_meanings_cover_their_corpora_under_four_evaluators(run: str, name: str) -> None:
+    manifest = json.loads((RESULTS / run / "manifest.json").read_text(encoding="utf-8"))
+    corpus = catalogue().get(name).load()
+    assert (manifest["status"], manifest["counts"]["items_kept"]) == ("complete", len(corpus.items))
+    assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(corpus)
+    assert {each["name"] for each in manifest["evaluators"]} == {*EVALUATORS, "conse-multilingual"}
+    with Store.open([RESULTS / run]) as store:
+        kinds = set(store.query("select distinct expectation from scores where baseline is not null")["expectation"])
+        assert {"directional", "invariant"} <= kinds
+        nulls = store.query("select error from scores where score is null")
+    assert nulls["error"].notna().all()
+
+
+@pytest.mark.parametrize(("run", "name"), MEANING.items())
+def test_breaking_the_meaning_of_a_few_items_again_gives_the_shipped_scores(
+    run: str, name: str, tmp_path: Path
+) -> None:
+    corpus = catalogue().get(name).load()
+    few = replace(corpus, items=corpus.items[1 :: len(corpus) // 2][:2])
+    probes = [each["name"] for each in json.loads((RESULTS / run / "manifest.json").read_text())["probes"]]
+    plan = make_plan(few, evaluators=["conse-lite2"], probes=probes, subjects=["human"])
+    run_audit(plan, tmp_path, run_id="again", pool=Pool())
+    key = ["item", "probe", "subject", "evaluator"]
+    with Store.open([tmp_path / "again"]) as again, Store.open([RESULTS / run]) as shipped:
+        made = again.query("select * from scores where language = 'en'").set_index(key).sort_index()
+        kept = shipped.query("select * from scores where language = 'en' and evaluator = 'conse-lite2'")
+    kept = kept[kept["item"].isin([item.id for item in few.items])].set_index(key).sort_index()
+    assert list(made.index) == list(kept.index)
+    assert list(made["caption"]) == list(kept["caption"])
+    np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)
+
+
+def test_every_language_of_the_captions_is_scored_by_the_evaluator_that_reads_it() -> None:
+    with Store.open([RESULTS / "demo-captions"]) as store:
+        read = store.query("select distinct language, evaluator from scores")
+    by_language = read.groupby("language")["evaluator"].agg(set).to_dict()
+    assert by_language["en"] == {*EVALUATORS, "conse-multilingual"}
+    assert {language for language, names in by_language.items() if names == {"conse-multilingual"}} == {
+        "de", "es", "fr", "ja",
+    }  # fmt: skip

@@ -1,6 +1,7 @@
 """Cells of a table as text: numbers with their unit of precision, intervals, p-values, a dash for nothing."""
 
 import math
+import re
 
 import pandas as pd
 
@@ -21,6 +22,16 @@ def cells(table: Table) -> list[list[str]]:
     """
     columns = [_column(table.frame, column) for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def of_paper(paper: str) -> str:
+    """Name the paper of a counterpart: paper A where no other is named.
+
+    Example:
+        >>> of_paper("Table 3"), of_paper("D, Table 6")
+        ('paper A, Table 3', 'paper D, Table 6')
+    """
+    return f"paper {paper}" if re.match(r"[B-E], ", paper) else f"paper A, {paper}"
 
 
 def number(value: float | None, *, digits: int = 2, signed: bool = False) -> str:

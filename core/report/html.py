@@ -5,7 +5,7 @@ from html import escape
 from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
 from core.charts.still import element
-from core.report.cells import cells
+from core.report.cells import cells, of_paper
 from core.report.model import CAUTIONS, WORDS, Missing, Opening, Report, Table
 
 STYLE = """
@@ -91,7 +91,7 @@ def table(each: Table) -> str:
 
 
 def _heading(each: Table | Figure) -> str:
-    paper = f" <span>(paper A, {escape(each.paper)})</span>" if each.paper else ""
+    paper = f" <span>({escape(of_paper(each.paper))})</span>" if each.paper else ""
     return f'<h3 id="{escape(each.id)}">{escape(each.id)} · {escape(each.title)}{paper}</h3>'
 
 
@@ -121,7 +121,7 @@ def _missing(missing: tuple[Missing, ...]) -> str:
 
 
 def _named(each: Missing) -> str:
-    return f"{each.id} ({each.paper})" if each.paper else each.id
+    return f"{each.id} ({of_paper(each.paper)})" if each.paper else each.id
 
 
 def _library() -> str:

@@ -1,7 +1,7 @@
 """A report in LaTeX: booktabs and longtable, every character of the data escaped."""
 
 from core.charts.spec import Figure
-from core.report.cells import cells
+from core.report.cells import cells, of_paper
 from core.report.model import CAUTIONS, WORDS, Opening, Report, Table
 
 _SPECIAL = {
@@ -21,7 +21,7 @@ _HEAD = r"""\documentclass[10pt,a4paper,landscape]{article}
 \setlength{\LTleft}{0pt}
 \setlength{\tabcolsep}{4pt}
 \setlength{\parindent}{0pt}
-\newcommand{\paper}[1]{ {\normalfont\small (paper A, #1)}}
+\newcommand{\paper}[1]{ {\normalfont\small (#1)}}
 """
 
 
@@ -46,7 +46,7 @@ def latex(report: Report) -> str:
 
 
 def _of_paper(paper: str) -> str:
-    return f" ({escaped(paper)})" if paper else ""
+    return f" ({escaped(of_paper(paper))})" if paper else ""
 
 
 def _opening(said: Opening | None) -> list[str]:
@@ -97,7 +97,7 @@ def _with_bars(signature: str) -> list[str]:
 
 
 def _heading(name: str, title: str, paper: str) -> str:
-    said = rf"\paper{{{escaped(paper)}}}" if paper else ""
+    said = rf"\paper{{{escaped(of_paper(paper))}}}" if paper else ""
     return rf"\subsection*{{{name} $\cdot$ {escaped(title)}{said}}}"
 
 

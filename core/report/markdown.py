@@ -3,7 +3,7 @@
 import re
 
 from core.charts.spec import Figure
-from core.report.cells import cells
+from core.report.cells import cells, of_paper
 from core.report.model import CAUTIONS, WORDS, Missing, Opening, Report, Table
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
@@ -64,7 +64,7 @@ def escaped(text: str) -> str:
 
 
 def _heading(name: str, title: str, paper: str) -> str:
-    return f"### {name} · {escaped(title)}" + (f" (paper A, {escaped(paper)})" if paper else "")
+    return f"### {name} · {escaped(title)}" + (f" ({escaped(of_paper(paper))})" if paper else "")
 
 
 def _figure(each: Figure) -> str:
@@ -73,8 +73,12 @@ def _figure(each: Figure) -> str:
 
 
 def _missing(missing: tuple[Missing, ...]) -> str:
-    rows = [[escaped(each.id), escaped(each.paper), escaped(each.reason)] for each in missing]
-    return "\n".join(_row(row) for row in (["", "Paper A", "Why not"], [":--", ":--", ":--"], *rows))
+    rows = [[escaped(each.id), _short(each.paper), escaped(each.reason)] for each in missing]
+    return "\n".join(_row(row) for row in (["", "Paper", "Why not"], [":--", ":--", ":--"], *rows))
+
+
+def _short(paper: str) -> str:
+    return escaped(of_paper(paper).removeprefix("paper ")) if paper else ""
 
 
 def _row(row: list[str]) -> str:

@@ -92,11 +92,15 @@ class Report:
     opening: Opening | None = None
 
     def sections(self) -> tuple[tuple[str, tuple[Table, ...]], ...]:
-        """Tables by heading: the summary, then those of the paper, then the others; empty ones are left out."""
+        """Tables by heading: the summary, those of the paper, those of broken meanings, the others; none empty."""
         summary = tuple(each for each in self.tables if each.id == SUMMARY)
         papers = tuple(each for each in self.tables if each.id.startswith("T"))
-        others = tuple(each for each in self.tables if each.id != SUMMARY and not each.id.startswith("T"))
-        parts = (("Summary", summary), ("Tables of the paper", papers), ("Further tables", others))
+        broken = tuple(each for each in self.tables if each.id.startswith("C"))
+        others = tuple(each for each in self.tables if each.id != SUMMARY and not each.id.startswith(("T", "C")))
+        parts = (
+            ("Summary", summary), ("Tables of the paper", papers), ("Where the meaning breaks: papers B to E", broken),
+            ("Further tables", others),
+        )  # fmt: skip
         return tuple(each for each in parts if each[1])
 
 

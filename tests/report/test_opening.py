@@ -107,3 +107,8 @@ def test_where_meanings_were_broken_a_fourth_sentence_says_what_it_fails_to_see(
     assert f"in {worst['failure']:.0f} % of {worst['n']} comparisons (95 % interval {ends}, ties 0 %)" in broken
     row = frame(report, "C-selectivity").iloc[0]
     assert f"with probability {row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}" in broken
+    written = markdown.markdown(report)
+    assert "## Where the meaning breaks: papers B to E" in written
+    assert "### C3 · Lexical edits: does the score drop? (paper B, Tables 7–11)" in written
+    assert "(paper B, Figure 6)" in html.html(report)
+    assert "| C12 | C, Table 2 | it is of videos, and a run holds pictures |" in written

@@ -65,7 +65,7 @@ def words_fingerprint() -> str:
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
     """
     digest = hashlib.sha256()
-    for path in (*sorted((assets_dir() / "words").glob("*.*")), lexicon_path("caption_words.toml")):
+    for path in (*sorted((assets_dir() / "words").glob("*.csv")), lexicon_path("caption_words.toml")):
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
     return digest.hexdigest()[:16]
 

@@ -127,7 +127,8 @@ def test_a_slice_leaves_its_own_shifts_in_the_cells(view: View) -> None:
     (cell,) = shift_cells(view.table.view(chosen))
     rows = shifts(raw())
     own = rows[(rows["category"] == "animal") & (rows["family"] == "rotation") & (rows["evaluator"] == "conse-lite0")]
-    assert (cell.n_shifts, cell.pairs.n_items) == (own["delta"].count(), own["item"].nunique())
+    counts = cell.shifts.counts
+    assert (counts.n_shifts, counts.n_items) == (own["delta"].count(), own["item"].nunique())
 
 
 def test_the_usual_gaps_are_those_of_the_paper_on_the_scale_of_the_score(view: View) -> None:

@@ -23,7 +23,7 @@ from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, Side, compare
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
-RESPONSE = "response"
+RESPONSE = Expectation.RESPONSE.value
 """Expectation of probes both of whose sides are true: the score's response is told, and no failure rate."""
 
 AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --subject human --probes directional,default"

@@ -14,7 +14,8 @@ from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.probes.base import IDENTITY, Expectation, Probe
+from core.probes.base import ENGLISH, IDENTITY, Expectation, Probe
+from core.probes.words.places import PLACES, place_named
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabRow
 from core.scoring.workbench import Workbench
@@ -126,7 +127,7 @@ def check_metric(
         raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")
     check_bounds(most_failures, least_selectivity)
     _check_expectations(probes, directional)
-    usable = [item for item in items if item.captions.get("en")]
+    usable = [item for item in items if item.captions.get(ENGLISH)]
     if len(usable) < 3:
         raise InvalidInput(f"the corpus has {len(usable)} items with an English caption; at least 3 are needed")
     places = np.linspace(0, len(usable) - 1, min(count, len(usable))).round().astype(int)
@@ -135,10 +136,11 @@ def check_metric(
     benches = [Workbench(item, read_item(item).pixels) for item in chosen]
     with pool.lease(reference) as evaluator:
         contract = check_contract(
-            evaluator, [bench.pixels for bench in benches[:5]], [item.captions["en"][0] for item in chosen[:5]]
+            evaluator, [bench.pixels for bench in benches[:5]], [item.captions[ENGLISH][0] for item in chosen[:5]]
         )
         fingerprint, name = evaluator.fingerprint.as_dict(), evaluator.spec.name
-    rows, failure = _shifts(reference, benches, probes, pool, progress)
+    captions = [_caption(item, whole=directional) for item in chosen]
+    rows, failure = _shifts(reference, benches, captions, probes, pool, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     families = tuple(_family(probe_family, rows, threshold) for probe_family in _families(harmless))
     breaks = broken(probes, rows, most=most_failures, least=least_selectivity) if directional and rows else None
@@ -156,14 +158,30 @@ def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
         raise InvalidInput("no probe is directional; name one that expects the score to drop")
 
 
+def _caption(item: Item, *, whole: bool) -> str:
+    """The caption that is held: the first that stays true wherever things are; with ``whole`` the first of all.
+
+    Edits of words need a sentence; a sentence that names a place is held beside no edit that changes it.
+    """
+    texts = item.captions[ENGLISH]
+    if whole:
+        return texts[0]
+    return next((text for text in texts if not place_named(text, ENGLISH, PLACES)), texts[0])
+
+
 def _shifts(
-    reference: str, benches: Sequence[Workbench], probes: Sequence[Probe], pool: Pool, progress: Progress | None
+    reference: str,
+    benches: Sequence[Workbench],
+    captions: Sequence[str],
+    probes: Sequence[Probe],
+    pool: Pool,
+    progress: Progress | None,
 ) -> tuple[list[list[LabRow]], str]:
     """Every probe's rows, an item at a time, and why there are none where the metric cannot be run."""
     rows: list[list[LabRow]] = []
     cache = EmbeddingCache()
-    for index, bench in enumerate(benches):
-        found = run_lab(bench, bench.item.captions["en"][0], probes, [reference], pool=pool, cache=cache)
+    for index, (bench, caption) in enumerate(zip(benches, captions, strict=True)):
+        found = run_lab(bench, caption, probes, [reference], pool=pool, cache=cache)
         if found.failures:
             return rows, next(iter(found.failures.values()))
         rows.append([row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)])

@@ -156,6 +156,8 @@ class ShiftPairs:
         if self._risk(0.0) < risk:
             return 0.0
         low, high = self._between_places(risk)
+        if not self._risk(high) < risk:  # the largest difference, as rounded, lies below the true one
+            return self.largest
         fine = _FINE * self.largest
         if high - low > fine:
             # a risk that equals the share is not below it: no root

@@ -63,7 +63,7 @@ def test_a_metric_that_counts_words_sees_removal_and_not_repetition(words: str) 
 
 
 def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_for(words: str) -> None:
-    probes = (*select(["vertical-flip"]), LESS)
+    probes = (*select(["rotation"]), LESS)
     passed = checked(words, probes, directional=True, most_failures=40.0)
     assert passed.passed
     assert passed.broken is not None
@@ -74,7 +74,7 @@ def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_f
     assert asked.passed
     beyond = checked(words, probes, directional=True, least_selectivity=1.0)
     assert beyond.broken is not None
-    assert (reached.value.low, reached.value.high) == (1.0, 1.0)  # a flip moves nothing: every drop is larger
+    assert (reached.value.low, reached.value.high) == (1.0, 1.0)  # a rotation moves nothing: every drop is larger
     assert beyond.broken.selective == "within"
 
 

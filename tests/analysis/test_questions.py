@@ -466,7 +466,7 @@ def test_a_wider_margin_calls_more_invariant_and_changes_no_number(answer: Answe
     narrow, wide = answer("S1", margin=0.1), answer("S1", margin=20.0)
     small, claims = (
         ["no drift beyond the margin", "drifts, within the margin"],
-        ["drift", "scatter", "conflict", "needed", "beyond", "beyond_low", "beyond_high"],
+        ["drift", "scatter", "conflict", "needed", "scatter_needed", "beyond", "beyond_low", "beyond_high"],
     )
     assert narrow["drift"].isin(small).sum() < wide["drift"].isin(small).sum()
     pd.testing.assert_frame_equal(narrow.drop(columns=claims), wide.drop(columns=claims))

@@ -22,6 +22,9 @@ from core.scoring.workbench import Workbench
 from core.settings import assets_dir
 
 TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
+PLACES = re.compile(
+    r"\b(left|right|top|bottom|above|below|upper|lower|middle|centre|center|corner|edge)\b", re.IGNORECASE
+)
 IMAGES = [np.random.default_rng(seed).integers(0, 256, (20 + seed, 30, 3), dtype=np.uint8) for seed in range(4)]
 CAPTIONS = ["a cat", "a dog on a mat", "two red apples", "nothing"]
 
@@ -185,7 +188,7 @@ def test_a_family_is_judged_by_its_interval_and_undecided_where_that_lies_astrid
         assert found.verdict == verdict
         assert (found.needed > 0) == (verdict == "undecided")
         assert again.passed == (verdict != "beyond")
-        assert (found in again.undecided) == (verdict == "undecided")
+        assert ("vertical-flip" in again.undecided) == (verdict == "undecided")
 
 
 def test_few_items_decide_nothing() -> None:
@@ -201,7 +204,8 @@ def test_an_item_counts_once_in_a_family_by_the_median_over_its_probes() -> None
     places = np.linspace(0, len(items) - 1, 3).round().astype(int)
     for item in (items[place] for place in places):
         bench = Workbench(item, read_item(item).pixels)
-        rows = run_lab(bench, item.captions["en"][-1], probes, ["conse-lite0"], pool=pool, cache=EmbeddingCache()).rows
+        caption = next((text for text in item.captions["en"] if not PLACES.search(text)), item.captions["en"][0])
+        rows = run_lab(bench, caption, probes, ["conse-lite0"], pool=pool, cache=EmbeddingCache()).rows
         percent = [row.percent for row in rows if row.family == "rotation"]
         assert len(percent) == 4
         sizes.append(np.median(np.abs(percent)))

@@ -39,6 +39,7 @@ SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 
 FURTHER = "further than null edits"
 NO_FURTHER = "no further than null edits"
+NOT_TOLD = "not told apart from null edits"
 
 CLAIMS = (DRIFTS, DRIFTS_WITHIN)
 """Drifts that a test has to bear out."""
@@ -99,14 +100,13 @@ def against_null(over: Interval) -> str:
         over: 95 % interval of the median of the items' |%Δ| less their own |%Δ| under null edits.
 
     Returns:
-        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else UNDECIDED; TOO_FEW below
-        LEAST_N.
+        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else NOT_TOLD; TOO_FEW below LEAST_N.
     """
     if over.n < LEAST_N:
         return TOO_FEW
     if over.low > 0:
         return FURTHER
-    return UNDECIDED if over.high > 0 else NO_FURTHER
+    return NOT_TOLD if over.high > 0 else NO_FURTHER
 
 
 @dataclass(frozen=True, slots=True)

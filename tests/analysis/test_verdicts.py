@@ -11,6 +11,7 @@ from core.analysis.verdicts import (
     HOLDS,
     MOST_BEYOND,
     NO_FURTHER,
+    NOT_TOLD,
     PARTS,
     SCATTERS,
     STILL,
@@ -102,7 +103,7 @@ def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_ot
     ("over", "expected"),
     [
         ((0.1, 2.0), FURTHER),
-        ((-0.1, 2.0), UNDECIDED),
+        ((-0.1, 2.0), NOT_TOLD),
         ((-2.0, 0.0), NO_FURTHER),
         ((-2.0, -0.5), NO_FURTHER),
     ],

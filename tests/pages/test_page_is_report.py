@@ -13,7 +13,7 @@ from core.analysis.flips.risk import IQR
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.verdicts import reached
+from core.analysis.verdicts import reached, settled
 from core.report.build import build
 from core.report.card import card_report
 from core.report.cells import number
@@ -121,7 +121,9 @@ def said(interval: pd.Series, *, digits: int) -> str:
 def claimed(row: pd.Series) -> str:
     shown = reached(row["drift"], row["detectable"], row["needed"])
     drifts = f"{row['drift']} ({shown})" if shown else row["drift"]
-    return "; ".join(filter(None, (drifts, row["scatter"], row["conflict"])))
+    decided = settled(row["scatter"], row["scatter_needed"])
+    scatters = f"{row['scatter']} ({decided})" if decided else row["scatter"]
+    return "; ".join(filter(None, (drifts, scatters, row["than_null"], row["conflict"])))
 
 
 class Printed(HTMLParser):

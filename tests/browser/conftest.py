@@ -38,10 +38,11 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The server's data folder, with what ships."""
+    """The server's data folder, with the corpora and the run of the template that ship."""
     folder = tmp_path_factory.mktemp("server") / "data"
     folder.mkdir()
-    for shipped in ("demo", "results"):
+    (folder / "results").mkdir()
+    for shipped in ("demo", "results/demo"):
         if (ROOT / "data" / shipped).is_dir():
             (folder / shipped).symlink_to(ROOT / "data" / shipped)
     return folder

@@ -28,17 +28,23 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
         over_null_high (in percentage points; NaN for the null edits themselves and where none was scored) and
         than_null (:func:`core.analysis.verdicts.against_null`; empty likewise).
     """
-    found = [_row(view, str(each.evaluator), str(each.corpus), str(each.label)) for each in rows.itertuples()]
+    keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
+    floors = {key: view.null_median(*key) for key in set(keys)}
+    found = [
+        (floors[key], *_over(view, *key, str(label), floors[key]))
+        for key, label in zip(keys, rows["label"], strict=True)
+    ]
     names = ("null_median", "over_null", "over_null_low", "over_null_high", "than_null")
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
-def _row(view: View, evaluator: str, corpus: str, family: str) -> tuple[float, float, float, float, str]:
-    median, table = view.null_median(evaluator, corpus), view.table
-    if table.axis_of(family) == Axis.NULL.value or np.isnan(median):
-        return median, np.nan, np.nan, np.nan, ""
+def _over(view: View, evaluator: str, corpus: str, family: str, floor: float) -> tuple[float, float, float, str]:
+    """How far items move beyond their own null shift, with its interval, and what may be claimed of it."""
+    table = view.table
+    if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
+        return np.nan, np.nan, np.nan, ""
     probes = view.families().get(family, ())
     own = view.changes(evaluator, probes).size - view.null_size(evaluator)
     over = median_over(own, view.items & table.of_corpus(corpus), table.sources)
     silent = table.silent(evaluator, corpus)
-    return median, over.estimate, over.low, over.high, silent or against_null(over)
+    return over.estimate, over.low, over.high, silent or against_null(over)

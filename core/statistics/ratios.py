@@ -105,14 +105,8 @@ def ratio_bca(
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
     both, draws = np.stack([tops_of, bottoms_of], axis=1), _draws(sources, resamples)
     sums = np.concatenate([counts @ both for counts in drawn_counts(sources, draws, seed=seed)])
-    drawn = _divided(sums[:, 0], sums[:, 1])
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
-    kept = left_out[~np.isnan(left_out)]
-    at = level if sources == n else expanded(level, sources)
-    low, high = bca_bounds(
-        drawn[~np.isnan(drawn)], estimate=estimate, acceleration=acceleration(kept.mean() - kept), level=at
-    )
-    return Interval(estimate, low, high, n, level)
+    return _bca(_divided(sums[:, 0], sums[:, 1]), left_out, estimate, n=n, sources=sources, level=level)
 
 
 def median_ratio_bca(
@@ -163,10 +157,7 @@ def median_ratio_bca(
     drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
     if drawn.min() == drawn.max():
         return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
-    a_hat = acceleration(left_out.mean() - left_out) if len(left_out) else 0.0
-    at = level if sources == n else expanded(level, sources)
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=a_hat, level=at)
-    return Interval(estimate, low, high, n, level)
+    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
 
 
 def means_bca(
@@ -211,10 +202,15 @@ def _interval(drawn: np.ndarray, tops: np.ndarray, bottoms: np.ndarray, *, level
     """BCa interval of Σ tops / Σ bottoms over sources, from what was drawn of it."""
     n, sources = int(bottoms.sum()), int((bottoms > 0).sum())
     left_out = _divided(tops.sum() - tops, bottoms.sum() - bottoms)[bottoms > 0]
-    kept, drawn = left_out[~np.isnan(left_out)], drawn[~np.isnan(drawn)]
-    estimate = float(tops.sum() / bottoms.sum())
+    return _bca(drawn, left_out, float(tops.sum() / bottoms.sum()), n=n, sources=sources, level=level)
+
+
+def _bca(drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float) -> Interval:
+    """BCa interval [1] from what was drawn and what is left without each source; NaN of either are left out."""
+    drawn, kept = drawn[~np.isnan(drawn)], left_out[~np.isnan(left_out)]
+    a_hat = acceleration(kept.mean() - kept) if len(kept) else 0.0
     at = level if sources == n else expanded(level, sources)
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(kept.mean() - kept), level=at)
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=a_hat, level=at)
     return Interval(estimate, low, high, n, level)
 
 

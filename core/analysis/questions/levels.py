@@ -1,6 +1,6 @@
 """What the edits did: failures by what the variants tell, orders of several groups, and answers where both are true."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -116,6 +116,25 @@ def _stacked(view: View, names: Sequence[str], evaluator: str, own: np.ndarray) 
     return {name: row[kept] for name, row in zip(names, scores, strict=True)}
 
 
+def _of_groups(
+    view: View,
+    answer: Callable[[Mapping[str, np.ndarray]], pd.DataFrame],
+    columns: Sequence[str],
+    *,
+    shares: Sequence[str],
+) -> pd.DataFrame:
+    """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent."""
+    parts = [
+        answer(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
+        for evaluator in view.evaluators
+        for family, names in _groups(view.table).items()
+        for corpus, own in corpora(view.table)
+        if (groups := _stacked(view, names, evaluator, own))
+    ]
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(columns))
+    return whole.assign(**{name: 100 * whole[name] for name in shares})[list(columns)]
+
+
 def _orders() -> Question:
     id_, paper = papers.ORDERS
     columns = (
@@ -124,14 +143,7 @@ def _orders() -> Question:
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        parts = [
-            orders(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
-            for evaluator in view.evaluators for family, names in _groups(view.table).items()
-            for corpus, own in corpora(view.table) if (groups := _stacked(view, names, evaluator, own))
-        ]  # fmt: skip
-        whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_ORDERS))
-        shown = whole.assign(**{name: 100 * whole[name] for name in ("share", "low", "high")})
-        shown = shown[list(_ORDERS)]
+        shown = _of_groups(view, orders, _ORDERS, shares=("share", "low", "high"))
         return shown[shown["share"] > ABOVE].reset_index(drop=True)
 
     note = (
@@ -150,13 +162,7 @@ def _pairwise() -> Question:
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        parts = [
-            pairwise_orders(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
-            for evaluator in view.evaluators for family, names in _groups(view.table).items()
-            for corpus, own in corpora(view.table) if (groups := _stacked(view, names, evaluator, own))
-        ]  # fmt: skip
-        whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_PAIRWISE))
-        return whole.assign(**{name: 100 * whole[name] for name in ("share", "low", "high", "ties")})[list(_PAIRWISE)]
+        return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", "ties"))
 
     note = "Share of the items in which one group scores strictly above another; Wilson’s interval."
     return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, with_holm
-from core.analysis.facts import fact, verified
+from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis, Expectation
 from core.probes.registry import catalogue
@@ -60,6 +60,10 @@ class Capability:
     tests: str = ""
     key: str = ""
     level: str = ""
+
+
+KIND = "kind"
+"""Fact that says what breaks, where one probe holds several kinds: the files of a suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,15 @@ def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
     found = families(view, axis=axis)
     return [Capability(name, name, view.table.axis_of(name), probes, view.table.axis_of(name))
             for name, probes in found.items()]  # fmt: skip
+
+
+def kinds(view: View) -> list[Capability]:
+    """One a kind of every family whose probes tell several; a family of tests is the kinds of one family."""
+    return [
+        Capability(f"{name}: {level}", name, view.table.axis_of(name), probes, f"{name} by {KIND}", KIND, level)
+        for name, probes in families(view).items()
+        for level in dict.fromkeys(value for probe in probes for value in keys(view.table, (probe,)).get(KIND, ()))
+    ]
 
 
 def pairs(

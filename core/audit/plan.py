@@ -12,7 +12,7 @@ from core import settings
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
-from core.evaluators.base import BATCH_SIZE, EvaluatorSpec
+from core.evaluators.base import BATCH_SIZE, BLIND, EvaluatorSpec
 from core.evaluators.registry import find
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
 from core.probes.registry import select, with_baselines
@@ -116,14 +116,21 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each evaluator that does not say whether it reads what it is given."""
+        """Sentences on the evaluators: one does not say whether it reads what it is given, a baseline is missing."""
         others = [language for language in self.spoken if language != ENGLISH]
         unsaid = [spec.name for spec in self.specs if others and not spec.languages]
-        return tuple(
+        said = [
             f"{name} does not say which languages it reads; its scores of captions in {', '.join(others)} may mean "
             "nothing"
             for name in unsaid
-        )
+        ]
+        given = any(probe.needs == "wrong" for probe in self.probes)
+        if given and not any(spec.family == BLIND for spec in self.specs):
+            said.append(
+                "no reader that never sees the picture is among the evaluators; add blind-length,blind-typicality to "
+                "see what the captions alone give away"
+            )
+        return tuple(said)
 
     @property
     def shards(self) -> tuple[tuple[Item, ...], ...]:
@@ -250,7 +257,7 @@ def make_plan(
     plan = Plan(
         corpus=replace(corpus, items=corpus.items[:limit]),
         root=common_root(corpus) if root is None else Path(root),
-        probes=with_baselines(select(probes)),
+        probes=with_baselines(_applicable(corpus, probes)),
         evaluators=tuple(evaluators),
         subjects=tuple(subject for subject in SUBJECTS if subject in subjects),
         seed=seed,
@@ -262,6 +269,19 @@ def make_plan(
     )
     _check_languages(plan, languages_in(corpus.items))
     return plan
+
+
+def _applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
+    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself."""
+    found = select(patterns)
+    held = {
+        need for need in {probe.needs for probe in found} if need and any(getattr(item, need) for item in corpus.items)
+    }
+    kept = tuple(probe for probe in found if not probe.needs or probe.needs in held or probe.name in patterns)
+    if not kept:
+        lacking = " or ".join(sorted({probe.needs for probe in found}))
+        raise InvalidInput(f"no item of corpus {corpus.name!r} has {lacking}, which {', '.join(patterns)} need")
+    return kept
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:
@@ -309,6 +329,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
             told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
             digest.update(json.dumps(told, sort_keys=True).encode() + b"\n")
+        if item.wrong:
+            digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
 

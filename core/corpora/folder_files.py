@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from core.corpora.files import inside
+from core.corpora.files import LeftOut, inside
 from core.corpora.folder_tables import Note
 from core.corpora.image_header import SUFFIXES, sniff
 from core.corpora.schema import Rejection
@@ -38,7 +38,13 @@ def find_images(root: Path, rejected: list[Rejection]) -> dict[str, Path]:
     Raises:
         BadCorpus: if there is none.
     """
-    found: dict[str, Path] = {}
+    found = dict(_images(root, rejected))
+    if not found:
+        raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image; give a folder that does")
+    return found
+
+
+def _images(root: Path, rejected: list[Rejection]) -> Iterator[tuple[str, Path]]:
     for key, path in sorted(_files(root, rejected)):
         try:
             inside(root, key)
@@ -46,10 +52,7 @@ def find_images(root: Path, rejected: list[Rejection]) -> dict[str, Path]:
             rejected.append(Rejection(key, "unsafe-path", str(error)))
             continue
         if path.suffix.lower() in SUFFIXES or _is_image(path):
-            found[key] = path
-    if not found:
-        raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image; give a folder that does")
-    return found
+            yield key, path
 
 
 def _files(root: Path, rejected: list[Rejection]) -> Iterator[tuple[str, Path]]:
@@ -78,20 +81,62 @@ def _is_image(path: Path) -> bool:
 
 def assign(notes: Sequence[Note], paths: Mapping[str, Path], rejected: list[Rejection]) -> dict[str, list[Note]]:
     """Sort the notes by the image that they name; adds those that name none, or several, to ``rejected``."""
-    by_name: dict[str, list[str]] = {}
-    for key in paths:
-        for name in {Path(key).name, Path(key).stem}:
-            by_name.setdefault(name, []).append(key)
+    by_name = _by_name(paths)
     assigned: dict[str, list[Note]] = {}
     for note in notes:
-        name = note.image.replace("\\", "/").removeprefix("./")
-        keys = [name] if name in paths else by_name.get(name) or by_name.get(name.rpartition("/")[2], [])
-        if len(keys) == 1:
-            assigned.setdefault(keys[0], []).append(note)
-        elif keys:
-            detail = f"{note.image!r} could be {', '.join(keys[:3])}; name the image by its path in the folder"
-            rejected.append(Rejection(note.where, "entry-ambiguous-image", detail))
-        else:
-            detail = f"the folder has no image {note.image!r}; add the image or remove the entry"
-            rejected.append(Rejection(note.where, "entry-no-image", detail))
+        try:
+            assigned.setdefault(_meant(note.image, paths, by_name), []).append(note)
+        except LeftOut as reason:
+            rejected.append(reason.rejection(note.where))
     return assigned
+
+
+class NamedImages:
+    """Images of a folder by the names that another file gives them: the path, the file name, or its stem.
+
+    The folder is walked once, when the first name is no path of it.
+
+    Args:
+        root: the folder; links out of it are not followed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._paths: dict[str, Path] = {}
+        self._by_name: dict[str, list[str]] | None = None
+
+    def find(self, name: str, where: str) -> Path:
+        """Return the image of a name.
+
+        Raises:
+            LeftOut: if there is none, there are several, or the name leads out of the folder.
+        """
+        try:
+            path = inside(self.root, name)
+        except InvalidInput as error:
+            raise LeftOut("unsafe-path", f"{where}: {error}") from error
+        if path.is_file():
+            return path
+        if self._by_name is None:
+            self._paths = dict(_images(self.root, []))
+            self._by_name = _by_name(self._paths)
+        return self._paths[_meant(name, self._paths, self._by_name)]
+
+
+def _by_name(paths: Mapping[str, Path]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key in paths:
+        for name in {Path(key).name, Path(key).stem}:
+            found.setdefault(name, []).append(key)
+    return found
+
+
+def _meant(named: str, paths: Mapping[str, Path], by_name: Mapping[str, list[str]]) -> str:
+    name = named.replace("\\", "/").removeprefix("./")
+    keys = [name] if name in paths else by_name.get(name) or by_name.get(name.rpartition("/")[2], [])
+    if len(keys) == 1:
+        return keys[0]
+    if keys:
+        listed = ", ".join(keys[:3])
+        raise LeftOut("entry-ambiguous-image", f"{named!r} could be {listed}; name the image by its path in the folder")
+    raise LeftOut("entry-no-image", f"the folder has no image {named!r}; add the image or remove the entry")

@@ -130,22 +130,25 @@ def read_item(item: Item) -> DecodedImage:
     """
     if item.image_path is None:
         raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
-    return _as_recorded(item, item.image_path, item.bytes_sha256, item.pixels_sha256)
+    return _as_recorded((item.width, item.height), item.image_path, item.bytes_sha256, item.pixels_sha256)
 
 
 def read_rival(item: Item, rival: Rival) -> DecodedImage:
-    """Read a rival's image at full size, and check that it has the item's size and is still the one recorded.
+    """Read a rival's image at full size, and check that it has its size and is still the one recorded.
 
     Raises:
         BadImage: if the file is unreadable, or its size or a recorded hash differs.
     """
-    return _as_recorded(item, rival.path, rival.bytes_sha256, rival.pixels_sha256)
+    size = rival.size or (item.width, item.height)
+    return _as_recorded(size, rival.path, rival.bytes_sha256, rival.pixels_sha256)
 
 
-def _as_recorded(item: Item, path: Path, bytes_sha256: str | None, pixels_sha256: str | None) -> DecodedImage:
+def _as_recorded(
+    size: tuple[int, int], path: Path, bytes_sha256: str | None, pixels_sha256: str | None
+) -> DecodedImage:
     image = read_image(path)
-    if (image.width, image.height) != (item.width, item.height):
-        raise _changed(path, f"it is {image.width} × {image.height} px instead of {item.width} × {item.height}")
+    if (image.width, image.height) != size:
+        raise _changed(path, f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}")
     if bytes_sha256 not in (None, image.bytes_sha256):
         raise _changed(path, "its bytes have another hash")
     if pixels_sha256 not in (None, image.pixels_sha256):

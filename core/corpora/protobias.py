@@ -4,20 +4,17 @@ Source: paper E, section 3. A line is one triplet (text, correct picture, advers
 two pictures between them, so that the effect of the prototype and that of the wrong detail can be told apart.
 """
 
-import hashlib
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core import settings
 from core.corpora.files import LeftOut, inside, whole_number
-from core.corpora.image_header import MAX_BYTES, SUFFIXES, ImageHeader, read_header, require_auditable, sniff
+from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.kept_images import keep_image
 from core.corpora.protobias_rows import FACTS, IMAGES, NEEDED, Line, read_lines
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, Rival
-from core.errors import BadImage, InvalidInput, StoreError
+from core.errors import BadImage, InvalidInput
 
 _DESCRIPTION = (
     "Prototypicality test of folder {folder}: {n} texts, each with the picture that fits it and its rivals. The "
@@ -117,7 +114,10 @@ class _Reader:
 
     def _file(self, cell: str | bytes, where: str) -> tuple[Path, ImageHeader, str | None]:
         """Path, header, and the hash that a file of the cache must have."""
-        path, digest = (self._path(cell, where), None) if isinstance(cell, str) else _kept(cell, where)
+        path, digest = (
+            (self._path(cell, where), None) if isinstance(cell, str)
+            else keep_image(cell, folder="protobias", where=where)
+        )  # fmt: skip
         try:
             header = read_header(path)
             require_auditable(header.width, header.height, name=where)
@@ -133,24 +133,3 @@ class _Reader:
         if not path.is_file():
             raise LeftOut("missing-image", f"{where}: there is no file {name!r} in {self.root}; put it there")
         return path
-
-
-def _kept(data: bytes, where: str) -> tuple[Path, str]:
-    """Keep the bytes of an image as a file of the cache, named by their hash; return both."""
-    kind = sniff(data[:32])
-    suffix = next((suffix for suffix, name in SUFFIXES.items() if name == kind), None)
-    if suffix is None or len(data) > MAX_BYTES:
-        raise LeftOut("bad-image", f"{where}: {len(data):,} bytes that are no image or too many; leave the line out")
-    digest = hashlib.sha256(data).hexdigest()
-    path = settings.cache_dir() / "protobias" / digest[:2] / f"{digest}{suffix}"
-    if path.is_file() and path.stat().st_size == len(data):
-        return path, digest
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(scratch).replace(path)
-    except OSError as error:
-        raise StoreError(f"the pictures cannot be kept in {path.parent} ({error}); free some disk") from error
-    return path, digest

@@ -1,13 +1,11 @@
 """Lines of a prototypicality test, out of a file of pairs or the hub's Parquet shards, before anything is believed."""
 
-import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import parse_json, read_text
+from core.corpora.records import csv_records, jsonl_records
 from core.errors import BadCorpus
 
 PAIR_FILES = ("pairs.jsonl", "pairs.csv")
@@ -56,33 +54,12 @@ def read_lines(root: Path) -> Iterator[Line]:
     for name in PAIR_FILES:
         path = root / name
         if path.is_file():
-            return _jsonl(path) if path.suffix == ".jsonl" else _csv(path)
+            records = jsonl_records(path) if path.suffix == ".jsonl" else csv_records(path, _check_columns)
+            return (_line(where, record) for where, record in records)
     shards = sorted([*root.glob("*.parquet"), *root.glob("data/*.parquet")])
     if not shards:
         raise BadCorpus(f"{root} holds none of {', '.join(PAIR_FILES)} and no *.parquet; give the folder that does")
     return (line for shard in shards for line in _parquet(shard))
-
-
-def _jsonl(path: Path) -> Iterator[Line]:
-    for number, text in enumerate(read_text(path).split("\n"), start=1):
-        if text.strip():
-            where = f"{path.name}, line {number}"
-            record = parse_json(text, where=f"{path}, line {number}", first_line=number)
-            if not isinstance(record, dict):
-                raise BadCorpus(f"{path}, line {number} must be a JSON object, got {type(record).__name__}")
-            yield _line(where, record)
-
-
-def _csv(path: Path) -> Iterator[Line]:
-    reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
-    try:
-        _check_columns(path, list(reader.fieldnames or ()))
-        for row in reader:
-            if None in row or None in row.values():
-                raise BadCorpus(f"{path}, line {reader.line_num}: another number of cells than the first line")
-            yield _line(f"{path.name}, line {reader.line_num}", row)
-    except csv.Error as error:
-        raise BadCorpus(f"{path}, line {reader.line_num}: {error}; mend the line or quote the cell") from error
 
 
 def _parquet(path: Path) -> Iterator[Line]:
@@ -108,7 +85,7 @@ def _parquet(path: Path) -> Iterator[Line]:
         raise BadCorpus(f"{path} cannot be read as Parquet ({told}); download it again") from error
 
 
-def _check_columns(path: Path, names: list[str]) -> None:
+def _check_columns(path: Path, names: Sequence[str]) -> None:
     needed = {"id": ("id",), "text": ("text",), **{key: IMAGES[key] for key in NEEDED}}
     for columns in needed.values():
         if not set(columns) & set(names):

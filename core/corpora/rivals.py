@@ -11,3 +11,6 @@ PROTO_WRONG = "proto-wrong"
 
 PROTOTYPE_ROLES = (NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG)
 """The item's own picture shows the non-prototype with the knob right. Source: paper E, section 3, taken apart."""
+
+WRONG_PICTURE = "wrong-picture"
+"""The picture that an item's wrong caption is right of; it may have another size. Source: Winoground."""

@@ -190,7 +190,7 @@ class SceneObject:
 class Rival:
     """Another picture of an item, for tests that ask which of two pictures a caption fits better.
 
-    It has the size of the item's own picture, and is read with :func:`core.corpora.images.read_rival`.
+    It is read with :func:`core.corpora.images.read_rival`.
 
     Args:
         role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
@@ -198,6 +198,7 @@ class Rival:
         facts: what is known of it, for tables, e.g. ``{"knob": "count", "shown": 3}``.
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array.
+        size: width and height in pixels; None: those of the item's own picture.
     """
 
     role: str
@@ -205,6 +206,7 @@ class Rival:
     facts: Mapping[str, str | float] = field(default_factory=dict)
     bytes_sha256: str | None = None
     pixels_sha256: str | None = None
+    size: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,7 @@ class Item:
             composed of; None: nothing, the image stands for itself.
         rivals: other pictures of the same text.
         facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``.
+        wrong: a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``.
     """
 
     id: str
@@ -246,6 +249,7 @@ class Item:
     group: str | None = None
     rivals: tuple[Rival, ...] = ()
     facts: Mapping[str, str | float] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

@@ -41,12 +41,16 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two captions of an image, the one that is right or that people prefer first."""
+    """Two captions of an image, the one that is right or that people prefer first.
+
+    ``references`` are further captions that are right of the image.
+    """
 
     image: str
     preferred: str
     other: str
     group: str = ""
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,7 @@ def _foil(path: Path, held: dict[str, Any]) -> Suite:
     entries = listed if isinstance(listed, list) else []
     images = {str(each.get("id")): each.get("file_name") for each in entries if isinstance(each, dict)}
     right: dict[str, str] = {}
+    of_image: dict[str, list[str]] = {}
     foils: list[tuple[str, str, str]] = []
     left_out = 0
     for entry in held["annotations"]:
@@ -195,11 +200,13 @@ def _foil(path: Path, held: dict[str, Any]) -> Suite:
             foils.append((str(entry.get("id")), str(entry.get("image_id")), _spaced(caption)))
         else:
             right[str(entry.get("id"))] = _spaced(caption)
+            of_image.setdefault(str(entry.get("image_id")), []).append(_spaced(caption))
     compared = []
     for key, image, caption in foils:
         file = images.get(image)
         if key in right and isinstance(file, str):
-            compared.append(Compared(file, right[key], caption))
+            others = tuple(text for text in dict.fromkeys(of_image.get(image, ())) if text != right[key])
+            compared.append(Compared(file, right[key], caption, references=others))
         else:
             left_out += 1
     return Suite("FOIL", ACCURACY, compared=tuple(compared), left_out=left_out)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # listing evaluators must not import torch
     from torch import Tensor
 
 
+BLIND = "blind"
+"""Family of the readers that never see the image: baselines of directional tests, and no evaluators to choose by."""
+
 BATCH_SIZE = 32
 """Most images, captions or pairs in one call of an evaluator that says nothing else."""
 

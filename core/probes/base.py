@@ -128,6 +128,8 @@ class Probe:
         held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
         moves: places of the picture that an edited image changes, of :data:`core.probes.words.places.PLACES`: beside a
             human caption that names one it does not stand, since the caption is then no longer true.
+        needs: field of :class:`core.corpora.schema.Item` that an item must hold, e.g. ``rivals``; where no item of a
+            corpus does, a group of probes leaves it out. Empty: nothing.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Probe:
     selector: str = ""
     held: tuple[str, ...] = SUBJECTS
     moves: tuple[str, ...] = ()
+    needs: str = ""
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
@@ -180,13 +183,14 @@ def probe(
     selector: str = "",
     held: tuple[str, ...] = SUBJECTS,
     moves: tuple[str, ...] = (),
+    needs: str = "",
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector, held, moves,
+            subjects, draws, selector, held, moves, needs,
         )  # fmt: skip
 
     return mark

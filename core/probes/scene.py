@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.corpora.images import check_rgb
+from core.corpora.images import check_rgb, read_rival
 from core.corpora.schema import Item, Mask, SceneObject
-from core.errors import InvalidInput, ProbeRejected
+from core.errors import BadImage, InvalidInput, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out
 from core.probes.pixels.diagnostics import seam_energy
 from core.probes.pixels.grabcut import mask_from_box
@@ -151,3 +151,19 @@ def _check(item: Item, pixels: np.ndarray) -> None:
             f"the mask of item {item.id!r} has {mask.width} × {mask.height} px, its image {width} × {height}; "
             "draw the mask on this image"
         )
+
+
+def rival_pixels(item: Item, role: str) -> np.ndarray:
+    """Read the item's other picture of a role; uint8 RGB [H, W, 3], of its own size.
+
+    Raises:
+        ProbeRejected: ``no-rival`` where the item has none; ``bad-rival`` where it cannot be used.
+    """
+    rival = item.rival(role)
+    if rival is None:
+        known = ", ".join(each.role for each in item.rivals) or "none"
+        raise ProbeRejected("no-rival", f"item {item.id!r} has no rival of role {role!r}; it has {known}")
+    try:
+        return read_rival(item, rival).pixels
+    except BadImage as error:
+        raise ProbeRejected("bad-rival", f"rival {role!r} of item {item.id!r}: {error}") from error

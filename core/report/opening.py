@@ -140,7 +140,8 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
 def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     """What it fails to see most, and whether it tells broken meanings from harmless edits; nothing where none was."""
     failures, selective = (_own(answers.get(id_), name, table.scope.corpus) for id_ in (RATES, HEADLINE))
-    failures = failures[failures["verdict"] != NO_CLAIM] if len(failures) else failures
+    if len(failures):  # families, and not the kinds that some hold
+        failures = failures[(failures["verdict"] != NO_CLAIM) & (failures["label"] == failures["family"])]
     if failures.empty:
         return ()
     row = _largest(failures, failures["failure"])

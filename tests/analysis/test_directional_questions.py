@@ -93,7 +93,8 @@ def paired_p(own: pd.DataFrame) -> float:
 def test_every_failure_rate_is_the_share_of_stored_pairs(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
-    frame = of(asked, table, "C-rates").set_index("family")
+    whole = of(asked, table, "C-rates")
+    frame = whole[whole["label"] == whole["family"]].set_index("family")
     assert set(FAMILIES) == set(frame.index)
     for family, probes in FAMILIES.items():
         own, row = compared(stored, probes), frame.loc[family]
@@ -108,6 +109,22 @@ def test_every_failure_rate_is_the_share_of_stored_pairs(
     for own in (frame[frame["axis"] == axis] for axis in AXES):
         np.testing.assert_allclose(own["p_holm"], multipletests(own["p"], method="holm")[1])
         assert set(own["m_tests"]) == {len(own)}
+
+
+def test_kinds_of_a_family_stand_below_it(asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame) -> None:
+    whole = of(asked, table, "C-rates")
+    names = list(whole["label"])
+    start = names.index("denied")
+    assert names[start : start + 3] == ["denied", "denied: far", "denied: near"]
+    own = compared(stored, ["denied"])
+    kind = own["item"].map(dict(zip(sorted(own["item"]), np.resize(TOLD["kind"], ITEMS), strict=True)))
+    frame = whole.set_index("label")
+    for level in ("near", "far"):
+        assert_rates(frame.loc[f"denied: {level}"], own[kind == level])
+        assert frame.loc[f"denied: {level}", "rival"] == ""
+    pairs = frame.loc[["denied: far", "denied: near"]]
+    np.testing.assert_allclose(pairs["p_holm"], multipletests(pairs["p"], method="holm")[1])
+    assert "swapped: near" not in names  # one kind a probe: those are probes, and no kinds
 
 
 def test_drops_of_an_axis_are_those_of_its_families(
@@ -285,7 +302,7 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
         for (family, nuisance_of), cell in cells.iterrows():
             value, n, _ = share(drops[family], harms[nuisance_of], known=known)
             assert (cell["value"], cell["n_items"]) == (pytest.approx(value), n)
-    taken = of(asked, table, "C-rates").set_index("family")
+    taken = of(asked, table, "C-rates").set_index("label")
     cells = of(asked, table, "C-hidden-cells")
     for family in FAMILIES:
         own = cells[cells["family"] == family]
@@ -296,7 +313,8 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
 def test_what_an_evaluator_fails_to_see_is_said_with_its_numbers(asked: dict[str, Question], table: ScoreTable) -> None:
     said = blind_spots(table.only("c").view())
     assert set(said) == {"e", "truth"}
-    worst = of(asked, table, "C-rates").sort_values("failure", ascending=False).iloc[0]
+    rates = of(asked, table, "C-rates")
+    worst = rates[rates["label"] == rates["family"]].sort_values("failure", ascending=False).iloc[0]
     assert f"{worst['family']} {worst['failure']:.0f} % failures ({worst['failure_low']:.0f} to " in said["e"]
     row = of(asked, table, "C-selectivity").set_index("of").loc["verified"]
     assert said["e"].startswith(f"Selectivity {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), n = ")

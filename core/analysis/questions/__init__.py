@@ -21,6 +21,7 @@ from core.analysis.questions import (
     objects,
     prototypes,
     selective,
+    sets,
     sides,
     space,
     unasked,
@@ -33,7 +34,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    directional, sides, levels, prototypes, elsewhere, selective, flips,
+    directional, sides, levels, sets, prototypes, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

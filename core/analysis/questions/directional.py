@@ -9,7 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.comparisons import AUDIT, DIRECTIONAL, Capability, axes, capabilities, comparison_rows, families
+from core.analysis.comparisons import (
+    AUDIT,
+    DIRECTIONAL,
+    Capability,
+    axes,
+    capabilities,
+    comparison_rows,
+    families,
+    kinds,
+)
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
@@ -114,7 +123,8 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 
 def _matrix() -> Question:
     columns = (
-        EVALUATOR, CORPUS, Column("axis", "Axis", kind="text"), WHAT, COUNT, PAIRS, FAILURE, TIES,
+        EVALUATOR, CORPUS, Column("axis", "Axis", kind="text"), Column("label", "What breaks", kind="text"), COUNT,
+        PAIRS, FAILURE, TIES,
         Column("near", "Near ties, %", digits=1, help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
@@ -141,21 +151,30 @@ def _matrix() -> Question:
 
 
 def matrix(view: View, options: Options) -> pd.DataFrame:
-    """Failure rates of every family, beside the harmless family that each is most easily taken for."""
-    found = rows(view, options.known)
+    """Failure rates of every family, beside the harmless family that each is most easily taken for; then its kinds."""
+    found = _with_kinds(rows(view, options.known), comparison_rows(view, kinds(view), known=options.known))
     if lack(view) or found.empty:
         return found.assign(rival="", rival_value=float("nan"), rival_low=float("nan"), rival_high=float("nan"))
     taken = rivals(hidden(view, options.known)).rename(
         columns={"nuisance": "rival", "value": "rival_value", "low": "rival_low", "high": "rival_high"}
     )
     keys = ["evaluator", "corpus", "family"]
-    named = taken[[*keys, "rival", "rival_value", "rival_low", "rival_high"]]
-    whole = found.merge(named, on=keys, how="left", validate="1:1")
+    named = taken[[*keys, "rival", "rival_value", "rival_low", "rival_high"]].assign(label=taken["family"])
+    whole = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
     return whole.assign(rival=whole["rival"].fillna(""))
 
 
+def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """Families, each followed by its kinds."""
+    if own.empty:
+        return found
+    place = {name: number for number, name in enumerate(dict.fromkeys(found["family"]))}
+    both = pd.concat([found, own], ignore_index=True)
+    return both.sort_values("family", key=lambda names: names.map(place), kind="stable").reset_index(drop=True)
+
+
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(frame.assign(label=frame["family"]), label="label", series="evaluator", panel=("corpus",),
+    data = marks(frame, label="label", series="evaluator", panel=("corpus",),
                  values=("failure", "failure_low", "failure_high"))  # fmt: skip
     kept = frame.dropna(subset=["failure"])
     data = data.assign(
@@ -164,7 +183,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     )  # fmt: skip
     return Figure(
         drawing.id, drawing.title, drawing.note, data, "failures", kind="map", unit=" %", span=(0.0, 100.0),
-        order=tuple(dict.fromkeys(map(str, frame["family"]))), names=_taken_for(frame),
+        order=tuple(dict.fromkeys(map(str, frame["label"]))), names=_taken_for(frame),
     )  # fmt: skip
 
 
@@ -187,7 +206,7 @@ def failure_said(row: Mapping[Hashable, Any]) -> str:
     if not pd.isna(row["failure_low"]):
         ends = f"95 % CI {row['failure_low']:.1f} to {row['failure_high']:.1f} %"
     return (
-        f"{row['evaluator']}, {row['family']}\nfailures {row['failure']:.1f} % ({ends})\n"
+        f"{row['evaluator']}, {row['label']}\nfailures {row['failure']:.1f} % ({ends})\n"
         f"ties {row['ties']:.1f} %, n = {row['n']} comparisons of {row['n_items']} items\n{row['verdict']}"
     )
 

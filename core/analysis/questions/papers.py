@@ -52,6 +52,9 @@ RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "s
 
 CROSSINGS = ("C-crossed", "D, 4.5")
 
+SETS, GIVEN = ("C-sets", ""), ("given", "given-picture")
+"""Comparisons that must be right together, and the families whose comparisons a corpus gives in sets."""
+
 QUADRUPLE = ("C29", "E, with the control of its confound")
 
 CELLS = ("nonproto_right", "nonproto_wrong", "proto_right", "proto_wrong")

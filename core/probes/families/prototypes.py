@@ -9,12 +9,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.corpora.images import read_rival
 from core.corpora.rivals import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG
 from core.corpora.schema import Item
-from core.errors import BadImage, ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
-from core.probes.scene import Scene
+from core.probes.scene import Scene, rival_pixels
 
 FAMILY = "prototype"
 FACTS = ("knob", "domain", "subcategory", "socio_attr", "gender")
@@ -33,23 +31,14 @@ def rival_probe(*, name: str, role: str, expectation: Expectation, summary: str,
 
     @probe(
         name=name, axis=Axis.SEMANTIC, family=FAMILY, edits=Edits.IMAGE, summary=summary, expectation=expectation,
-        source=source, default=False, held=(HUMAN,),
+        source=source, default=False, held=(HUMAN,), needs="rivals",
     )  # fmt: skip
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        return Variant(probe=name, pixels=_pixels(scene.item, role), facts=MappingProxyType(_facts(scene.item, role)))
+        return Variant(
+            probe=name, pixels=rival_pixels(scene.item, role), facts=MappingProxyType(_facts(scene.item, role))
+        )
 
     return make
-
-
-def _pixels(item: Item, role: str) -> np.ndarray:
-    rival = item.rival(role)
-    if rival is None:
-        known = ", ".join(each.role for each in item.rivals) or "none"
-        raise ProbeRejected("no-rival", f"item {item.id!r} has no rival of role {role!r}; it has {known}")
-    try:
-        return read_rival(item, rival).pixels
-    except BadImage as error:
-        raise ProbeRejected("bad-rival", f"rival {role!r} of item {item.id!r}: {error}") from error
 
 
 def _facts(item: Item, role: str) -> dict[str, str | float]:

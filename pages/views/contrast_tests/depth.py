@@ -23,7 +23,7 @@ def draw_test(state: PageState, files: Signature, scope: Narrowed, chosen: Slice
     family, evaluator = choose_test(state, files, scope)
     asked = questions(files, scope)
     rates = answered(files, scope, chosen, options, asked[RATES])
-    own = rates[rates["family"] == family]
+    own = rates[(rates["family"] == family) & (rates["label"] == family)]
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
         nothing(f"{family} under {evaluator}")

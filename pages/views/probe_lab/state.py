@@ -11,7 +11,7 @@ from core.corpora import taxonomy
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
-from core.evaluators.base import Availability
+from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Probe
@@ -135,7 +135,7 @@ def ready_evaluators() -> tuple[str, ...]:
 def default_evaluators() -> list[str]:
     """The evaluators of English that come with the installation; the multilingual one is chosen where it is needed."""
     known = ((name, evaluators.catalogue().get(name).spec) for name in ready_evaluators())
-    return [name for name, spec in known if spec.offline and spec.languages == (ENGLISH,)]
+    return [name for name, spec in known if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
 
 
 def lab_state() -> PageState:

@@ -1,0 +1,208 @@
+"""Caption pairs from a user's folder: SugarCrepe, ARO, Winoground, VALSE, FOIL, paper D's data, or one's own table.
+
+An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from core.corpora.files import LeftOut, inside, whole_number
+from core.corpora.folder_files import NamedImages, choose_file
+from core.corpora.folder_tables import language_code
+from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.images import encode_png, read_image
+from core.corpora.kept_images import keep_image
+from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLine, joined, read_pairs
+from core.corpora.registry import corpus_loader
+from core.corpora.rivals import WRONG_PICTURE
+from core.corpora.schema import Corpus, Item, Rejection, Rival
+from core.errors import BadCorpus, BadImage, InvalidInput
+
+FALSITIES = (STATED, VERIFIED, "presumed")
+PAPER_D = "grounding-pairs"
+
+
+@corpus_loader(
+    name="pairs",
+    summary="pairs of a right and a wrong caption: SugarCrepe, ARO, Winoground, VALSE, FOIL, paper D, or pairs.csv",
+    options={
+        "file": "read this file alone (all *.csv, *.jsonl and *.json of the folder that hold pairs)",
+        "images": "folder of the pictures, in the corpus' folder or by its absolute path (the folder itself)",
+        "right": "paper D's file of right captions; needs wrong",
+        "wrong": "paper D's file of wrong captions, joined with right by id",
+        "language": "of captions that state none (en)",
+        "falsity": f"what is known of lines that do not say it: {', '.join(FALSITIES)} ({STATED})",
+        "references": "keep at most so many further right captions of a picture (all)",
+        "limit": "at most so many comparisons, in the order of the files",
+        "name": "what runs call this corpus (the layout's name)",
+    },
+)
+def load_pairs(
+    root: Path,
+    *,
+    file: str | None = None,
+    images: str | None = None,
+    right: str | None = None,
+    wrong: str | None = None,
+    language: str = "en",
+    falsity: str = STATED,
+    references: int | str | None = None,
+    limit: int | str | None = None,
+    name: str | None = None,
+) -> Corpus:
+    """Read comparisons; :mod:`core.corpora.pair_layouts` says from which layouts.
+
+    Comparisons of one ``set`` (Winoground's examples), else of one picture, are one source: they are resampled and
+    judged together.
+
+    Raises:
+        BadCorpus: if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole.
+        InvalidInput: if an option is wrong.
+    """
+    code = language_code(language)
+    if code is None:
+        raise InvalidInput(f"language must be a code such as en or de, got {language!r}")
+    if falsity not in FALSITIES:
+        raise InvalidInput(f"falsity must be one of {', '.join(FALSITIES)}, got {falsity!r}")
+    most = None if limit is None else whole_number(limit, name="limit")
+    kept = None if references is None else whole_number(references, name="references", least=0)
+    layout, lines = _lines(root, file, right, wrong)
+    called = name or layout
+    reader = _Reader(called, NamedImages(_folder(root, images)), code, falsity, kept)
+    items, rejected = list[Item](), list[Rejection]()
+    for line in lines:
+        if len(items) == most:
+            break
+        try:
+            items.append(reader.item(line))
+        except LeftOut as reason:
+            rejected.append(reason.rejection(line.id))
+    description = f"{len(items)} comparisons of a right and a wrong caption, layout {layout}, folder {root.name}"
+    return Corpus(called, tuple(items), tuple(rejected), description)
+
+
+def _folder(root: Path, images: str | None) -> Path:
+    folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
+    if not folder.is_dir():
+        raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
+    return folder
+
+
+def _lines(root: Path, file: str | None, right: str | None, wrong: str | None) -> tuple[str, list[PairLine]]:
+    if (right is None) != (wrong is None):
+        raise InvalidInput("right and wrong name two files that are joined; give both or neither")
+    if right is not None and wrong is not None:
+        paths = [choose_file(root, given, (), option=option) for given, option in ((right, "right"), (wrong, "wrong"))]
+        first, second = (path for path in paths if path is not None)
+        return PAPER_D, joined(first, second)
+    known = f"{', '.join(layout.name for layout in LAYOUTS)}, foil"
+    chosen = choose_file(root, file, (), option="file")
+    found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}
+    read = {path: (layout, lines) for path, (layout, lines) in found.items() if layout}
+    if not read:
+        listed = ", ".join(path.name for path in found) or f"no {', '.join(ENDINGS)} file"
+        raise BadCorpus(f"{root} holds no file of pairs of the layouts {known}; it holds {listed}")
+    layouts = {layout for layout, _ in read.values()}
+    if len(layouts) > 1:
+        listed = ", ".join(f"{path.name} ({layout})" for path, (layout, _) in read.items())
+        raise BadCorpus(f"{root} holds files of several layouts: {listed}; say which to read with file=NAME")
+    return layouts.pop(), [line for _, lines in read.values() for line in lines]
+
+
+def _candidates(root: Path) -> Iterator[Path]:
+    paths = (path for folder in (root, root / "data") if folder.is_dir() for path in sorted(folder.iterdir()))
+    return (inside(root, path.relative_to(root).as_posix()) for path in paths
+            if path.suffix.lower() in ENDINGS and path.is_file() and not path.name.startswith("."))  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Turns lines into items; remembers ids and the headers of pictures."""
+
+    name: str
+    images: NamedImages
+    language: str
+    falsity: str
+    references: int | None
+    seen: set[str] = field(default_factory=set)
+    headers: dict[Path, ImageHeader] = field(default_factory=dict)
+
+    def item(self, line: PairLine) -> Item:
+        """Return the item of a line.
+
+        Raises:
+            LeftOut: with the reason, where it cannot be used.
+        """
+        if line.refused is not None:
+            raise LeftOut(*line.refused)
+        if line.id in self.seen:
+            raise LeftOut("duplicate-id", f"{line.where}: id {line.id!r} was there before; rename one")
+        right, wrong = (_text(each, line.where, side) for each, side in ((line.right, "right"), (line.wrong, "wrong")))
+        if right == wrong:
+            raise LeftOut("equal-sides", f"{line.where}: right and wrong are one caption, {right!r}; mend one")
+        language = language_code(line.language) if line.language else self.language
+        if language is None:
+            raise LeftOut("caption-bad-language", f"{line.where}: {line.language!r} is no code such as en or de")
+        path, header, digest = self._picture(line.image, line)
+        more = [text.strip() for text in line.references if isinstance(text, str) and text.strip() not in ("", right)]
+        self.seen.add(line.id)
+        return Item(
+            id=line.id, corpus=self.name, image_path=path, width=header.width, height=header.height,
+            captions={language: (right, *dict.fromkeys(more[: self.references]))}, wrong={language: wrong},
+            source=line.where, group=line.set or _plain(line.image), bytes_sha256=digest,
+            rivals=self._rivals(line), facts=self._facts(line),
+        )  # fmt: skip
+
+    def _facts(self, line: PairLine) -> dict[str, str | float]:
+        told = line.falsity if line.falsity in FALSITIES else STATED
+        facts = {"kind": line.kind, "group": line.group, "set": line.set}
+        known = {key: value for key, value in facts.items() if value}
+        return {**known, "falsity": self.falsity if told == STATED else told}
+
+    def _rivals(self, line: PairLine) -> tuple[Rival, ...]:
+        if line.wrong_image is None:
+            return ()
+        path, header, digest = self._picture(line.wrong_image, replace(line, crop=()))
+        return (Rival(WRONG_PICTURE, path, {}, digest, size=(header.width, header.height)),)
+
+    def _picture(self, name: Any, line: PairLine) -> tuple[Path, ImageHeader, str | None]:
+        """Path, header, and the hash that a picture of the cache must have."""
+        where = line.where
+        path = self.images.find(_plain(name), where)
+        try:
+            if path not in self.headers:
+                self.headers[path] = read_header(path)
+            header = self.headers[path]
+            require_auditable(header.width, header.height, name=where)
+            if not line.crop or _whole(line.crop, header):
+                return path, header, None
+            kept, digest = keep_image(_cut(path, line), folder="pairs", where=where)
+            return kept, read_header(kept), digest
+        except BadImage as error:
+            raise LeftOut("bad-image", f"{where}: {error}") from error
+
+
+def _cut(path: Path, line: PairLine) -> bytes:
+    x, y, width, height = (round(side) for side in line.crop)
+    pixels = read_image(path).pixels[max(y, 0) : y + height, max(x, 0) : x + width]
+    if not pixels.size:
+        raise LeftOut("annotation-box-outside", f"{line.where}: its box lies outside the picture; mend it")
+    require_auditable(pixels.shape[1], pixels.shape[0], name=line.where)
+    return encode_png(pixels)
+
+
+def _whole(crop: Sequence[float], header: ImageHeader) -> bool:
+    x, y, width, height = crop
+    return x <= 0 and y <= 0 and x + width >= header.width and y + height >= header.height
+
+
+def _plain(name: Any) -> str:
+    return str(name).strip() if isinstance(name, str | int) and not isinstance(name, bool) else ""
+
+
+def _text(value: Any, where: str, side: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise LeftOut("missing-cell", f"{where} has no {side} caption, got {str(value)[:40]!r}; fill it in")
+    return value.strip()

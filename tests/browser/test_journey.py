@@ -25,10 +25,18 @@ def photo(tmp_path: Path) -> Path:
     return path
 
 
+QUIET = """() => {
+  const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
+  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
+  return !running && performance.now() - window.quietSince > 400;
+}"""
+"""Whether no script has run for a while: one that ends may call for the next, which would close an open list."""
+
+
 def settled(page: Page) -> Page:
     """Wait until the page has been drawn and no script runs any more."""
     expect(page.locator("h1")).to_be_visible(timeout=45_000)
-    page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=45_000)
+    page.wait_for_function(QUIET, timeout=90_000)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=45_000)
     return page
 

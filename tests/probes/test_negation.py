@@ -1,5 +1,7 @@
 """Negation and order: rules worked by hand, templates in five languages, the 2 × 2, and what is refused."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from core.probes.words.categories import absent, named_in, vocabulary
 from core.probes.words.negation import negate, negated_template
 from core.probes.words.order import shuffle
 from core.probes.words.templates import nouns, template_words
+from core.settings import ROOT
 from tests.probes.painted import ground, result_or_code
 
 DOG = Item(
@@ -117,8 +120,19 @@ def test_the_template_and_its_negation_in_five_languages(
     assert (found.affirmed, found.negated) == (affirmed, negated)
 
 
-def test_the_table_of_nouns_has_every_category_of_coco() -> None:
+def test_the_table_of_nouns_has_every_category_of_coco_and_every_label_of_the_demo_corpus() -> None:
     assert set(vocabulary()) <= set(nouns())
+    lines = (ROOT / "data/demo/items.jsonl").read_text(encoding="utf-8").splitlines()
+    labels = {json.loads(line)["label"].casefold() for line in lines}
+    assert labels <= set(nouns())
+
+
+@pytest.mark.parametrize(
+    ("label", "negated"),
+    [("heron", "Il n'y a pas de héron."), ("hibiscus", "Il n'y a pas d'hibiscus."), ("lamb", "Il n'y a pas d'agneau.")],
+)
+def test_french_elides_before_a_silent_h_alone(label: str, negated: str) -> None:
+    assert template_words(label, "animal", "fr").negated == negated
     with pytest.raises(ProbeRejected) as caught:
         template_words("gewgaw", "indoor", "de")
     assert caught.value.code == "no-noun"

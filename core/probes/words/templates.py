@@ -17,7 +17,7 @@ from core.probes.words.negation import negated_template
 
 _ARTICLES = {"de": ("ein", "eine", "-"), "fr": ("un", "une", "des", "du"), "es": ("un", "una", "unos", "unas", "-")}
 _ELIDED = tuple("aeiouhàâäéèêëîïôöùûüœæ")
-_ASPIRATED = ("hot-dog", "hibou", "hérisson", "homard", "haricot", "hamac", "hache", "harpe", "hamster")
+_ASPIRATED = ("hot-dog", "hibou", "hérisson", "homard", "haricot", "hamac", "hache", "harpe", "hamster", "héron")
 """French nouns before which nothing is elided though they begin with h."""
 
 

@@ -329,6 +329,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
             told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
             digest.update(json.dumps(told, sort_keys=True).encode() + b"\n")
+        if item.named:
+            digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
     return digest.hexdigest()

@@ -1,6 +1,6 @@
 """A folder of images with whatever lies beside them: captions, labels, boxes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,8 @@ class _Reader:
         note = note or next((note for note in notes if note.label or note.category), None)
         return Item(
             id=key, corpus=self.name, image_path=path, width=header.width, height=header.height,
-            captions=self._captions(notes), label=note.label if note else None, category=self._category(note),
+            captions=(captions := self._captions(notes)), named=_named(captions, notes),
+            label=note.label if note else None, category=self._category(note),
             box=chosen.box if chosen else None, source=key,
             others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
         )  # fmt: skip
@@ -169,6 +170,13 @@ class _Reader:
 
     def _remark(self, note: Note, code: str, detail: str) -> None:
         self.rejected.append(Rejection(note.where, code, detail))
+
+
+def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Critical objects of the captions, in their order; only the languages in which a file lists some."""
+    listed = {(note.caption or "").strip(): note.named for note in notes if note.named}
+    found = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
+    return {language: names for language, names in found.items() if any(names)}
 
 
 def _header(path: Path) -> ImageHeader:

@@ -18,7 +18,9 @@ CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv")
 BOX_FILES = ("boxes.csv", "boxes.json")
 
 _BOX_COLUMNS = ("x", "y", "width", "height")
-_CAPTION_COLUMNS = ("image", "caption", "language", "label", "category", *_BOX_COLUMNS)
+_FINE = ("critical_objects", "backgrounds", "relationships")
+"""What M-FineCap lists beside a caption; the critical objects are what a substitution lets change places."""
+_CAPTION_COLUMNS = ("image", "caption", "language", "label", "category", *_FINE, *_BOX_COLUMNS)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -30,6 +32,7 @@ class Note:
         image: the image as the file names it: a path in the folder, a file name or its stem.
         language: ISO 639-1 code, None where the file states none.
         box: x, y, width, height in px, still unchecked.
+        named: critical objects of the caption, as the file lists them.
     """
 
     where: str
@@ -39,6 +42,7 @@ class Note:
     label: str | None = None
     category: str | None = None
     box: Any = None
+    named: tuple[str, ...] = ()
 
 
 def read_caption_notes(path: Path) -> tuple[Note, ...]:
@@ -46,7 +50,7 @@ def read_caption_notes(path: Path) -> tuple[Note, ...]:
 
     ``.jsonl``: CaptionEvalKit's predictions, or references where the name begins with ``references``. ``.json``:
     clipscore's candidates, or references likewise. ``.csv``: columns image, caption and, where there are any,
-    language, label, category, x, y, width, height.
+    language, label, category, critical_objects (``;`` between them), x, y, width, height.
 
     Raises:
         BadCorpus: if the file is malformed or has another ending.
@@ -94,8 +98,10 @@ def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
         where = f"{path.name} {image}[{number}]"
         if not isinstance(entry, dict) or "box" not in entry:
             raise BadCorpus(f"{path}: the entry of {image!r} needs a box [x, y, width, height], got {str(entry)[:60]}")
-        words = {name: str(entry[name]).strip() or None for name in ("label", "category") if entry.get(name)}
-        yield Note(where, image, box=entry["box"], **words)
+        label, category = (
+            str(entry[name]).strip() or None if entry.get(name) else None for name in ("label", "category")
+        )
+        yield Note(where, image, label=label, category=category, box=entry["box"])
 
 
 def _csv_notes(path: Path, *, needed: tuple[str, ...], known: tuple[str, ...]) -> Iterator[Note]:
@@ -123,4 +129,7 @@ def _csv_note(path: Path, line: int, row: dict[str, Any]) -> Note:
         raise BadCorpus(f"{path}, line {line}: the image is not named; fill it in or remove the line")
     box = [cells.get(column) for column in _BOX_COLUMNS]
     words = {name: cells.get(name) for name in ("caption", "language", "label", "category")}
-    return Note(f"{path.name} line {line}", box=None if not any(box) else box, image=cells["image"], **words)
+    named = tuple(text for each in (cells.get(_FINE[0]) or "").split(";") if (text := each.strip()))
+    return Note(
+        f"{path.name} line {line}", box=None if not any(box) else box, image=cells["image"], named=named, **words
+    )

@@ -229,6 +229,7 @@ class Item:
         rivals: other pictures of the same text.
         facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``.
         wrong: a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``.
+        named: critical objects of each caption, in the order of ``captions``, where the corpus lists them.
     """
 
     id: str
@@ -250,6 +251,7 @@ class Item:
     rivals: tuple[Rival, ...] = ()
     facts: Mapping[str, str | float] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

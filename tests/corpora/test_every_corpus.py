@@ -39,7 +39,21 @@ def protobias(root: Path) -> None:
     (root / "pairs.csv").write_text("\n".join(lines))
 
 
-BUILDERS: dict[str, Callable[[Path], None]] = {"coco": coco, "folder": folder, "protobias": protobias}
+def pairs(root: Path) -> None:
+    Image.new("RGB", (60, 40), "navy").save(root / "cat.png")
+    (root / "pairs.csv").write_text("image,right,wrong\ncat.png,A cat.,A dog.\ngone.png,A cat.,A dog.\n")
+
+
+def multi30k(root: Path) -> None:
+    for name in ("1.jpg", "2.jpg"):
+        Image.new("RGB", (60, 40), "navy").save(root / name)
+    (root / "test_2016_flickr.txt").write_text("1.jpg\n2.jpg\n3.jpg\n")
+    (root / "test_2016_flickr.de").write_text("Ein Hund.\nEine Katze.\nEin Haus.\n")
+
+
+BUILDERS: dict[str, Callable[[Path], None]] = {
+    "coco": coco, "folder": folder, "multi30k": multi30k, "pairs": pairs, "protobias": protobias,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=LOADERS, ids=lambda loader: loader.name)

@@ -309,3 +309,17 @@ def test_a_file_of_captions_of_another_kind_is_told(folder: Path, write: Write) 
 )  # fmt: skip
 def test_a_language_code_is_brought_into_one_form(text: str, code: str | None) -> None:
     assert language_code(text) == code
+
+
+def test_critical_objects_stand_beside_the_caption_that_names_them(folder: Path, write: Write) -> None:
+    lines = (
+        "image,language,caption,critical_objects,backgrounds,relationships",
+        "cat.jpg,en,A cat on a red sofa.,cat; red sofa,room,on",
+        "cat.jpg,en,A pet.,,,",
+        "cat.jpg,de,Eine Katze.,Katze,,",
+        "dog.png,en,A dog.,,,",
+    )
+    write("captions.csv", "\n".join(lines))
+    items = by_id(folder)
+    assert items["cat.jpg"].named == {"en": (("cat", "red sofa"), ()), "de": (("Katze",),)}
+    assert items["dog.png"].named == {}

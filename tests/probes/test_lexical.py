@@ -1,7 +1,7 @@
 """The lexical probes: worked by hand in five languages, nested and coupled draws, and what is refused."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Expectation, Subject
+from core.probes.base import HUMAN, Expectation, Subject, Variant
 from core.probes.families import lexical
 from core.probes.families.lexical import SHARES
 from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, select
-from tests.probes.painted import ground
+from tests.probes.painted import ground, paint
 
 WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "müde", "über")
 captions = st.lists(st.sampled_from(WORDS), min_size=2, max_size=12).map(" ".join)
+SCENE = paint()
 DRAWS = (0.1, 0.9, 0.35, 0.5, 0.2, 0.7, 0.39, 0.4, 0.95, 0.05)
 
 
@@ -37,7 +38,7 @@ class Dealt:
 
 def make(name: str, caption: str, language: str = "en", rng: object = None) -> str:
     probe = catalogue().get(name)
-    made = probe.make(None, Subject(HUMAN, language, 0, caption), rng or Dealt())  # type: ignore[arg-type]
+    made = probe.make(SCENE, Subject(HUMAN, language, 0, caption), rng or Dealt())  # type: ignore[arg-type]
     assert made.caption is not None
     return made.caption
 
@@ -285,7 +286,7 @@ def test_a_jumble_moves_no_evaluator_that_reads_a_bag_of_words(caption: str, see
 def test_the_facts_say_the_share_the_words_and_how_many_changed() -> None:
     def facts(name: str, caption: str, language: str = "en") -> dict[str, str | float]:
         subject = Subject(HUMAN, language, 0, caption)
-        return dict(catalogue().get(name).make(None, subject, Dealt()).facts)  # type: ignore[arg-type]
+        return dict(catalogue().get(name).make(SCENE, subject, Dealt()).facts)  # type: ignore[arg-type]
 
     assert facts("repetition", "A man rides a brown horse.") == {"share": 0.4, "words": 6.0, "changed": 3.0}
     assert facts("masking:p0.1", "A man rides a brown horse.") == {"share": 0.1, "words": 6.0, "changed": 1.0}
@@ -328,3 +329,30 @@ def test_an_item_draws_the_same_words_at_every_share_and_another_item_others() -
     assert set(hit("one", "masking:p0.2")) <= set(hit("one", "masking")) <= set(hit("one", "masking:p0.7"))
     assert hit("one", "masking") == hit("one", "masking")
     assert hit("one", "masking") != hit("another", "masking")
+
+
+@pytest.mark.parametrize(
+    ("caption", "names", "edited"),
+    [
+        ("A man on a horse near a red barn.", ("man", "red barn"), "A red barn on a horse near a man."),
+        ("A dog beside a big dog bed.", ("dog bed", "dog"), "A dog bed beside a big dog."),
+    ],
+)
+def test_listed_critical_objects_change_places_and_nothing_else(
+    caption: str, names: tuple[str, ...], edited: str
+) -> None:
+    scene = SCENE
+    item = replace(scene.item, captions={"en": (caption,)}, named={"en": (names,)})
+    subject = Subject(HUMAN, "en", 0, caption)
+    made = Pairs(item, np.array(scene.pixels)).make(catalogue().get("substitution"), subject)
+    assert isinstance(made, Variant)
+    assert made.caption == edited
+
+
+def test_critical_objects_that_the_caption_does_not_say_are_refused() -> None:
+    caption = "A man on a horse."
+    scene = SCENE
+    item = replace(scene.item, captions={"en": (caption,)}, named={"en": (("zebra", "man"),)})
+    made = Pairs(item, np.array(scene.pixels)).make(catalogue().get("substitution"), Subject(HUMAN, "en", 0, caption))
+    assert isinstance(made, ProbeRejected)
+    assert made.code == "few-nouns"

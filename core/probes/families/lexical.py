@@ -21,7 +21,7 @@ from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Va
 from core.probes.scene import Scene
 from core.probes.words.caption_words import Word, join, words
 from core.probes.words.changes import changed_words, check_language
-from core.probes.words.lexical_edits import EDITS, ON_WORDS, SHARE
+from core.probes.words.lexical_edits import EDITS, ON_WORDS, SHARE, substituted
 from core.probes.words.noun_edits import NOUN_EDITS
 
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
@@ -47,8 +47,8 @@ _CHECKS = {
     "swap-nouns": "the first and the last noun change places",
 }
 
-Edit = Callable[[Sequence[Word], str, np.random.Generator], list[str]]
-"""(words, language, generator) -> the words of the edited caption."""
+Edit = Callable[[Sequence[Word], str, np.random.Generator, tuple[str, ...]], list[str]]
+"""(words, language, generator, critical objects of the caption) -> the words of the edited caption."""
 
 
 def _lexical(
@@ -78,7 +78,7 @@ def _lexical(
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         language = check_language(subject)
         before = words(subject.caption, language)
-        after = edit(before, language, rng)
+        after = edit(before, language, rng, _critical(scene, subject))
         edited = join(after, language)
         if not edited or edited == join(before, language):
             raise ProbeRejected("unchanged", f"{name} leaves the caption {subject.caption!r} as it was")
@@ -92,8 +92,16 @@ def _lexical(
     return make
 
 
+def _critical(scene: Scene, subject: Subject) -> tuple[str, ...]:
+    """Critical objects that the corpus lists of the caption; empty where it lists none."""
+    texts, listed = scene.item.captions.get(subject.language, ()), scene.item.named.get(subject.language, ())
+    return next((names for text, names in zip(texts, listed, strict=False) if text == subject.caption), ())
+
+
 def _at(name: str, share: float) -> Edit:
-    return lambda found, language, rng: ON_WORDS[name](found, rng, language, share)
+    if name == "substitution":
+        return lambda found, language, rng, names: substituted(found, rng, language, share, names=names)
+    return lambda found, language, rng, _: ON_WORDS[name](found, rng, language, share)
 
 
 def _headline(name: str) -> Probe:
@@ -131,7 +139,12 @@ def _point(name: str, share: float) -> Probe:
 
 
 def _check(name: str) -> Probe:
-    def edit(found: Sequence[Word], language: str, rng: np.random.Generator) -> list[str]:
+    def edit(
+        found: Sequence[Word],
+        language: str,
+        rng: np.random.Generator,
+        names: tuple[str, ...],
+    ) -> list[str]:
         return NOUN_EDITS[name](found, language)
 
     source = "Sai et al., Perturbation CheckLists, EMNLP 2021, which paper B takes its edits from"

@@ -79,6 +79,24 @@ def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
+def named_phrases(found: Sequence[Word], names: Sequence[str], language: str) -> tuple[Phrase, ...]:
+    """Find where a caption says some names, each once, at its last place; longer names first, none inside another.
+
+    Source: paper B, 5.2: the last occurrence of each critical object.
+    """
+    taken: dict[int, Phrase] = {}
+    for name in sorted(dict.fromkeys(names), key=lambda each: (-len(each), each)):
+        spans = (
+            (first, last)
+            for last in range(len(found) - 1, -1, -1)
+            for first in range(last + 1)
+            if core_text(found, first, last, language).casefold() == name.strip().casefold()
+        )
+        free = next((span for span in spans if not taken.keys() & set(range(span[0], span[1] + 1))), None)
+        taken.update(dict.fromkeys(range(free[0], free[1] + 1), free) if free else {})
+    return tuple(sorted(set(taken.values())))
+
+
 def core_text(found: Sequence[Word], first: int, last: int, language: str) -> str:
     """The text of a phrase, without the signs around it."""
     inner = [found[first].text if first != last else found[first].core]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, core_text, join, noun_phrases, words
+from core.probes.words.caption_words import Word, core_text, join, named_phrases, noun_phrases, words
 
 SHARE = 0.4
 """Probability that a word is hit. Source: paper B, section 5.2 (its Algorithm 1 leaves the threshold open)."""
@@ -108,9 +108,20 @@ def jumbled(found: Sequence[Word], rng: np.random.Generator, language: str, shar
     return [found[index].text for index in other_order(found, rng)]
 
 
-def substituted(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`substitute`; a noun of several words is one of them."""
-    phrases = noun_phrases(found, language)
+def substituted(
+    found: Sequence[Word],
+    rng: np.random.Generator,
+    language: str,
+    share: float,  # noqa: ARG001
+    *,
+    names: Sequence[str] = (),
+) -> list[str]:
+    """The words of :func:`substitute`; a noun of several words is one of them.
+
+    Args:
+        names: what changes places, as the caption says it; empty: the nouns that are found.
+    """
+    phrases = named_phrases(found, names, language) if names else noun_phrases(found, language)
     texts = [core_text(found, first, last, language) for first, last in phrases]
     if len({text.casefold() for text in texts}) < 2:
         named = ", ".join(repr(text) for text in texts) or "none"

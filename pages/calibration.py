@@ -1,5 +1,6 @@
 """Calibration: how much of the sensitivity a correction of strength λ removes, and what it costs in agreement."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,7 +16,7 @@ from pages.views.calibration.sweep import draw_sweep
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
-from pages.views.common.runs import Signature, present, scores, store, under_all
+from pages.views.common.runs import Signature, present, scores, store, under_all, view
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
@@ -59,7 +60,9 @@ def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
-    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source)
+    every_family = replace(chosen, axes=(), families=())
+    draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source,
+               lambda: view(files, every, every_family))  # fmt: skip
     draw_choices(state, files, every, chosen, evaluator)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.charts.layout import columns_on_top, layout, number
-from core.charts.panels import SPREAD, Marks, Panel, cells, colour_span, panels, reach
+from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, panels, reach
 from core.charts.placing import beside
 from core.charts.spec import Figure, series_styles, shortened
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
@@ -51,7 +51,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             traces += [each | axes for each in _band(figure, marks)]
             traces.append(_DRAWN[figure.kind](figure, marks) | named | texts | axes)
         if figure.kind == "scatter":
-            made["annotations"] += _names(figure, panel, number(place))
+            made["annotations"] += [*_names(figure, panel, number(place)), *_arrows(figure, panel, number(place))]
     return traces, made
 
 
@@ -221,4 +221,13 @@ def _names(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
             "x": at, "y": value, "xref": f"x{own}", "yref": f"y{own}", "text": plain(text), "ax": across, "ay": down,
             "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8 if far else 0.1, "arrowcolor": NEUTRAL,
             "standoff": 6, "font": {"size": 12},
+        }  # fmt: skip
+
+
+def _arrows(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
+    for (x, y), (to_x, to_y) in arrows(figure, panel):
+        yield {
+            "x": to_x, "y": to_y, "ax": x, "ay": y, "xref": f"x{own}", "yref": f"y{own}", "axref": f"x{own}",
+            "ayref": f"y{own}", "text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": 1.5,
+            "arrowcolor": NEUTRAL, "standoff": 6, "startstandoff": 6,
         }  # fmt: skip

@@ -85,6 +85,16 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
     return tuple(found)
 
 
+def arrows(figure: Figure, panel: Panel) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """From where to where the arrows of a scatter's panel lead: (x, y) each."""
+    first = {
+        marks.name: (float(marks.along[0]), float(marks.value[0]))
+        for marks in panel.marks
+        if len(marks.value) and np.isfinite([marks.along[0], marks.value[0]]).all()
+    }
+    return [(first[one], first[other]) for one, other in figure.moves if one in first and other in first]
+
+
 def hollow(figure: Figure) -> np.ndarray:
     """Which marks are drawn open: those that the frame says, and those without an interval among marks that have one.
 

@@ -117,6 +117,7 @@ class Figure:
         joined: a line joins the marks of a label.
         overlay: the marks of a label lie on one height.
         diverging: the colours of a map run both ways from zero.
+        moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
 
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
@@ -145,6 +146,7 @@ class Figure:
     joined: bool = False
     overlay: bool = False
     diverging: bool = False
+    moves: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

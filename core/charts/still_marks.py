@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.charts.panels import SPREAD, Marks, Panel, cells, colour_span, reach
+from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, reach
 from core.charts.placing import beside
 from core.charts.spec import Figure, Style, series_styles, shortened
 from core.charts.still_axes import DASHES
@@ -35,6 +35,9 @@ def draw_marks(place: "Axes", figure: Figure, panel: Panel) -> None:
         {"dots": _dots, "scatter": _dots, "lines": _line, "bars": _bars}[figure.kind](place, figure, marks)
     if figure.kind == "scatter":
         _names(place, figure, panel)
+        for start, end in arrows(figure, panel):
+            how = {"arrowstyle": "->", "color": NEUTRAL, "linewidth": 1, "shrinkA": 4, "shrinkB": 4}
+            place.annotate("", end, start, arrowprops=how)
 
 
 def key(figure: Figure, style: Style) -> "Artist":

@@ -19,7 +19,7 @@ from core.corpora.schema import Box, Item, Mask
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
-from core.evaluators.calibrator import Calibrator, apply
+from core.evaluators.calibrator import CALIBRATED, Calibrator, apply
 from core.evaluators.scoring import score_pairs
 from core.probes import registry as probes
 from core.probes.base import Edits, Probe
@@ -165,7 +165,7 @@ def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:
 
 def calibrated_name(model: Calibrator) -> str:
     """Name of an evaluator under a calibrator; another calibrator gives another name."""
-    return f"{model.evaluator}-calibrated-{digest(model)[:6]}"
+    return f"{model.evaluator}{CALIBRATED}{digest(model)[:6]}"
 
 
 def digest(model: Calibrator) -> str:

@@ -25,6 +25,21 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Curve = Annotated[list[Finite], Field(min_length=QUANTILES, max_length=QUANTILES)]
 
 
+CALIBRATED = "-calibrated-"
+"""Stands between an evaluator's name and the digest of its calibrator in the name of the calibrated evaluator."""
+
+
+def base_of(name: str) -> str:
+    """Name of the evaluator that a calibrated one is made of; empty for one that is not calibrated.
+
+    Example:
+        >>> base_of("conse-lite0-calibrated-1a2b3c"), base_of("conse-lite0")
+        ('conse-lite0', '')
+    """
+    base, between, digest = name.rpartition(CALIBRATED)
+    return base if between and len(digest) == 6 else ""
+
+
 class Calibrator(BaseModel):
     """What applies a calibration.
 

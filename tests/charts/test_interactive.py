@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.charts import still
 from core.charts.interactive import page, plot
-from core.charts.spec import COLUMNS, Figure, Style
+from core.charts.spec import COLUMNS, Axis, Figure, Style
 from core.charts.style import PALETTE
 from tests.charts.drawings import EDGES, MAKERS
 
@@ -70,3 +71,18 @@ def test_a_figure_on_a_page_has_no_ground_of_its_own(maker: str) -> None:
     layout = plot(MAKERS[maker](EDGES["usual"])).layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert layout.font.color is None
+
+
+def test_an_arrow_leads_from_one_series_to_another_in_every_panel_that_has_both() -> None:
+    frame = pd.DataFrame(
+        {"label": ["a", "b", "a"], "series": ["a", "b", "a"], "panel": ["p", "p", "q"], "x": [0.1, 0.3, 0.2],
+         "value": [0.5, 0.4, 0.6], "low": np.nan, "high": np.nan, "n": 3}
+    )  # fmt: skip
+    made = Figure("f", "t", "n", frame, "v", kind="scatter", span=(0.0, 1.0), along=Axis("x", span=(0.0, 1.0)),
+                    moves=(("a", "b"), ("b", "gone")))  # fmt: skip
+    drawn = [each for each in plot(made).layout.annotations if each.axref and each.axref != "pixel"]
+    assert [(each.ax, each.ay, each.x, each.y, each.xref) for each in drawn] == [(0.1, 0.5, 0.3, 0.4, "x")]
+    paper = still.canvas(made)
+    ends = [(each.xyann, each.xy) for place in paper.axes for each in place.texts
+            if getattr(each, "arrow_patch", None) and not each.get_text()]  # fmt: skip
+    assert ends == [((0.1, 0.5), (0.3, 0.4))]

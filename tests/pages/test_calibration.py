@@ -10,9 +10,13 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.questions import Options
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
+from core.calibration.fit import fit
 from core.calibration.questions import ABLATION, questions
+from core.calibration.selective import change
 from core.settings import results_dir
 from core.store.store import Store
+from pages.views.common.text import number
+from tests.analysis.broken_runs import rows_of, write_broken
 from tests.pages.opening import Open, said
 
 PAGE = "pages/calibration.py"
@@ -153,3 +157,24 @@ def _of_the_report(chosen: Slice) -> pd.DataFrame:
     with Store.open(results_dir()) as store:
         table = read_table(store)
         return next(each for each in questions(table) if each.id == ABLATION).compute(table.view(chosen), Options())
+
+
+def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_broken(results_dir() / "broken", rows_of(("e", "truth"), items=60))
+    app = open_page(PAGE, evaluator="e")
+    assert not app.exception
+    assert not app.error
+    with Store.open(results_dir() / "broken") as store:
+        held = read_table(store).view()
+        made = change(held, fit(held, evaluator="e"), float(app.select_slider[0].value))
+    told = said(app)
+    assert "Calm or deaf: selectivity, held out" in told
+    ends = [number(each.value.estimate, digits=3) for each in (made.before, made.after)]
+    assert f"{ends[0]} → **{ends[1]}**" in told
+    assert "Harms: rotation, vertical-flip." in told or "Harms: vertical-flip, rotation." in told
+    assert "needs the scores of its own edits" in said(open_page(PAGE, evaluator="e", reading="orbit"))
+
+
+def test_without_broken_meanings_the_page_names_the_audit_that_has_them(page: Calibrated) -> None:
+    assert "No run here holds a directional probe" in said(page(families="vertical-flip,rotation"))

@@ -56,7 +56,7 @@ def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Pat
     app = open_page(CONTRAST, test="denied", of="e")
     view = view_of(both_halves)
     question = next(each for each in catalogue(view.table) if each.id == RATES)
-    row = question.compute(view, Options()).set_index(["evaluator", "family"]).loc[("e", "denied")]
+    row = question.compute(view, Options()).set_index(["evaluator", "label"]).loc[("e", "denied")]
     shown = metrics(app)
     assert shown["Failures"] == f"{row['failure']:.0f} %"
     assert shown["Ties"] == f"{row['ties']:.0f} %"

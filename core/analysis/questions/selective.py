@@ -15,6 +15,7 @@ from core.analysis.questions.directional import WHAT, hidden, needs, rows
 from core.analysis.selectivity import EVERY, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure, Reference
+from core.evaluators.calibrator import base_of
 from core.statistics.comparisons import TOO_FEW
 
 SECTION = "selectivity"
@@ -88,7 +89,8 @@ def _plane() -> Question:
     drawing = Drawing(
         PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
         "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better; an "
-        "evaluator at the bottom left is deaf to both.", _plane_figure,
+        "evaluator at the bottom left is deaf to both. An arrow leads from an evaluator to its calibrated self.",
+        _plane_figure,
     )  # fmt: skip
     return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
                     f"{HEADLINE}.", (), _all, _needs, (drawing,))  # fmt: skip
@@ -109,6 +111,7 @@ def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure
         drawing.id, drawing.title, drawing.note, data, "signal: median drop, SD", kind="scatter",
         span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
         references=(Reference(0.0, text="the broken side costs nothing", dash="dot"),), height=340,
+        moves=tuple((base, name) for name in dict.fromkeys(map(str, own["evaluator"])) if (base := base_of(name))),
     )  # fmt: skip
 
 

@@ -1,8 +1,11 @@
 """The sweep over λ under the hand: two figures, what a strength changes, what to take home."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
+from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.sweep import LAMBDAS
@@ -12,6 +15,7 @@ from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
 from pages.views.calibration.measured import Source, draw_measured, measurement
+from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
@@ -23,7 +27,13 @@ _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "n
 
 @st.fragment
 def draw_sweep(
-    state: PageState, key: tuple[object, ...], found: Fit, bands: Bands, fingerprint: str, source: Source
+    state: PageState,
+    key: tuple[object, ...],
+    found: Fit,
+    bands: Bands,
+    fingerprint: str,
+    source: Source,
+    view: Callable[[], View],
 ) -> None:
     """Draw everything that follows λ; only this part runs again while λ moves."""
     strength = _slider(state, found)
@@ -48,6 +58,7 @@ def draw_sweep(
     draw_measured(source, key, found, strength, own, stale)
     st.subheader(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
     _tiles(changed, found, strength)
+    draw_selectivity(found, strength, view)
     _changes(state, changed, found)
     _take_home(found, table, strength, fingerprint)
     state.publish()

@@ -36,7 +36,7 @@ _MADE_WITH = (
     "constants",
     "versions",
 )
-_ABOUT = ("corpus.root", "corpus.description", "corpus.items")
+_ABOUT = ("corpus.root", "corpus.folder", "corpus.description", "corpus.items")
 
 
 def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,6 +83,11 @@ def halves(view: View, evaluator: str, *, known: bool = True) -> Halves:
     return Halves(both.right - both.wrong, harms, _named(broken), _named(kept))
 
 
+def _sighted(view: View) -> list[str]:
+    """Evaluators that see the image: the harms of the others are 0 by construction, and that is no measurement."""
+    return [name for name in view.evaluators if name not in view.table.blind]
+
+
 def headlines(view: View) -> pd.DataFrame:
     """Selectivity, signal and nuisance of every evaluator and corpus.
 
@@ -91,7 +96,7 @@ def headlines(view: View) -> pd.DataFrame:
         where some are only presumed to be. Signal and nuisance in standard deviations of the evaluator's clean scores.
     """
     records, table = list[Mapping[str, object]](), view.table
-    for evaluator in view.evaluators if not lack(view) else ():
+    for evaluator in _sighted(view) if not lack(view) else ():
         for of in (VERIFIED_ONLY, EVERY) if _presumed(view) else (VERIFIED_ONLY,):
             both = halves(view, evaluator, known=of == VERIFIED_ONLY)
             for corpus, own in corpora(table):
@@ -111,7 +116,7 @@ def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
         item's selectivity, BCa over items or their sources.
     """
     named, of_items = list[Mapping[str, object]](), list[np.ndarray]()
-    for evaluator in view.evaluators if not lack(view) else ():
+    for evaluator in _sighted(view) if not lack(view) else ():
         both = halves(view, evaluator, known=known)
         for family, nuisance in product(dict.fromkeys(both.of_drops), dict.fromkeys(both.of_harms)):
             named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})

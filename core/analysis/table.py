@@ -220,6 +220,14 @@ class ScoreTable:
             plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
         return plain, every
 
+    @cached_property
+    def blind(self) -> frozenset[str]:
+        """Evaluators that never see the image: under an edit of it they stay where they are by construction."""
+        told = self.about.get("evaluators")
+        if told is None or "blind" not in told:
+            return frozenset()
+        return frozenset(map(str, told.loc[told["blind"].astype(bool), "evaluator"]))
+
     def axis_of(self, family: str) -> str:
         """Axis of a family."""
         return self._axes[family]

@@ -228,7 +228,7 @@ def make_plan(
         subjects: of SUBJECTS.
         languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
         captions_each: most human captions of an item in each language, the first ones.
-        root: folder of the corpus; None: the folder that all its images share.
+        root: folder of the corpus; None, or where an image lies outside it: the folder that all its images share.
         limit: take only the first items.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
 
@@ -256,7 +256,7 @@ def make_plan(
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
     plan = Plan(
         corpus=replace(corpus, items=corpus.items[:limit]),
-        root=common_root(corpus) if root is None else Path(root),
+        root=_root_of(corpus, root),
         probes=with_baselines(_applicable(corpus, probes)),
         evaluators=tuple(evaluators),
         subjects=tuple(subject for subject in SUBJECTS if subject in subjects),
@@ -334,6 +334,14 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _root_of(corpus: Corpus, root: Path | None) -> Path | None:
+    """The folder named, where every image lies below it; else the one that they share: pictures may lie elsewhere."""
+    paths = [item.image_path.absolute() for item in corpus.items if item.image_path is not None]
+    if root is not None and all(path.is_relative_to(Path(root).absolute()) for path in paths):
+        return Path(root)
+    return common_root(corpus)
 
 
 def common_root(corpus: Corpus) -> Path | None:

@@ -15,6 +15,7 @@ import core
 from core.audit.machine import constants, describe_machine, versions
 from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
 from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.corpora.schema import Origin
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, describe
 from core.probes.tables import lexicons_fingerprint
@@ -53,6 +54,7 @@ def first_manifest(
             "name": plan.corpus.name,
             "description": plan.corpus.description,
             "root": None if plan.root is None else told_path(plan.root),
+            **_origin(plan.corpus.origin),
             "items": len(plan.corpus.items),
             "limit": plan.limit,
             "fingerprint": corpus_fingerprint(plan.corpus),
@@ -166,3 +168,12 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
         return value.get("fingerprint", value)
     return [_comparable(each) for each in value] if isinstance(value, list) else value
+
+
+def _origin(found: Origin | None) -> dict[str, Any]:
+    """What reads the corpus again, for the pages that show its pictures; empty where nobody knows."""
+    if found is None:
+        return {}
+    folder = None if found.root is None else told_path(found.root)
+    options = {name: str(value) for name, value in found.options.items()}
+    return {"loader": found.loader, "folder": folder, "options": options}

@@ -1,12 +1,13 @@
 """Corpora by name: ``@corpus_loader(...)`` marks a function, :func:`catalogue` finds it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.corpora.schema import Corpus
+from core import settings
+from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput
 from core.registry import Catalogue, discover
 
@@ -40,7 +41,8 @@ class CorpusLoader:
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             raise InvalidInput(f"corpus {self.name!r} has no option {unknown[0]!r}; it has {sorted(self.options)}")
-        return self.load_function(Path(root) if root is not None else None, **options)
+        folder = Path(root) if root is not None else None
+        return replace(self.load_function(folder, **options), origin=Origin(self.name, folder, options))
 
 
 def corpus_loader(
@@ -63,3 +65,25 @@ def catalogue() -> Catalogue[CorpusLoader]:
         group="invariscope.corpora",
         accept=lambda value: [(value.name, value)] if isinstance(value, CorpusLoader) else [],
     )
+
+
+def load_again(origin: Origin) -> Corpus:
+    """Read a corpus as it was read before.
+
+    Raises:
+        InvariscopeError: if it cannot be read here, or not so any more.
+    """
+    return catalogue().get(origin.loader).load(origin.root, **origin.options)
+
+
+def origin_of(told: Mapping[str, Any]) -> Origin | None:
+    """What read the corpus of a run, as its manifest tells of the corpus; None where it does not say, as older ones.
+
+    A run of before options were kept has its corpus' name for the loader, and its folder alone.
+    """
+    loader, folder, options = told.get("loader"), told.get("folder"), told.get("options")
+    if not isinstance(loader, str) or not isinstance(options, dict):
+        loader, folder, options = told.get("name"), told.get("root"), {}
+    if not isinstance(loader, str) or not isinstance(folder, str) or "\0" in folder:
+        return None
+    return Origin(loader, settings.ROOT / folder, {str(name): str(value) for name, value in options.items()})

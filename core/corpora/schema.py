@@ -288,13 +288,23 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What reads a corpus again: the loader's name, its folder and its options, as they were given."""
+
+    loader: str
+    root: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
-    """A named, ordered set of items, with what was left out of it."""
+    """A named, ordered set of items, with what was left out of it, and what reads it again where that is known."""
 
     name: str
     items: tuple[Item, ...]
     rejected: tuple[Rejection, ...] = ()
     description: str = ""
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.items)

@@ -6,6 +6,10 @@ from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
 
 
+MOST_WIDE = 9
+"""Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
+
+
 def draw(figure: Figure, *, key: str, alt: str) -> None:
     """Draw a figure as wide as its place.
 
@@ -14,4 +18,6 @@ def draw(figure: Figure, *, key: str, alt: str) -> None:
         key: of the chart.
         alt: what the figure says, for those who cannot see it.
     """
-    st.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)
+    room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
+        if figure.kind == "map" else st.container()  # fmt: skip
+    room.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)

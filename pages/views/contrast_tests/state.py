@@ -1,6 +1,6 @@
 """What the page Contrast tests remembers in its link, and the controls that set it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from core.analysis.comparisons import DIRECTIONAL, families
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
 from pages.views.common.runs import Signature, scores, store, stored_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.text import counted
@@ -92,14 +93,18 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
         family = state.choose(
             st.container(width=280), "test", "Test", list(families(view(files, scope))), help="What breaks the meaning."
         )
-        evaluator = choose_evaluator(state, table.evaluators)
+        evaluator = choose_evaluator(state, table)
     return family, evaluator
 
 
-def choose_evaluator(state: PageState, names: Sequence[str]) -> str:
-    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it."""
+def choose_evaluator(state: PageState, table: ScoreTable) -> str:
+    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it.
+
+    Those that never see the image come last: they are there to be held against.
+    """
+    names = sorted(table.evaluators, key=lambda name: name in table.blind)
     return state.choose(
-        st.container(width=280), "of", "Evaluator", list(names),
+        st.container(width=280), "of", "Evaluator", names,
         help="Whose scores, orders, maps and worst failures are shown.",
     )  # fmt: skip
 

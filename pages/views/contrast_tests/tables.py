@@ -45,7 +45,7 @@ def _draw(
     for question in there:
         own = chosen
         if question in picked:
-            name = choose_evaluator(state, table.evaluators) if question is picked[0] else state.get("of")
+            name = choose_evaluator(state, table) if question is picked[0] else state.get("of")
             own = replace(chosen, evaluators=(name if name in table.evaluators else table.evaluators[0],))
         draw_question(files, scope, own, options, question.id)
     missing = [each for each in asked if lacking[each.id]]

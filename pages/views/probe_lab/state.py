@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.corpora import registry as corpora
 from core.corpora import taxonomy
-from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Origin
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
@@ -17,7 +17,7 @@ from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
-from core.settings import ROOT, data_dir
+from core.settings import data_dir
 from core.store.manifest import list_runs
 from pages.views.common.shelf import Shelf
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
@@ -62,27 +62,32 @@ def shared() -> Shared:
 
 
 @st.cache_data(show_spinner=False, ttl=30)
-def corpus_roots() -> dict[str, Path | None]:
-    """Corpora that can be read here with their folders, the demo first; None for one that ships.
+def corpus_origins() -> dict[str, Origin]:
+    """Corpora that can be read here by their names, and how, the demo first.
 
-    A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it.
+    A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it, the newest first.
     """
-    found: dict[str, Path | None] = {}
-    for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo"):
-        if not loader.needs_root:
-            found[loader.name] = None
-            continue
-        told = (run.manifest["corpus"] for run in list_runs())
-        roots = [ROOT / str(each["root"]) for each in told if each.get("name") == loader.name and each.get("root")]
-        here = [root for root in (data_dir() / "corpora" / loader.name, *roots) if root.is_dir()]
-        if here:
-            found[loader.name] = here[0]
+    known = {loader.name: loader for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo")}
+    found = {name: Origin(name) for name, loader in known.items() if not loader.needs_root}
+    for name in known.keys() - found.keys():
+        if (folder := data_dir() / "corpora" / name).is_dir():
+            found[name] = Origin(name, folder)
+    for run in reversed(list_runs()):
+        told = run.manifest["corpus"]
+        name, origin = str(told.get("name")), corpora.origin_of(told)
+        if name not in found and origin and origin.loader in known and origin.root and origin.root.is_dir():
+            found[name] = origin
     return found
+
+
+def corpus_roots() -> dict[str, Path | None]:
+    """Folders of the corpora that can be read here; None for one that ships."""
+    return {name: origin.root for name, origin in corpus_origins().items()}
 
 
 def corpus_names() -> tuple[str, ...]:
     """Corpora that can be read here, the demo first."""
-    return tuple(corpus_roots())
+    return tuple(corpus_origins())
 
 
 def load_corpus(name: str) -> Corpus:
@@ -91,12 +96,13 @@ def load_corpus(name: str) -> Corpus:
     Raises:
         InvariscopeError: if it cannot be read.
     """
-    return _load_corpus(name, corpus_roots().get(name))
+    origin = corpus_origins().get(name) or Origin(name)
+    return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
 
 
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
-def _load_corpus(name: str, root: Path | None) -> Corpus:
-    return corpora.catalogue().get(name).load(root)
+def _load_corpus(loader: str, root: Path | None, options: tuple[tuple[str, str], ...]) -> Corpus:
+    return corpora.load_again(Origin(loader, root, dict(options)))
 
 
 @st.cache_data(show_spinner=False, max_entries=256)

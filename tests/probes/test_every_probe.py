@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.corpora.rivals import PROTOTYPE_ROLES, WRONG_PICTURE
 from core.corpora.schema import CATEGORIES, Box, Item, Mask
 from core.errors import ProbeRejected
 from core.probes.base import IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
@@ -42,7 +43,7 @@ def scenes() -> list[Scene]:
         usual,
         Scene(replace(person.item, label="person", category="person"), person.pixels),
         paint(name="crowded", others=(neighbour(Box(0, 0, 60, 50)), neighbour(Box(90, 10, 60, 30), masked=False))),
-        with_rivals(paint(name="rivalled"), folder()),
+        with_rivals(paint(name="rivalled"), folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE)),
         paint(name="corner", centre=(0, 0), radii=(30, 20)),
         paint(name="boxed", masked=False),
         paint(name="bare", masked=False, boxed=False),
@@ -130,7 +131,7 @@ def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe
 
 @every_image_probe
 def test_an_image_probe_does_not_read_label_category_or_captions(probe: Probe) -> None:
-    scene = with_rivals(paint(), folder())
+    scene = with_rivals(paint(), folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
     renamed = replace(scene.item, label="dog", category=CATEGORIES[1], captions={})
     first, second = attempt(probe, scene), attempt(probe, Scene(renamed, scene.pixels))
     assert isinstance(first, Variant)

@@ -76,7 +76,10 @@ class BlindLength(Evaluator):
     def see(self, image: np.ndarray, caption: str, *, object_mask: "Mask | None" = None) -> Sight:
         """Say what decides."""
         characters = float(len(caption.strip()))
-        return Sight((("not read", image),), None, caption, evidence=(("characters", characters),), notes=(UNSEEN,))
+        return Sight(
+            (("not read", image),), None, caption, object_inside=self.object_inside(object_mask),
+            evidence=(("characters", characters),), notes=(UNSEEN,),
+        )  # fmt: skip
 
 
 @evaluator(
@@ -150,5 +153,6 @@ class BlindTypicality(DualEncoder):
         """Say that the image is not read, and what of the caption is."""
         reading = self._texts.tower.read(caption)
         return Sight(
-            (("not read", image),), None, caption, truncated=reading.truncated, tokens=reading.tokens, notes=(UNSEEN,)
-        )
+            (("not read", image),), None, caption, truncated=reading.truncated, tokens=reading.tokens,
+            object_inside=self.object_inside(object_mask), notes=(UNSEEN,),
+        )  # fmt: skip

@@ -5,7 +5,6 @@ import streamlit as st
 from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
 
-
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
 

@@ -71,6 +71,9 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_the_two_by_two_tells_the_prototype_from_the_detail": ("C29",),
         "test_selectivity_is_the_share_of_pairs_of_one_item": ("C-selectivity", "C-plane-data", "C-hidden-cells"),
     },
+    "test_sweeps.py": {
+        "test_a_curve_has_a_point_a_strength_and_each_is_the_median_change_of_its_items": ("C-sweep",),
+    },
     "test_sets.py": {
         "test_a_set_is_right_where_every_side_of_it_is_strictly_higher": ("C-sets",),
     },

@@ -42,17 +42,17 @@ def items(*, sets: int = SETS, alone: bool = False) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def answered(folder: Path) -> tuple[pd.DataFrame, str]:
+def answered(folder: Path, id_: str) -> tuple[pd.DataFrame, str]:
     with Store.open(folder) as store:
         table = read_table(store)
-        question = next(each for each in catalogue(table) if each.id == "C-sets")
+        question = next(each for each in catalogue(table) if each.id == id_)
         lacking = question.needs(table)
         return (pd.DataFrame() if lacking else question.compute(table.view(), Options())), lacking
 
 
 def test_a_set_is_right_where_every_side_of_it_is_strictly_higher(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", rows(), items=items())
-    frame = answered(folder)[0].set_index("label")
+    frame = answered(folder, "C-sets")[0].set_index("label")
     stored = raw(folder)
     wide = stored.pivot_table(index="item", columns="probe", values="score", aggfunc="first")
     sets = wide.index.str.slice(1).astype(int) // 2
@@ -77,11 +77,11 @@ def test_a_set_is_right_where_every_side_of_it_is_strictly_higher(tmp_path: Path
 
 
 def test_pictures_with_one_comparison_each_are_no_sets(tmp_path: Path) -> None:
-    _, lacking = answered(write_run(tmp_path / "r", rows(), items=items(alone=True)))
+    _, lacking = answered(write_run(tmp_path / "r", rows(), items=items(alone=True)), "C-sets")
     assert lacking == "no two comparisons here share a picture or an example"
 
 
 def test_a_run_without_given_pairs_says_how_to_make_one(tmp_path: Path) -> None:
     own = [row for row in rows() if row["probe"] == "identity"]
-    _, lacking = answered(write_run(tmp_path / "r", own, items=items()))
+    _, lacking = answered(write_run(tmp_path / "r", own, items=items()), "C-sets")
     assert "no run holds a directional probe" in lacking

@@ -24,6 +24,7 @@ from core.analysis.questions import (
     sets,
     sides,
     space,
+    sweeps,
     unasked,
     words,
 )
@@ -34,7 +35,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    directional, sides, levels, sets, prototypes, elsewhere, selective, flips,
+    directional, sides, levels, sweeps, sets, prototypes, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

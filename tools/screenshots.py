@@ -41,6 +41,13 @@ TALLEST = 2600
 LARGEST = 380_000
 """Size in bytes that a picture may have."""
 
+QUIET = """() => {
+  const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
+  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
+  return !running && performance.now() - window.quietSince > 800;
+}"""
+"""Whether no script has run for a while: one that ends may call for the next."""
+
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -118,7 +125,7 @@ def _photograph(browser: Browser, address: str, width: int, scheme: str) -> byte
 
 def _settle(page: Page) -> None:
     page.wait_for_selector("h1", timeout=120_000)
-    page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState !== 'running'", timeout=120_000)
+    page.wait_for_function(QUIET, timeout=120_000)
     page.wait_for_function("!document.querySelector('[data-stale=true], [data-testid=stSkeleton]')", timeout=120_000)
     page.wait_for_function("[...document.images].every(image => image.complete)", timeout=120_000)
 

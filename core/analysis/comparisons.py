@@ -8,7 +8,6 @@ comparison is of come from what the probes say of themselves.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -18,7 +17,7 @@ from core.analysis.effects import corpora, with_holm
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis, Expectation
-from core.probes.registry import catalogue
+from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, Side, compare
 
@@ -96,17 +95,11 @@ def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = N
 def of_expectation(table: ScoreTable, expectation: str) -> dict[str, tuple[str, ...]]:
     """Family -> its probes of one expectation, controls and further readings aside; ordered by axis, then by name."""
     rows = table.probes[(table.probes["expectation"] == expectation) & ~table.probes["control"]]
-    rows = rows[~rows.index.isin(_further())]
+    rows = rows[~rows.index.isin(further_readings())]
     found = {str(name): tuple(map(str, own.index)) for name, own in rows.groupby("family")}
     order = [each.value for each in Axis]
     place = {name: order.index(axis) if (axis := table.axis_of(name)) in order else len(order) for name in found}
     return dict(sorted(found.items(), key=lambda each: (place[each[0]], each[0])))
-
-
-@cache
-def _further() -> frozenset[str]:
-    """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline."""
-    return frozenset(probe.name for probe in catalogue() if getattr(probe, "selector", ""))
 
 
 def axes(table: ScoreTable, expectation: str = DIRECTIONAL) -> tuple[str, ...]:

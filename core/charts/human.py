@@ -1,4 +1,4 @@
-"""Figures of a study: outcomes by majority, and the contrasts with and without what people refused."""
+"""Figures of a study: outcomes by majority, contrasts without what people refused, people beside evaluators."""
 
 import pandas as pd
 
@@ -6,6 +6,7 @@ from core.charts.spec import Figure, Style
 from core.charts.style import NEUTRAL, PALETTE
 
 ALL_PAIRS = "all pairs"
+PEOPLE = "people"
 _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
 
 
@@ -39,6 +40,28 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
     styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
     return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles)
+
+
+def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
+    """In how many comparisons the right side wins, a line a family: under people (a diamond) and every evaluator.
+
+    Args:
+        people: of ``people_rows``; where a preference was not asked, the right side wins by the higher mean rating.
+        evaluators: of ``evaluator_rows``.
+    """
+    named = "prefer" if people["prefer"].notna().any() else "higher"
+    bounds = {"value": people[named], "low": people[f"{named}_low"], "high": people[f"{named}_high"]}
+    parts = [pd.DataFrame({"label": people["family"], "series": PEOPLE, "n": people["n"], **bounds})]
+    for name, own in evaluators.groupby("evaluator", sort=True):
+        bounds = {"value": 100 - own["failure"], "low": 100 - own["failure_high"], "high": 100 - own["failure_low"]}
+        parts.append(pd.DataFrame({"label": own["family"], "series": str(name), "n": own["n"], **bounds}))
+    frame = pd.concat(parts, ignore_index=True).assign(panel="")
+    hover = [
+        f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
+        f"({_interval(row['low'], row['high'])})\nn = {row['n']} comparisons" for row in frame.to_dict("records")
+    ]  # fmt: skip
+    return Figure("", "", "", frame.assign(hover=hover), "right one wins", unit=" %", span=(0, 102),
+                  styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
 
 
 def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:

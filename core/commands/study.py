@@ -49,15 +49,22 @@ def create(
     per_item: Annotated[int, typer.Option(help="Annotators an item.")] = 3,
     attention: Annotated[float, typer.Option(help="Share of items with a known answer, 0 to 0.5.")] = 0.05,
     family: Annotated[list[str] | None, typer.Option(help="Draw from these families instead of the paper's.")] = None,
+    directional: Annotated[
+        list[str] | None, typer.Option(help="Draw comparisons of a right and a wrong side from these families too.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample, the sides and the orders.")] = 2025,
 ) -> None:
-    """Create a study. The strata are those of paper A, scaled to the total."""
+    """Create a study. The strata are those of paper A, scaled to the total; families of your choice count alike.
+
+    A family of --directional breaks the meaning on purpose: people compare a right and a wrong side and are never
+    told which is which.
+    """
     from core.human.creation import create_study
     from core.human.precision import planned_precision
     from core.human.sampling import PAPER_STRATA, family_strata
     from core.store.store import default_store
 
-    strata = family_strata(family) if family else PAPER_STRATA
+    strata = family_strata(family or (), directional or ()) if family or directional else PAPER_STRATA
     with default_store() as store:
         study = create_study(
             store, run, study_id=name, title=title or name, kind=kind, total=total, per_item=per_item,
@@ -136,6 +143,37 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
         table(
             tuple(pairs.columns), [tuple(map(_told, row)) for row in pairs.itertuples(index=False)], title="\nκ by pair"
         )
+
+
+@app.command(epilog=exit_codes(), short_help="Do people prefer the right one, and the evaluators on the same pairs?")
+def comparisons(name: _Name, as_json: _Json = False) -> None:
+    """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
+    from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+    from core.human.votes import vote_table
+    from core.store.store import default_store
+
+    study = _find(name)
+    judged, short = judged_comparisons(vote_table(study), study.definition.asked)
+    people = people_rows(judged)
+    with default_store() as store:
+        evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
+    if as_json:
+        print_json({"people": people.to_dict("records"), "evaluators": evaluators.to_dict("records"), "short": short})
+        return
+    if not any(item.directional for item in study.definition.items):
+        note(f"study {name!r} asks about no comparison; one that does takes: study create NAME --directional FAMILY")
+        return
+    if short:
+        note(f"comparisons with fewer than two votes on a side, left out: {short}")
+    for frame, title in ((people, "people"), (evaluators, "\nevaluators on the same comparisons")):
+        told = frame.dropna(axis=1, how="all")
+        if len(told):
+            rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
+            table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
+    if people.empty:
+        note("both sides of no comparison have two votes yet")
+    elif evaluators.empty:
+        note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
 
 
 _COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")

@@ -8,11 +8,16 @@ from typing import Any
 
 from core.errors import InvalidInput, StoreError
 from core.human.kinds import Kind, kind_of
+from core.probes.base import ENGLISH, IDENTITY, Expectation
 from core.seeds import stream
 
 DEFINITION = "study.json"
 SCHEMA_VERSION = 1
 ORIGINAL, VARIANT = "original", "variant"
+"""Versions of an item; of a comparison the original is the right side, the variant the wrong one."""
+
+ATTENTION = "attention"
+"""Stratum of the items with a known answer."""
 
 _STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
@@ -33,9 +38,13 @@ class StudyItem:
         variant_caption: caption of the variant; the same where the image is edited.
         axis: of the probe.
         family: of the probe.
-        stratum: which part of the sample it was drawn for; ``attention`` for an item with a known answer.
+        stratum: which part of the sample it was drawn for; ATTENTION for an item with a known answer.
         shows: ``pair``, or the one version that a study of single images shows.
         pixels_sha256: hash of the item's image in the run, or None.
+        expectation: what the probe claims of the score, as in the scores.
+        language: of the captions, as in the scores.
+        rank: which of the item's captions in that language, from 0.
+        source: what several items share (a cut-out, else the image); None: nothing is known to be shared.
     """
 
     id: str
@@ -52,11 +61,23 @@ class StudyItem:
     stratum: str
     shows: str = "pair"
     pixels_sha256: str | None = None
+    expectation: str = Expectation.INVARIANT.value
+    language: str = ENGLISH
+    rank: int = 0
+    source: str | None = None
 
     @property
     def attention(self) -> bool:
-        """Whether the right answer is known: the variant's caption names what the picture does not show."""
-        return self.stratum == "attention"
+        """Whether the right answer is known: the variant's caption names what the picture does not show.
+
+        No probe made such an item, so that no drawn pair can be taken for one, whatever its family is called.
+        """
+        return self.stratum == ATTENTION and self.probe == IDENTITY
+
+    @property
+    def directional(self) -> bool:
+        """Whether it is a comparison: the original is its right side, the variant its wrong one."""
+        return self.expectation == Expectation.DIRECTIONAL.value and not self.attention
 
     def caption(self, version: str) -> str:
         """Caption of ``original`` or ``variant``."""

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from core import settings
 from core.corpora import registry as corpora
 from core.corpora.images import encode_png, read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
+from core.probes.base import IDENTITY
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench
 
@@ -22,7 +25,7 @@ class Pictures:
     """PNG files of one item, at the size of the run and at equal scale.
 
     Args:
-        original: the unedited image.
+        original: the image of the baseline: the unedited one, or the variant of the probe that is the baseline.
         variant: the edited one; the same where the caption is edited.
     """
 
@@ -70,17 +73,29 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
         image = read_item(found)
         if item.pixels_sha256 is not None and image.pixels_sha256 != item.pixels_sha256:
             raise InvalidInput(f"the image of {item.item} in corpus {item.corpus!r} is not that of the run any more")
-        original = encode_png(image.pixels)
         if item.edits == "caption":
-            return Pictures(original, original)
-        made = Workbench(found, image.pixels, seed=definition.run_seed).make(catalogue().get(item.probe))
-        if isinstance(made, ProbeRejected) or made.pixels is None:
-            raise InvalidInput(f"{item.probe} cannot be applied to {item.item} any more: {made}")
-        return Pictures(original, encode_png(made.pixels))
+            own = encode_png(image.pixels)
+            return Pictures(own, own)
+        bench = Workbench(found, image.pixels, seed=definition.run_seed)
+        return Pictures(*(encode_png(_pixels(bench, item, probe)) for probe in (item.baseline, item.probe)))
     except NotAvailable:
         raise
     except (InvariscopeError, OSError) as error:
         raise NotAvailable(f"the pictures of study {definition.id!r} cannot be made: {error}") from error
+
+
+def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
+    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3].
+
+    Raises:
+        InvariscopeError: if the probe is not here, or cannot be applied any more.
+    """
+    if name == IDENTITY:
+        return bench.pixels
+    made = bench.make(catalogue().get(name))
+    if isinstance(made, ProbeRejected) or made.pixels is None:
+        raise InvalidInput(f"{name} cannot be applied to {item.item} any more: {made}")
+    return made.pixels
 
 
 def make_example(definition: Definition, corpus: str, item: str, *, load: Load = load_corpus) -> bytes:

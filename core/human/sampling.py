@@ -1,5 +1,8 @@
 """Which items a study asks about: stratified, seeded, from any run; what is short is told and not filled.
 
+A stratum holds pairs of which people should find both versions equally good, or comparisons of a right side (the
+original) and a wrong one (the variant). Nothing that annotators see says which it is, and which side is right.
+
 Source: PROTOCOL section 6 (paper A, A.11; paper E, 5.2).
 """
 
@@ -11,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InvalidInput
-from core.human.definition import ORIGINAL, VARIANT, Example, StudyItem
+from core.human.definition import ATTENTION, ORIGINAL, VARIANT, Example, StudyItem
 from core.human.kinds import Kind
-from core.probes.base import IDENTITY
+from core.probes.base import ENGLISH, IDENTITY, Expectation
+from core.probes.registry import further_readings
 from core.probes.words.captions import base_caption
 from core.probes.words.grammar import noun_group
 from core.seeds import stream
@@ -21,6 +25,8 @@ from core.store.store import Store
 
 TOTAL = 480
 """Paired items of the paper's study."""
+
+INVARIANT, DIRECTIONAL = Expectation.INVARIANT.value, Expectation.DIRECTIONAL.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +36,18 @@ class Stratum:
     Args:
         name: for tables.
         weight: its part of the total: 80 of 480.
-        probes: regular expression that a probe's whole name matches.
+        probes: regular expression that a probe's whole name matches; empty: all of the family.
         bins: ``smallest`` or ``largest``: only items of that coverage bin, or None.
+        family: of the probes, where no expression names them.
+        expectation: of the probes: INVARIANT, or DIRECTIONAL for comparisons.
     """
 
     name: str
     weight: int
     probes: str
     bins: str | None = None
+    family: str = ""
+    expectation: str = INVARIANT
 
 
 PAPER_STRATA = (
@@ -54,15 +64,24 @@ PAPER_STRATA = (
 """Section 6: spatial 160, control 160, societal 160."""
 
 
-def family_strata(families: Sequence[str]) -> tuple[Stratum, ...]:
+def family_strata(families: Sequence[str] = (), directional: Sequence[str] = ()) -> tuple[Stratum, ...]:
     """Strata of equal weight, one a family.
+
+    Args:
+        families: whose edits should not matter.
+        directional: whose edits break the meaning: comparisons of a right and a wrong side.
 
     Raises:
         InvalidInput: if none is given.
     """
-    if not families:
+    if not families and not directional:
         raise InvalidInput("no family is chosen to sample from; choose one or more")
-    return tuple(Stratum(name, 1, "", None) for name in dict.fromkeys(families))
+    plain = [Stratum(name, 1, "", family=name) for name in dict.fromkeys(families)]
+    broken = [
+        Stratum(f"{name}, {DIRECTIONAL}", 1, "", family=name, expectation=DIRECTIONAL)
+        for name in dict.fromkeys(directional)
+    ]
+    return (*plain, *broken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +130,38 @@ def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_S
 
 
 def candidates(store: Store, run: str) -> pd.DataFrame:
-    """Pairs of a run that a study could ask about: one row an (item, probe).
+    """Pairs of a run that a study could ask about: one row an (item, probe), ``expectation`` tells which kind.
 
-    Directional probes and controls other than blur stay out: nobody doubts that a blurred photograph still shows
-    the object, and that is what the control is for.
+    Controls other than blur stay out: nobody doubts that a blurred photograph still shows the object, and that is
+    what the control is for. So do further readings of a directional edit, which are no headline, and probes both of
+    whose sides are true, of which there is nothing to find out. A study is in one language, English where the run
+    holds it; an item that was audited with several captions is asked about with the template, else with the first.
     """
     rows = store.query(
         """
         select s.corpus, s.item, s.probe, min(s.baseline) as baseline, s.subject, s.axis, s.family, s.coverage_bin,
                s.caption as variant_caption, arg_min(s.baseline_caption, s.baseline) as original_caption,
-               s.label, s.category, max(i.pixels_sha256) as pixels_sha256
+               s.label, s.category, max(i.pixels_sha256) as pixels_sha256,
+               coalesce(s.expectation, $invariant) as expectation, s.language, s.rank,
+               max(coalesce(i.item_group, i.pixels_sha256)) as source
         from shifts s left join items i on i.run = s.run and i.corpus = s.corpus and i.item = s.item
         where s.run = $run and s.baseline_caption is not null and s.axis <> 'null'
               and (not s.control or s.family = 'blur')
-        group by all order by s.corpus, s.item, s.probe, s.subject
+              and (coalesce(s.expectation, $invariant) = $invariant
+                   or (s.expectation = $directional and not list_contains($further, s.probe)))
+        group by all
+        order by s.corpus, s.item, s.probe, s.subject, s.rank desc
         """,
-        {"run": run},
+        {"run": run, "invariant": INVARIANT, "directional": DIRECTIONAL, "further": sorted(further_readings())},
     )
-    return rows.drop_duplicates(["corpus", "item", "probe"], keep="last").reset_index(drop=True)
+    spoken = min(rows["language"].unique(), key=lambda each: (each != ENGLISH, each), default=ENGLISH)
+    one = rows[rows["language"] == spoken]
+    return one.drop_duplicates(["corpus", "item", "probe"], keep="last").reset_index(drop=True)
+
+
+def families_of(pairs: pd.DataFrame, expectation: str) -> list[str]:
+    """Families that :func:`candidates` holds pairs of, sorted: INVARIANT or DIRECTIONAL ones."""
+    return sorted(map(str, pairs.loc[pairs["expectation"] == expectation, "family"].unique()))
 
 
 def draw_sample(
@@ -169,19 +202,27 @@ def draw_sample(
         drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
         table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
     if not drawn:
-        raise InvalidInput(f"run {run!r} holds nothing for the chosen strata; choose other families")
+        raise InvalidInput(f"run {run!r} holds nothing for the chosen strata; {_held(pairs)}")
     shown = [each for item in drawn for each in _versions(item, kind)]
     whole = _labelled(pairs)
     wrong = _WrongLabels(whole, present or {})
-    checks = _attention(whole, wrong, kind, len(shown), attention_rate, seed)
+    compared = [item for item in drawn if item.directional]
+    checks = _attention(whole, wrong, kind, compared, wanted=round(len(shown) * max(attention_rate, 0.1)), seed=seed)
     ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
     numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
-    return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, seed))
+    return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, compared, seed))
+
+
+def _held(pairs: pd.DataFrame) -> str:
+    """Say which families could be chosen."""
+    named = {kind: ", ".join(families_of(pairs, kind)) or "none" for kind in (INVARIANT, DIRECTIONAL)}
+    return f"its invariant families: {named[INVARIANT]}; its directional ones: {named[DIRECTIONAL]}"
 
 
 def _of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
+    pairs = pairs[pairs["expectation"] == stratum.expectation]
     if not stratum.probes:
-        return pairs[pairs["family"] == stratum.name]
+        return pairs[pairs["family"] == stratum.family]
     rows = pairs[[re.fullmatch(stratum.probes, str(name)) is not None for name in pairs["probe"]]]
     if stratum.bins is None or rows.empty:
         return rows
@@ -200,10 +241,11 @@ def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: s
 def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
     names = ("corpus", "item", "probe", "baseline", "subject", "axis", "family", "original_caption", "variant_caption")
     edits = "image" if row["original_caption"] == row["variant_caption"] else "caption"
-    digest = row["pixels_sha256"]
+    digest, source = row["pixels_sha256"], row["source"]
     return StudyItem(
         id="", edits=edits, stratum=stratum, pixels_sha256=digest if isinstance(digest, str) else None,
-        **{name: str(row[name]) for name in names},
+        expectation=str(row["expectation"]), language=str(row["language"]), rank=int(str(row["rank"])),
+        source=source if isinstance(source, str) else None, **{name: str(row[name]) for name in names},
     )  # fmt: skip
 
 
@@ -229,33 +271,58 @@ class _WrongLabels:
 
 
 def _attention(
-    whole: pd.DataFrame, wrong: _WrongLabels, kind: Kind, shown: int, rate: float, seed: int
+    whole: pd.DataFrame, wrong: _WrongLabels, kind: Kind, compared: Sequence[StudyItem], *, wanted: int, seed: int
 ) -> list[StudyItem]:
-    """Items whose variant's caption names an object that the picture does not show."""
-    rng = stream(seed, "attention")
-    wanted = min(max(round(shown * max(rate, 0.1)), 5), len(whole))
+    """Items whose variant's caption names an object that the picture does not show.
+
+    No comparison that people are asked about is met again as one: pictures of comparisons come last, and under them
+    no caption that is a side of theirs.
+    """
+    rng = stream(seed, ATTENTION)
+    mixed = whole.iloc[rng.permutation(len(whole))]
+    asked, taken = _pictured(mixed, compared), _sides(compared)
+    ordered = mixed.iloc[np.argsort(asked, kind="stable")]
+    if kind.sides == 2:
+        named = zip(ordered["item"], ordered["label"], strict=True)
+        ordered = ordered[[(str(item), base_caption(str(label))) not in taken for item, label in named]]
     found = []
-    for index in rng.permutation(len(whole))[:wanted]:
-        row = whole.iloc[int(index)]
+    for _, row in ordered.head(max(wanted, 5)).iterrows():
         label = wrong.draw(row, rng)
-        if label is None:
+        if label is None or (row["item"], base_caption(label)) in taken:
             continue
         digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
         found.append(
             StudyItem(
                 id="", corpus=str(row["corpus"]), item=str(row["item"]), probe=IDENTITY, baseline=IDENTITY,
                 subject="template", edits="caption", original_caption=base_caption(str(row["label"])),
-                variant_caption=base_caption(label), axis="attention", family="attention", stratum="attention",
+                variant_caption=base_caption(label), axis=ATTENTION, family=ATTENTION, stratum=ATTENTION,
                 shows="pair" if kind.sides == 2 else VARIANT, pixels_sha256=digest,
             )
         )  # fmt: skip
     return found
 
 
-def _examples(whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, seed: int) -> tuple[Example, ...]:
-    """A right, a half right and a wrong caption, each under a picture of its own where there are enough."""
-    spare = whole[~whole["item"].isin(used)]
-    chosen = spare if len(spare) >= 3 else whole
+def _pictured(whole: pd.DataFrame, items: Sequence[StudyItem]) -> np.ndarray:
+    """Which rows are of an item of these, or of the same picture, bool [rows]."""
+    pictures = {each.pixels_sha256 for each in items} - {None}
+    return np.asarray(whole["item"].isin({each.item for each in items}) | whole["pixels_sha256"].isin(pictures))
+
+
+def _sides(items: Sequence[StudyItem]) -> set[tuple[str, str]]:
+    """(item, caption) of every side."""
+    return {(each.item, each.caption(version)) for each in items for version in (ORIGINAL, VARIANT)}
+
+
+def _examples(
+    whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
+) -> tuple[Example, ...]:
+    """A right, a half right and a wrong caption, each under a picture of its own where there are enough.
+
+    None is under a picture of a comparison, whose right answer it would tell; where no other is left there is none.
+    """
+    told = whole[~_pictured(whole, compared)]
+    spare = told[~told["item"].isin(used)]
+    chosen = spare if len(spare) >= 3 else told
     chosen = chosen.iloc[stream(seed, "examples").permutation(len(chosen))[:3]]
     values = (kind.lowest + len(kind.scale) - 1, kind.lowest + 1, kind.lowest)
     found = []

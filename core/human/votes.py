@@ -11,12 +11,12 @@ from core.human.ledger import Entry, Ledger
 from core.human.studies import Study
 
 COLUMNS = (
-    "study", "annotator", "id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum",
-    "attention", "shows", "left", "original", "variant", "preferred", "seconds", "finished", "corrections", "skipped",
-    "comment", "withdrawn",
+    "study", "annotator", "id", "corpus", "item", "probe", "baseline", "subject", "language", "rank", "axis", "family",
+    "directional", "source", "stratum", "attention", "shows", "left", "original", "variant", "preferred", "seconds",
+    "finished", "corrections", "skipped", "comment", "withdrawn",
 )  # fmt: skip
 """``original`` and ``variant`` hold the answer about that version on the study's scale, NaN where it was not shown;
-``preferred`` is ``original``, ``variant``, ``tie`` or None."""
+``preferred`` is ``original``, ``variant``, ``tie`` or None. Of a directional item the original is the right side."""
 
 
 def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) -> pd.DataFrame:
@@ -34,7 +34,8 @@ def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) 
     rows = list(_rows(study.id, ledger, withdrawn=withdrawn, skipped=skipped))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     numbers = dict.fromkeys(("original", "variant", "seconds", "finished"), "float64")
-    return table.astype({**numbers, "attention": bool, "withdrawn": bool, "corrections": "int64"})
+    flags = dict.fromkeys(("attention", "withdrawn", "directional"), bool)
+    return table.astype({**numbers, **flags, "corrections": "int64", "rank": "int64"})
 
 
 def resolve(item: StudyItem, left: str, answers: dict[str, Any]) -> dict[str, Any]:
@@ -66,10 +67,15 @@ def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iter
             yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}
 
 
+_ABOUT = (
+    "id", "corpus", "item", "probe", "baseline", "subject", "language", "rank", "axis", "family", "directional",
+    "source", "stratum", "attention", "shows",
+)  # fmt: skip
+
+
 def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
     item = ledger.by_id[item_id]
-    names = ("id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum", "attention", "shows")
-    about = {name: getattr(item, name) for name in names}
+    about = {name: getattr(item, name) for name in _ABOUT}
     answers = {} if entry.skipped is not None else entry.answers
     return {
         **about,

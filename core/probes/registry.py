@@ -37,6 +37,12 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
     return tuple(probe for probe in known if probe.name in wanted)
 
 
+@cache
+def further_readings() -> frozenset[str]:
+    """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline."""
+    return frozenset(probe.name for probe in catalogue() if probe.selector)
+
+
 def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
     """Return the probes with those that they are compared with, in catalogue order.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.geometry import LEVELS, geometry
+from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
@@ -50,7 +51,27 @@ _PEOPLE = {
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("turned", "Direction", kind="text"),
     ), "Only pairs that people judged. 95 % BCa intervals over items."),
+    "S-human-comparisons": ("Do people prefer the right side?", (
+        _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
+        Column("prefer", "Prefer the right one % [95 % CI]", digits=1, low="prefer_low", high="prefer_high"),
+        Column("against", "the wrong one %", digits=1), Column("tied", "neither %", digits=1),
+        Column("undecided", "no majority %", digits=1),
+        Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
+        Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"), Column("gap", "Δ", signed=True),
+        Column("note", "Remark", kind="text"),
+    ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
+       "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. Wilson intervals over "
+       "comparisons, those of one source together."),
+    "S-human-failures": ("How often do the evaluators fail where people were asked?", (
+        _STUDY, _FAMILY, Column("evaluator", "Evaluator", kind="text"), Column("n", "n comparisons", digits=0),
+        Column("n_missing", "No score", digits=0),
+        Column("failure", "Failures % [95 % CI]", digits=1, low="failure_low", high="failure_high"),
+        Column("ties", "Ties %", digits=1), Column("note", "Remark", kind="text"),
+    ), "The wrong side scores at least as high, on exactly the comparisons of the table before; ties are among the "
+       "failures. Wilson intervals as there."),
 }  # fmt: skip
+
+_PAPERS = {"S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
 
 
 @dataclass(slots=True)
@@ -107,7 +128,7 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
             whole = pd.concat(frames[name], ignore_index=True)
             found.tables.append(Table(name, title, note, whole, columns))
         else:
-            found.missing.append(Missing(name, "A.11", said[name]))
+            found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
 
 
 def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -115,6 +136,7 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     kind, nothing = study.definition.asked, pd.DataFrame()
     rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
     yield "S-human-agreement", rows, ""
+    yield from _of_comparisons(study, votes, table)
     if kind is not ACCEPTABILITY:
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
         yield from ((name, nothing, reason) for name in ("S-human-outcomes", "S-human-scores"))
@@ -132,6 +154,13 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
         return
     turned = ["turned" if each else "same" for each in again["flips"]]
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
+
+
+def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    judged = in_scope(judged_comparisons(votes, study.definition.asked)[0], table)
+    reason = "" if len(judged) else f"study {study.id} has no comparison of this scope with two votes on both sides"
+    yield "S-human-comparisons", people_rows(judged), reason
+    yield "S-human-failures", evaluator_rows(judged, [table]), reason
 
 
 def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
@@ -224,6 +253,7 @@ PARTS = (
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
+    Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
     Part("human_validation", "agreement", ("S-human-agreement",)),
     Part("human_validation", "scores", ("S-human-scores",)),
     Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),

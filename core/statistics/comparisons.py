@@ -123,8 +123,9 @@ def compare(
     width = high - low
     tau, distance = NEAR * width, r - w
     groups = None if len(np.unique(source)) == len(source) else source
-    failure, ties, near, beaten, detection = (
-        share(found, groups=groups) for found in (w >= r, w == r, (np.abs(distance) < tau) | (w == r), w > r, w < r)
+    failure, ties = failures(r, w, groups=groups)
+    near, beaten, detection = (
+        share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
     names, rank = np.unique(item, return_inverse=True)
     first = np.unique(rank, return_index=True)[1]
@@ -140,6 +141,16 @@ def compare(
         t, t_p, len(r), len(names),
         verdict(failure, beaten, sources=len(np.unique(source))),
     )  # fmt: skip
+
+
+def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None = None) -> tuple[Interval, Interval]:
+    """Share with wrong ≥ right [1] and, among them, share with wrong = right, each with Wilson's interval.
+
+    Args:
+        right, wrong: scores without NaN, shape [n].
+        groups: source of each comparison, shape [n]; None: each is of a source of its own.
+    """
+    return share(wrong >= right, groups=groups), share(wrong == right, groups=groups)
 
 
 def verdict(failure: Interval, beaten: Interval, *, sources: int) -> str:

@@ -182,6 +182,18 @@ def _reanalysis(marks: Sequence[Mark]) -> Figure:
     return human.reanalysis_dots(pd.concat(both, ignore_index=True))
 
 
+def _comparison(marks: Sequence[Mark]) -> Figure:
+    people = _table(marks, lambda each: {
+        "family": each.label, "n": 40, "prefer": each.value, "prefer_low": each.low, "prefer_high": each.high,
+        "higher": NONE, "higher_low": NONE, "higher_high": NONE,
+    }, _LIKE)  # fmt: skip
+    evaluators = _table(marks, lambda each: {
+        "family": each.label, "evaluator": "one", "n": 30, "failure": each.value, "failure_low": each.low,
+        "failure_high": each.high,
+    }, _LIKE)  # fmt: skip
+    return human.comparison_dots(people, evaluators)
+
+
 def _lab(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, lambda each: {
         "probe": each.label, "caption": "x", "score": 0.5, "baseline_score": 0.4, "delta": 0.1, "percent": each.value,
@@ -219,6 +231,7 @@ MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "differences": _differences, "spearman along": lambda marks: _along(marks, calibration.spearman_along),
     "sensitivity along": lambda marks: _along(marks, calibration.sensitivity_along),
     "before and after": _before_after, "outcomes": _outcomes, "reanalysis": _reanalysis, "lab": _lab,
+    "comparison of people": _comparison,
     "valence": _valence, "training": _training, "a report's dots": _report,
     "a report's free dots": lambda marks: _report(marks, free=True),
     "a report's lines": lambda marks: _report(marks, kind="lines"),

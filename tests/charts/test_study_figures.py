@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from core.charts.human import ALL_PAIRS, outcome_bars, reanalysis_dots
+from core.charts.human import ALL_PAIRS, PEOPLE, comparison_dots, outcome_bars, reanalysis_dots
 from core.charts.interactive import plot
 from core.charts.training import HELD_OUT, LOSS, curves
 
@@ -28,6 +28,20 @@ def test_every_analysis_stands_beside_all_pairs_with_its_own_interval() -> None:
         [2.0, 1.0, 3.0, 40], [2.5, 1.5, 4.0, 30], [1.0, 1.5, 4.0, 20]
     ]  # fmt: skip
     assert figure.styles[ALL_PAIRS].fill == 0
+
+
+def test_people_stand_beside_evaluators_in_how_often_the_right_side_wins() -> None:
+    people = pd.DataFrame({"family": ["foil"], "n": [8], "prefer": [75.0], "prefer_low": [40.0], "prefer_high": [90.0],
+                           "higher": [50.0], "higher_low": [20.0], "higher_high": [80.0]})  # fmt: skip
+    evaluators = pd.DataFrame({"family": ["foil"], "evaluator": ["e"], "n": [7], "failure": [30.0],
+                               "failure_low": [10.0], "failure_high": [60.0]})  # fmt: skip
+    figure = comparison_dots(people, evaluators)
+    marks = figure.frame[["series", "value", "low", "high", "n"]].values.tolist()
+    assert marks == [[PEOPLE, 75.0, 40.0, 90.0, 8], ["e", 70.0, 40.0, 90.0, 7]]
+    rated = comparison_dots(people.assign(prefer=np.nan), evaluators)
+    assert rated.frame.loc[0, ["value", "low", "high"]].tolist() == [50.0, 20.0, 80.0]
+    alone = comparison_dots(people, evaluators.head(0))
+    assert alone.frame["series"].tolist() == [PEOPLE]
 
 
 def test_the_loss_stands_above_what_it_does_to_held_out_captions() -> None:

@@ -7,7 +7,7 @@ from core.commands._shared import Code
 from core.human.studies import Study, studies_dir
 from core.settings import ROOT
 from tests.commands.calling import Invoke
-from tests.human.small_study import finish
+from tests.human.small_study import finish, vote_versions
 
 
 @pytest.fixture
@@ -40,6 +40,37 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     assert "0 votes" in invoke("study", "import", "pilot", tmp_path / "votes.csv").stdout
 
 
+def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluators(invoke: Invoke, data: Path) -> None:
+    made = invoke(
+        "study", "create", "sides", "--run", "demo-scenes", "--kind", "preference", "--total", 8, "--attention", 0,
+        "--per-item", 2, "--directional", "foil", "--directional", "order",
+    )  # fmt: skip
+    assert made.exit_code == Code.OK
+    assert "foil, directional" in made.stdout
+    early = invoke("study", "comparisons", "sides")
+    assert "both sides of no comparison have two votes yet" in early.stderr
+    study = Study(studies_dir() / "sides")
+    for name in study.invite(["", ""]):
+        for item in study.definition.items:
+            if not item.attention:
+                vote_versions(study, name, item.id, original=4, variant=1, preferred="original")
+    told = json.loads(invoke("study", "comparisons", "sides", "--json").stdout)
+    rows = {row["family"]: row for row in told["people"]}
+    assert (rows["all comparisons"]["n"], rows["foil"]["prefer"], rows["order"]["higher"]) == (8, 100, 100)
+    assert (rows["foil"]["mean_right"], rows["foil"]["mean_wrong"]) == (1.0, 0.0)
+    assert {(row["family"], row["n"] + row["n_missing"]) for row in told["evaluators"]} == {
+        ("foil", 4), ("order", 4), ("all comparisons", 8)
+    }  # fmt: skip
+    words = invoke("study", "comparisons", "sides")
+    assert words.exit_code == Code.OK
+    assert "evaluators on the same comparisons" in words.stdout
+
+
+def test_a_study_without_a_comparison_says_how_to_draw_some(invoke: Invoke, data: Path) -> None:
+    assert invoke("study", "create", "plain", "--total", 12, "--attention", 0).exit_code == Code.OK
+    assert "--directional FAMILY" in invoke("study", "comparisons", "plain").stderr
+
+
 def test_a_shortfall_is_told(invoke: Invoke, data: Path) -> None:
     told = invoke("study", "create", "big", "--total", 480).stdout
     assert "89 pairs short of 480" in told
@@ -54,6 +85,9 @@ def test_a_shortfall_is_told(invoke: Invoke, data: Path) -> None:
         (("create", "x", "--run", "none"), "no complete run 'none'"),
         (("create", "x", "--kind", "other"), "acceptability, rating, preference"),
         (("create", "x", "--total", 10, "--attention", 0.9), "attention"),
+        (("create", "x", "--directional", "negation"), "its directional ones: none"),
+        (("create", "x", "--run", "demo-scenes", "--directional", "vflip"), "its directional ones: absent-category, "),
+        (("comparisons", "none"), "no study 'none'"),
         (("export", "none", "-o", "x.csv"), "no study"),
     ],
 )

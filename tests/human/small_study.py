@@ -1,5 +1,6 @@
 """A study of made-up items: nothing of it needs a picture unless it is shown."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from core.human.definition import Definition, StudyItem
@@ -21,6 +22,22 @@ def items(count: int = 6, attention: int = 0, shows: str = "pair") -> tuple[Stud
             )
         )  # fmt: skip
     return tuple(made)
+
+
+def comparisons(count: int = 4, *, sides: int = 2, attention: int = 0) -> tuple[StudyItem, ...]:
+    """Comparisons of two families by turns; with one side each makes two items. Every second shares its source."""
+    made = []
+    for place in range(count):
+        family = ("denied", "swapped:near")[place % 2]
+        item = StudyItem(
+            id="", corpus="c", item=f"i{place:03d}", probe=family, baseline="identity", subject="human",
+            edits="caption", original_caption=f"right {place}", variant_caption=f"wrong {place}", axis="semantic",
+            family=family.split(":")[0], stratum=f"{family.split(':')[0]}, directional", expectation="directional",
+            source=f"source {place // 2}",
+        )  # fmt: skip
+        made += [item] if sides == 2 else [replace(item, shows=shows) for shows in ("original", "variant")]
+    checks = [replace(each, shows="pair" if sides == 2 else "variant") for each in items(0, attention)]
+    return tuple(replace(each, id=f"{number:04d}") for number, each in enumerate((*made, *checks), start=1))
 
 
 def define(study_id: str = "pilot", *, kind: str = "acceptability", **changes: object) -> Definition:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.scope import Narrowed, narrow
 from core.human.creation import create_study
 from core.human.definition import ORIGINAL, Definition
+from core.human.sampling import family_strata
 from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
@@ -17,7 +18,7 @@ from core.store.store import Store
 from pages.views.common.runs import known_values, present, store
 from pages.views.human_validation import access as study_access
 from pages.views.human_validation import annotate as study_annotate
-from tests.human.small_study import finish, vote_versions
+from tests.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, texts
 
 
@@ -298,7 +299,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     assert [made.annotator_of(link.split("token=")[1]) for link in links] == ["a01", "a02"]
 
 
-@pytest.mark.parametrize("part", ["people", "outcomes", "agreement", "scores", "gallery", "files"])
+@pytest.mark.parametrize("part", ["people", "outcomes", "comparisons", "agreement", "scores", "gallery", "files"])
 def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": part})
@@ -318,6 +319,77 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
         assert "n = 9 items" in texts(app)
     if part == "agreement":
         assert re.search(r"95 % CI|no interval", texts(app))
+
+
+def test_a_coordinator_draws_directional_families_and_reads_people_beside_evaluators(
+    open_page: Open, study: Study, results: None
+) -> None:
+    for path in sorted(study.folder.iterdir()):
+        path.unlink()
+    study.folder.rmdir()
+    app = open_page(HUMAN)
+    app.selectbox(key="study.new.run").select("demo-scenes").run()
+    app.selectbox(key="study.new.kind").select("preference").run()
+    app.radio(key="study.new.strata").set_value("Families of my choice").run()
+    assert "Choose at least one family" in texts(app)
+    assert "vertical-flip" not in app.multiselect(key="study.new.directional").options
+    app.multiselect(key="study.new.directional").set_value(["foil", "order"]).run()
+    app.number_input(key="study.new.total").set_value(6).run()
+    app = press(app, "Create the study")
+    assert not app.exception
+    (name,) = [path.name for path in studies_dir().iterdir()]
+    made = Study(studies_dir() / name)
+    assert {item.family for item in made.definition.items if not item.attention} == {"foil", "order"}
+    app = open_page(HUMAN, study=name, part="comparisons")
+    assert "have two votes yet" in texts(app)
+    for annotator in made.invite(["Ada", "Bo"]):
+        for item in made.definition.items:
+            if not item.attention:
+                vote_versions(made, annotator, item.id, original=4, variant=1, preferred="original")
+    app = open_page(HUMAN, study=name, part="comparisons")
+    assert not app.exception
+    assert not app.error
+    people, evaluators = (frame.value for frame in app.dataframe if "family" in frame.value)
+    assert people.set_index("family").loc["all comparisons", ["n", "prefer", "higher"]].tolist() == [6, 100, 100]
+    assert set(evaluators["family"]) == {"foil", "order", "all comparisons"}
+    assert "n = 6 comparisons" in texts(app)
+    assert "under Right and wrong" in texts(open_page(HUMAN, study=name, part="outcomes"))
+
+
+def test_a_study_of_pairs_alone_says_that_it_holds_no_comparison(open_page: Open, study: Study) -> None:
+    app = open_page(HUMAN, study="pilot", part="comparisons")
+    assert "asks about no comparison" in texts(app)
+    assert not app.dataframe
+
+
+@pytest.mark.parametrize("kind", ["acceptability", "preference", "rating"])
+def test_what_an_annotator_sees_of_a_comparison_does_not_tell_the_right_side(
+    open_page: Open, study: Study, results: None, kind: str
+) -> None:
+    with Store.open(ROOT / "data" / "results") as opened:
+        made = create_study(
+            opened, "demo-scenes", study_id=f"sides-{kind}", title="Secret title", kind=kind, total=4, per_item=1,
+            attention_rate=0.0, seed=1, strata=family_strata(directional=["foil", "order"]),
+        )  # fmt: skip
+    (ada,) = made.invite(["Ada"])
+    made.begin(ada)
+    while (item := made.place(ada).item) is not None:
+        app = annotate(made.token(ada))
+        assert not app.exception
+        images = [image for element in app.image for image in element.proto.imgs]
+        said = (texts(app) + "".join(image.alt + image.caption + image.url for image in images)).lower()
+        said = said.replace("\\", "")
+        for caption in (item.original_caption, item.variant_caption):
+            said = said.replace(caption.lower(), "")
+        for word in (*item.family.split(), item.probe, item.item, "directional", "wrong", "right", ORIGINAL, "variant"):
+            assert not re.search(rf"\b{re.escape(word.lower())}\b", said), word
+        finish_place(made, ada)
+
+
+def finish_place(study: Study, annotator: str) -> None:
+    item = study.place(annotator).item
+    assert item is not None
+    vote(study, annotator, item.id)
 
 
 def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) -> None:

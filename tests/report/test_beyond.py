@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.reading import read_table
@@ -17,7 +18,8 @@ from core.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
 from core.report.model import Report
 from core.store.store import Store
-from tests.human.small_study import items, make, vote_versions
+from tests.analysis.broken_runs import rows_of, write_broken
+from tests.human.small_study import comparisons, items, make, vote_versions
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,27 @@ def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Stu
     again = reanalyse(table, item_outcomes(votes)).table
     pd.testing.assert_frame_equal(named(found, "S-human-scores")[list(again.columns)], again)
     assert not {each.id for each in found.missing} & {each.id for each in found.tables}
+
+
+def test_what_people_say_of_comparisons_stands_beside_the_evaluators_on_the_same_ones(tmp_path: Path) -> None:
+    folder = write_broken(tmp_path / "demo", rows_of(("e", "flat")))
+    with Store.open(folder) as store:
+        own = read_table(store)
+    study = make(tmp_path, items=comparisons(4))
+    for name in study.invite(["", ""]):
+        for item in study.definition.items:
+            vote_versions(study, name, item.id, original=2, variant=0, preferred="original")
+    found = beyond(own, studies=[study])
+    judged, _ = judged_comparisons(vote_table(study), ACCEPTABILITY)
+    told = named(found, "S-human-comparisons").drop(columns="study")
+    pd.testing.assert_frame_equal(told, people_rows(judged))
+    told = named(found, "S-human-failures").drop(columns="study")
+    pd.testing.assert_frame_equal(told, evaluator_rows(judged, [own]))
+    elsewhere = make(tmp_path, "elsewhere", items=tuple(replace(each, subject="template") for each in comparisons(4)))
+    for name in elsewhere.invite(["", ""]):
+        vote_versions(elsewhere, name, "0001", original=2, variant=0, preferred="original")
+    reasons = {each.id: each.reason for each in beyond(own, studies=[elsewhere]).missing}
+    assert "no comparison of this scope" in reasons["S-human-comparisons"]
 
 
 def test_without_a_study_of_these_runs_the_report_says_that_nobody_was_asked(tmp_path: Path, table: ScoreTable) -> None:

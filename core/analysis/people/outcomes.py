@@ -1,5 +1,8 @@
 """What a study found: acceptability by majority, preferences, agreement, and the items that people disagree on.
 
+Outcomes are of pairs of which people should find both versions equally good; what they say of a right and a wrong side
+is in :mod:`core.analysis.people.comparisons`.
+
 The item is the unit of every share: the votes on one item are of one picture, so they are no independent trials, and
 a vote more on the same items narrows no interval.
 
@@ -34,7 +37,7 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
     """Majorities of every item of an acceptability study.
 
     Args:
-        votes: :func:`core.human.votes.vote_table`; attention items are left out here.
+        votes: :func:`core.human.votes.vote_table`; attention items and comparisons are left out here.
 
     Returns:
         One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
@@ -43,7 +46,7 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
         ``no majority``), leans (the version that more of its votes prefer, ties aside; ``tie`` where as many prefer
         either), disagreement (share of unequal pairs of votes over all questions, in [0, 1]).
     """
-    plain = votes[~votes["attention"]]
+    plain = of_pairs(votes)
     about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
     rows = [
         {**dict(zip(about, rows.iloc[0][about], strict=True)), **_outcome(rows)}
@@ -51,6 +54,11 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
         if len(rows) >= FEWEST
     ]
     return pd.DataFrame(rows, columns=[*about, *_OUTCOME])
+
+
+def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
+    """Votes on pairs both of whose versions should be equally good: no attention item, no comparison."""
+    return votes[~votes["attention"] & ~votes["directional"]]
 
 
 _OUTCOME = (
@@ -95,7 +103,7 @@ class Aggregates:
 def aggregates(votes: pd.DataFrame) -> Aggregates:
     """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals: Wilson's, over items."""
     items = item_outcomes(votes)
-    plain = votes[~votes["attention"]]
+    plain = of_pairs(votes)
     variant, original = (int((items["leans"] == version).sum()) for version in (VARIANT, ORIGINAL))
     test = stats.binomtest(variant, variant + original) if variant + original else None
     return Aggregates(
@@ -152,7 +160,6 @@ def _outcome(rows: pd.DataFrame) -> dict[str, object]:
     shares = {version: float(each.mean()) for version, each in good.items()}
     decided = {version: _majority(share) for version, share in shares.items()}
     fully = len(ACCEPTABILITY.scale) - 1
-    preferred = rows["preferred"].value_counts(normalize=True)
     return {
         "votes": len(rows),
         "accepted_original": shares[ORIGINAL],
@@ -160,10 +167,16 @@ def _outcome(rows: pd.DataFrame) -> dict[str, object]:
         "accepted": float((good[ORIGINAL] & good[VARIANT]).mean()),
         "outcome": NO_MAJORITY if None in decided.values() else (NONE, ONE, BOTH)[sum(map(bool, decided.values()))],
         "fully_correct": all(_majority(float((rows[version] == fully).mean())) is True for version in good),
-        "preference": preferred.index[0] if len(preferred) and _majority(preferred.iloc[0]) is True else NO_MAJORITY,
+        "preference": majority_preference(rows["preferred"]),
         "leans": _leans(rows["preferred"]),
         "disagreement": _disagreement(rows),
     }
+
+
+def majority_preference(preferred: pd.Series) -> str:
+    """What at least two thirds of an item's votes prefer: ORIGINAL, VARIANT or TIE; else NO_MAJORITY."""
+    shares = preferred.value_counts(normalize=True)
+    return str(shares.index[0]) if len(shares) and _majority(shares.iloc[0]) is True else NO_MAJORITY
 
 
 def _majority(share: float) -> bool | None:

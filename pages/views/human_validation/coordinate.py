@@ -10,6 +10,7 @@ from pages.views.common.frame import header
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.access import draw_sign_out
+from pages.views.human_validation.comparisons import draw_comparisons
 from pages.views.human_validation.create import draw_create
 from pages.views.human_validation.desk import desk
 from pages.views.human_validation.files import draw_files
@@ -20,6 +21,7 @@ from pages.views.human_validation.read import draw_agreement, draw_outcomes, dra
 PARTS = {
     "people": ("Annotators", draw_people),
     "outcomes": ("Outcomes", draw_outcomes),
+    "comparisons": ("Right and wrong", draw_comparisons),
     "agreement": ("Agreement", draw_agreement),
     "scores": ("Votes and scores", draw_scores),
     "gallery": ("Disagreements", draw_gallery),

@@ -12,12 +12,15 @@ from core.human.definition import check_study_id
 from core.human.kinds import KINDS, kind_of
 from core.human.precision import planned_precision
 from core.human.sampling import (
+    DIRECTIONAL,
+    INVARIANT,
     PAPER_STRATA,
     TOTAL,
     Sample,
     Stratum,
     candidates,
     draw_sample,
+    families_of,
     family_strata,
     largest_total,
 )
@@ -33,8 +36,12 @@ from pages.views.human_validation.desk import desk
 PAPER = "Strata of the paper"
 FAMILIES = "Families of my choice"
 PARTS_HELP = (
-    "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families. "
-    + THE_PAPER
+    "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, of edits "
+    "that should not matter and of edits that break the meaning. " + THE_PAPER
+)
+DIRECTIONAL_HELP = (
+    "Comparisons of a right and a wrong side. Which is which is told to nobody: the side that stands left is random "
+    "for each annotator and item, and recorded."
 )
 
 
@@ -92,8 +99,11 @@ def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
     which = st.radio("Drawn from", (PAPER, FAMILIES), key="study.new.strata", horizontal=True, help=PARTS_HELP)
     if which == PAPER:
         return PAPER_STRATA
-    chosen = st.multiselect("Families", _families(files, run), key="study.new.families")
-    return family_strata(chosen) if chosen else ()
+    held = _families(files, run)
+    chosen = st.multiselect("Families", held[INVARIANT], key="study.new.families", help="Edits that should not matter")
+    broken = st.multiselect("Directional families", held[DIRECTIONAL], key="study.new.directional",
+                            help=DIRECTIONAL_HELP) if held[DIRECTIONAL] else []  # fmt: skip
+    return family_strata(chosen, broken) if chosen or broken else ()
 
 
 def _draw_sample(sample: Sample) -> None:
@@ -124,8 +134,9 @@ def _largest(files: Signature, run: str, strata: tuple[Stratum, ...]) -> int:
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _families(files: Signature, run: str) -> list[str]:
-    return sorted(candidates(store(files), run)["family"].unique())
+def _families(files: Signature, run: str) -> dict[str, list[str]]:
+    pairs = candidates(store(files), run)
+    return {kind: families_of(pairs, kind) for kind in (INVARIANT, DIRECTIONAL)}
 
 
 def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:

@@ -34,6 +34,8 @@ _MEASURES = {
 
 def draw_outcomes(study: Study, _state: PageState) -> None:
     """Draw the aggregates of section 6."""
+    if _of_comparisons_alone(study):
+        return
     if study.definition.asked is not ACCEPTABILITY:
         st.info("Majorities of acceptability are for studies that ask for it; see Agreement and Export.")
         return
@@ -88,6 +90,8 @@ def draw_agreement(study: Study, _state: PageState) -> None:
 
 def draw_scores(study: Study, state: PageState) -> None:
     """Draw the two re-analyses: what the findings become without the pairs that people did not accept."""
+    if _of_comparisons_alone(study):
+        return
     if study.definition.asked is not ACCEPTABILITY:
         st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
         return
@@ -113,6 +117,15 @@ def draw_scores(study: Study, state: PageState) -> None:
     )
     with st.expander("Every number"):
         st.dataframe(found.table, hide_index=True, width="stretch")
+
+
+def _of_comparisons_alone(study: Study) -> bool:
+    """Say where a study without an edit that should not matter has its numbers; return whether it is one."""
+    alone = all(item.directional or item.attention for item in study.definition.items)
+    if alone:
+        st.info("This study asks about right and wrong sides alone; what people say of them is under Right and wrong.",
+                icon=":material/rule:")  # fmt: skip
+    return alone
 
 
 def _interval(row: dict[Hashable, Any]) -> str:

@@ -1,0 +1,194 @@
+"""What people say of comparisons: do they prefer the right side, and do the evaluators on exactly the same ones?
+
+The comparison is the unit of every share: the votes on one are of one pair, so they are no independent trials, and the
+comparisons of one source (a cut-out, else a picture) are taken together.
+
+References:
+    [1] The share that people fail beside the failure rates of metrics: paper D, 4.1.
+    [2] Mean ratings of both sides on [0, 1], and how often the right one is rated higher: paper E, 5.2.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import pairs, percent
+from core.analysis.people.outcomes import FEWEST, NO_MAJORITY, majority_preference
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope
+from core.analysis.table import ScoreTable
+from core.errors import InvalidInput
+from core.human.definition import ORIGINAL, VARIANT
+from core.human.kinds import TIE, Kind
+from core.statistics.comparisons import failures
+from core.statistics.shares import share
+from core.store.store import Store
+
+ALL = "all comparisons"
+"""Name of the row over every family."""
+
+RIGHT, WRONG = "right", "wrong"
+COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")
+"""What a comparison is of."""
+
+JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right", "rated_wrong")
+PEOPLE = (
+    "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "tied", "undecided",
+    "higher", "higher_low", "higher_high", "equal", "mean_right", "mean_wrong", "gap", "note",
+)  # fmt: skip
+EVALUATORS = ("family", "evaluator", "n", "n_missing", "failure", "failure_low", "failure_high", "ties", "note")
+
+
+def judged_comparisons(votes: pd.DataFrame, kind: Kind) -> tuple[pd.DataFrame, int]:
+    """What people say of every comparison of a study.
+
+    Args:
+        votes: :func:`core.human.votes.vote_table`; attention items and pairs that are no comparison are left out here.
+        kind: of the study.
+
+    Returns:
+        One row a comparison of which both sides have at least FEWEST votes, columns JUDGED: votes (of the side that
+        has fewer), preference (of two thirds of the votes: RIGHT, WRONG, TIE or NO_MAJORITY; None where it was not
+        asked), rated_right and rated_wrong (mean answer about each side on [0, 1] of the kind's scale); and how many
+        comparisons have fewer.
+    """
+    own = votes[votes["directional"] & ~votes["attention"]]
+    found = [
+        {**dict(zip(COMPARISON, key, strict=True)), **_judged(rows, kind)}
+        for key, rows in own.groupby(list(COMPARISON), sort=True)
+    ]
+    table = pd.DataFrame(found, columns=list(JUDGED))
+    enough = table["votes"] >= FEWEST
+    return table[enough].reset_index(drop=True), int((~enough).sum())
+
+
+def score_tables(store: Store, run: str, judged: pd.DataFrame) -> list[ScoreTable]:
+    """Scores of a run for every caption that some comparisons hold, as far as they are here.
+
+    Args:
+        store: opened runs.
+        run: that the study is of.
+        judged: of :func:`judged_comparisons`.
+    """
+    found = []
+    for row in judged[["subject", "language"]].drop_duplicates().itertuples():
+        with suppress(InvalidInput):  # the run is gone, or another of that name is here: what is missing is counted
+            scope = Scope(runs=(run,), subject=str(row.subject), language=str(row.language))
+            found.append(read_table(store, scope))
+    return found
+
+
+def in_scope(judged: pd.DataFrame, table: ScoreTable) -> pd.DataFrame:
+    """The comparisons whose captions are those of a table."""
+    return judged[_of(table, judged)].reset_index(drop=True)
+
+
+def people_rows(judged: pd.DataFrame) -> pd.DataFrame:
+    """What people say of the comparisons, by family and over all.
+
+    Args:
+        judged: of :func:`judged_comparisons`.
+
+    Returns:
+        PEOPLE, a row a family and then ALL: n comparisons of n_items items with n_votes votes; prefer, against, tied
+        and undecided (shares of comparisons whose majority prefers the right side, the wrong one, neither, or that
+        have no majority), higher and equal (shares whose right side has the higher mean rating, or the same), all in
+        percent; Wilson's intervals over comparisons, those of one source together; mean ratings of both sides on
+        [0, 1] and their difference. What was not asked is NaN. Empty where nothing was judged.
+    """
+    return pd.DataFrame([_people(name, own) for name, own in _parts(judged)], columns=list(PEOPLE))
+
+
+def evaluator_rows(judged: pd.DataFrame, tables: Iterable[ScoreTable]) -> pd.DataFrame:
+    """How often every evaluator fails on exactly the comparisons that people judged, by family and over all.
+
+    Args:
+        judged: of :func:`judged_comparisons`.
+        tables: scores of the run that the study is of, one a subject and language; a comparison whose table is not
+            among them is missing.
+
+    Returns:
+        EVALUATORS, a row a family and evaluator, ALL last: failure (share of the n comparisons with both scores whose
+        wrong side scores at least as high) and the ties among them, in percent, intervals as in :func:`people_rows`;
+        n_missing comparisons lack a score. Empty where no evaluator scored one.
+    """
+    scored = list(tables)
+    names = sorted({name for table in scored for name in table.evaluators})
+    sides = {name: _sides(judged, scored, name) for name in names}
+    rows = [
+        {"family": family, "evaluator": name, **_failures(own, sides[name][own.index.to_numpy()])}
+        for family, own in _parts(judged) for name in names
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(EVALUATORS))
+
+
+def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
+    means = {version: rows[version].mean() for version in (ORIGINAL, VARIANT)}
+    asked = rows["preferred"].dropna()
+    named = {ORIGINAL: RIGHT, VARIANT: WRONG, TIE: TIE, NO_MAJORITY: NO_MAJORITY}
+    return {
+        "family": rows["family"].iloc[0],
+        "source": rows["source"].iloc[0] or f"{rows['corpus'].iloc[0]}\x1f{rows['item'].iloc[0]}",
+        "votes": int(min(rows[version].notna().sum() for version in means)),
+        "preference": named[majority_preference(asked)] if len(asked) else None,
+        "rated_right": kind.share(means[ORIGINAL]), "rated_wrong": kind.share(means[VARIANT]),
+    }  # fmt: skip
+
+
+def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield from ((str(name), own) for name, own in judged.groupby("family", sort=True))
+    if len(judged):
+        yield ALL, judged
+
+
+def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
+    groups = own["source"]
+    asked = own["preference"].notna()
+
+    def preferring(what: str) -> np.ndarray:
+        return np.where(asked, own["preference"] == what, math.nan)
+
+    gap = own["rated_right"] - own["rated_wrong"]
+    prefer, higher = share(preferring(RIGHT), groups=groups), share(gap > 0, groups=groups)
+    against, tied, undecided = (100 * share(preferring(what)).estimate for what in (WRONG, TIE, NO_MAJORITY))
+    return {
+        "family": family, "n": len(own), "n_items": len(own.drop_duplicates(["corpus", "item"])),
+        "n_votes": int(own["votes"].sum()), **percent("prefer", prefer), "against": against, "tied": tied,
+        "undecided": undecided, **percent("higher", higher), "equal": 100 * float((gap == 0).mean()),
+        "mean_right": own["rated_right"].mean(), "mean_wrong": own["rated_wrong"].mean(), "gap": gap.mean(),
+        "note": higher.note,
+    }  # fmt: skip
+
+
+def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
+    there = ~np.isnan(sides).any(axis=1)
+    right, wrong = sides[there].T
+    failure, ties = failures(right, wrong, groups=own["source"].to_numpy()[there])
+    return {"n": int(there.sum()), "n_missing": int((~there).sum()), **percent("failure", failure),
+            "ties": 100 * ties.estimate, "note": failure.note}  # fmt: skip
+
+
+def _sides(judged: pd.DataFrame, tables: Iterable[ScoreTable], evaluator: str) -> np.ndarray:
+    """Scores of both sides of every comparison, float64 [n, 2]; NaN where there is none."""
+    found = np.full((len(judged), 2), math.nan)
+    for table in (each for each in tables if evaluator in each.evaluators):
+        names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]])
+        for probe, own in judged[_of(table, judged)].groupby("probe"):
+            places = names.get_indexer(pd.MultiIndex.from_frame(own[["corpus", "item"]]))
+            there = places >= 0
+            if str(probe) in table.probes.index and there.any():
+                scored = pairs(table.view(), evaluator, (str(probe),))
+                rows = own.index.to_numpy()[there]
+                found[rows] = np.column_stack([scored.right[0, places[there]], scored.wrong[0, places[there]]])
+    return found
+
+
+def _of(table: ScoreTable, judged: pd.DataFrame) -> np.ndarray:
+    """Which comparisons are of the captions that a table holds, bool [n]."""
+    scope = table.scope
+    own = (judged["subject"] == scope.subject) & (judged["language"] == scope.language)
+    return np.asarray(own & (judged["rank"] == scope.rank))

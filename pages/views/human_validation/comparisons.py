@@ -1,0 +1,100 @@
+"""Right and wrong: what people say of the comparisons of a study, beside the evaluators on exactly the same ones."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
+from core.charts.human import comparison_dots
+from core.human.studies import Study
+from core.human.votes import vote_table
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.runs import Signature, present, store
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.human_validation.desk import desk
+
+_PERCENT = {
+    "prefer": ("Prefer the right one", "Share of comparisons in which two thirds of the votes prefer the right side"),
+    "prefer_low": ("from", "Lower end of the 95 % Wilson interval"),
+    "prefer_high": ("to", "Upper end of the 95 % Wilson interval"),
+    "against": ("Prefer the wrong one", "Two thirds of the votes prefer the wrong side"),
+    "tied": ("Equally good", "Two thirds of the votes find both sides equally good"),
+    "undecided": ("No majority", "No answer has two thirds of the votes"),
+    "higher": ("Right one rated higher", "Share of comparisons whose right side has the higher mean rating"),
+    "higher_low": ("from ", "Lower end of the 95 % Wilson interval"),
+    "higher_high": ("to ", "Upper end of the 95 % Wilson interval"),
+    "equal": ("Rated alike", "Both sides have the same mean rating"),
+    "failure": ("Failures", "The wrong side scores at least as high"),
+    "failure_low": ("from", "Lower end of the 95 % Wilson interval"),
+    "failure_high": ("to", "Upper end of the 95 % Wilson interval"),
+    "ties": ("Ties", "Both sides score the same; they are among the failures"),
+}
+_RATED = {"mean_right": "Mean rating, right", "mean_wrong": "Mean rating, wrong", "gap": "Difference"}
+_COUNTED = {
+    "n": ("n", "Comparisons"), "n_items": ("Items", "Items of these comparisons"),
+    "n_votes": ("Votes", "Of each comparison those on the side that has fewer"),
+    "n_missing": ("No score", "Judged comparisons of which the evaluator has no score for a side"),
+}  # fmt: skip
+_WORDS = {"family": "Family", "evaluator": "Evaluator", "note": "Remark"}
+
+
+def draw_comparisons(study: Study, _state: PageState) -> None:
+    """Draw what people say of right and wrong sides, and how often the evaluators fail on the same comparisons."""
+    if not any(item.directional for item in study.definition.items):
+        st.info("This study asks about no comparison of a right and a wrong side. A new study can: choose directional "
+                "families for it.", icon=":material/rule:")  # fmt: skip
+        return
+    people, evaluators, short = _rows(present(), study.id, study.log_path.stat().st_size)
+    if people.empty:
+        st.info("Both sides of no comparison have two votes yet; what people prefer shows here as soon as some have.",
+                icon=":material/hourglass_empty:")  # fmt: skip
+        return
+    st.caption(f"n = {counted(int(people['n'].iloc[-1]), 'comparison')} whose two sides have two votes or more each"
+               + (f"; {counted(short, 'comparison')} with fewer left out." if short else "."))  # fmt: skip
+    figure = comparison_dots(people, evaluators)
+    draw(figure, key="study.comparisons", alt="Share of comparisons in which the right side wins, for people and for "
+         "each evaluator, each with its 95 % interval")  # fmt: skip
+    figure_buttons(figure, people, f"{study.id}-comparisons", title="People beside evaluators",
+                   key="study.comparisons.files")  # fmt: skip
+    _draw_people(people)
+    _draw_evaluators(study, evaluators)
+
+
+def _draw_people(people: pd.DataFrame) -> None:
+    st.subheader("People", anchor=False)
+    shown = people.dropna(axis=1, how="all")
+    st.dataframe(shown, hide_index=True, width="stretch", column_config=_columns(shown))
+    st.caption("Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
+               "together. A majority is two thirds of the votes. Ratings lie between 0, the worst answer of the scale, "
+               "and 1, the best.")  # fmt: skip
+
+
+def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
+    st.subheader("Evaluators on the same comparisons", anchor=False)
+    if evaluators.empty:
+        st.info(safe(f"The scores of run {study.definition.run} are not here, so no evaluator stands beside people."))
+        return
+    st.dataframe(evaluators, hide_index=True, width="stretch", column_config=_columns(evaluators))
+    data_buttons(evaluators, f"{study.id}-failures", key="study.failures")
+
+
+def _columns(table: pd.DataFrame) -> dict[str, Any]:
+    found: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
+    for name, (title, told) in _PERCENT.items():
+        found[name] = st.column_config.NumberColumn(title, format="%.1f %%", help=told)
+    for name, title in _RATED.items():
+        found[name] = st.column_config.NumberColumn(title, format="%.2f", help="On [0, 1]")
+    for name, (title, told) in _COUNTED.items():
+        found[name] = st.column_config.NumberColumn(title, help=told)
+    return {name: column for name, column in found.items() if name in table.columns}
+
+
+@st.cache_data(show_spinner="Comparing people and evaluators …", max_entries=8)
+def _rows(files: Signature, study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame, int]:  # noqa: ARG001  # the cache's key
+    found = desk().studies()[study]
+    judged, short = judged_comparisons(vote_table(found), found.definition.asked)
+    tables = score_tables(store(files), found.definition.run, judged)
+    return people_rows(judged), evaluator_rows(judged, tables), short

@@ -42,7 +42,7 @@ def draw() -> None:
             elif asked == SELECTIVITY:
                 draw_section(state, files, scope, chosen, options, SELECTIVITY)
             else:
-                draw_matrix(files, scope, chosen, options)
+                draw_matrix(state, files, scope, chosen, options)
                 st.divider()
                 family, evaluator = draw_test(state, files, scope, chosen, options)
                 draw_worst(files, scope, chosen, options, family=family, evaluator=evaluator)

@@ -5,19 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged
 from core.errors import InvalidInput
 from core.probes.base import Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.scoring.lab_result import LabRow
-from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.selectivity import Selectivity, selectivity
-
-WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
-"""What is found of a family beside its threshold; by its interval, never by the estimate alone."""
-
-MOST_FAILURES = 50.0
-"""Percent: at chance. The least that a metric developer may want to hear of, not a constant of any paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +87,6 @@ def directional_probes() -> tuple[Probe, ...]:
     if not found:
         raise InvalidInput("no directional probe is registered here; name probes that expect the score to drop")
     return found
-
-
-def judged(found: Interval, most: float) -> str:
-    """On which side of a threshold an interval lies."""
-    if not found.n:
-        return NOTHING
-    if found.high <= most:
-        return WITHIN
-    return BEYOND if found.low > most else UNDECIDED
 
 
 def check_bounds(most: float, least: float | None) -> None:

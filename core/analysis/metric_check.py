@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.metric_breaks import BEYOND, MOST_FAILURES, UNDECIDED, Broken, broken, check_bounds, judged
+from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged
+from core.analysis.metric_breaks import Broken, broken, check_bounds
 from core.analysis.metric_contract import Finding, check_contract
 from core.corpora.images import read_item
 from core.corpora.schema import Item

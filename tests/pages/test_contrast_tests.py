@@ -141,3 +141,23 @@ def test_the_template_chosen_by_hand_stays_chosen_and_says_where_the_tests_are(
     app = open_page(CONTRAST, subject="template")
     assert not app.exception
     assert "run broken does under subject human" in said(app)
+
+
+def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, bar="30")
+    assert not app.exception
+    assert app.number_input[0].value == 30
+    shown = next(each.value for each in app.dataframe if "Against 30 %" in each.value.columns)
+    view = view_of(both_halves)
+    question = next(each for each in catalogue(view.table) if each.id == RATES)
+    frame = question.compute(view, Options())
+    wanted = [
+        "within" if row["failure_high"] <= 30 else "beyond" if row["failure_low"] > 30 else "undecided"
+        for row in frame.to_dict("records")
+    ]
+    assert list(shown["Against 30 %"]) == wanted
+    assert len(set(wanted)) > 1
+
+
+def test_a_bar_that_is_none_is_named(open_page: Open, both_halves: Path) -> None:
+    assert "from 0 to 100, got '300'" in said(open_page(CONTRAST, bar="300"))

@@ -1,19 +1,28 @@
 """The matrix: what breaks, evaluator by evaluator, beside the harmless edit that each is most easily taken for."""
 
+from dataclasses import replace
+
+import pandas as pd
 import streamlit as st
 
-from core.analysis.questions import Options
+from core.analysis.bar import judged
+from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.statistics.bootstrap import Interval
 from pages.views.common.runs import Signature
+from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
+from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
 from pages.views.results.data import questions
 
+BAR = "against_bar"
 
-def draw_matrix(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
-    """Draw the figure, and the table behind it folded away."""
+
+def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
+    """Draw the figure, and the table behind it folded away, each row held to the reader's bar."""
     question = questions(files, scope)[RATES]
     frame = answered(files, scope, chosen, options, question)
     if frame.empty:
@@ -22,4 +31,20 @@ def draw_matrix(files: Signature, scope: Narrowed, chosen: Slice, options: Optio
     drawing = question.figures[0]
     draw_figure(drawing.figure(frame), frame, drawing.id, title=drawing.title, note=drawing.note)
     with st.expander("The numbers, with ties, tests and what each is taken for", icon=":material/table:"):
-        draw_rows(question, frame)
+        draw_rows(*held(question, frame, choose_bar(state)))
+
+
+def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
+    """The question and its rows with a column more: on which side of a bar the interval of the failures lies.
+
+    Args:
+        most: failures in percent that the reader accepts.
+    """
+    told = Column(BAR, f"Against {most:g} %", kind="text", help="Within: the whole interval of the failures lies at or "
+                  "below your bar. Beyond: above it. Undecided: astride")  # fmt: skip
+    places = [each.name for each in question.columns]
+    after = places.index("verdict") + 1
+    columns = (*question.columns[:after], told, *question.columns[after:])
+    ends = zip(frame["failure"], frame["failure_low"], frame["failure_high"], frame["n"], strict=True)
+    said = [judged(Interval(value, low, high, int(n), 0.95), most) for value, low, high, n in ends]
+    return replace(question, columns=columns), frame.assign(**{BAR: said})

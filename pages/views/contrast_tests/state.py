@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from core.analysis.bar import MOST_FAILURES
 from core.analysis.comparisons import DIRECTIONAL, families
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
@@ -45,6 +46,7 @@ def contrast_state(files: Signature) -> PageState:
             Field("of", None, one_of(evaluators, None, what="evaluator")),
             Field("part", None, text(limit=80)),
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
+            Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
             Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
         ),
     )
@@ -97,6 +99,16 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
     return family, evaluator
 
 
+def choose_bar(state: PageState) -> float:
+    """Draw the failures in percent that the reader accepts; return them."""
+    st.number_input(
+        "Your bar: failures at most, %", min_value=0.0, max_value=100.0, step=5.0, format="%g", width=220,
+        key=state.key("bar"), help="How often may the broken side score as high before the metric is of no use to you? "
+        "50 is chance. A row is within or beyond it by its whole interval.",
+    )  # fmt: skip
+    return float(state.get("bar"))
+
+
 def choose_evaluator(state: PageState, table: ScoreTable) -> str:
     """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it.
 
@@ -117,3 +129,13 @@ def _read_switch(raw: str) -> tuple[bool, str]:
     if raw in ("yes", "no"):
         return raw == "yes", ""
     return False, f"A switch must be yes or no, got {raw[:40]!r}."
+
+
+def _read_bar(raw: str) -> tuple[float, str]:
+    try:
+        value = float(raw[:20])
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= 100:
+        return value, ""
+    return MOST_FAILURES, f"The bar must be a percentage from 0 to 100, got {raw[:40]!r}; {MOST_FAILURES:g} is used."

@@ -1,0 +1,18 @@
+"""A bar for failures that a reader sets, and on which side of it an interval lies."""
+
+from core.statistics.bootstrap import Interval
+
+WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
+"""What is found of a family beside its threshold; by its interval, never by the estimate alone."""
+
+MOST_FAILURES = 50.0
+"""Percent: at chance. The least that a metric developer may want to hear of, not a constant of any paper."""
+
+
+def judged(found: Interval, most: float) -> str:
+    """On which side of a threshold an interval lies; undecided where it has none."""
+    if not found.n:
+        return NOTHING
+    if found.high <= most:
+        return WITHIN
+    return BEYOND if found.low > most else UNDECIDED

@@ -147,7 +147,7 @@ def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_p
     app = open_page(CONTRAST, bar="30")
     assert not app.exception
     assert app.number_input[0].value == 30
-    shown = next(each.value for each in app.dataframe if "Against 30 %" in each.value.columns)
+    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
     view = view_of(both_halves)
     question = next(each for each in catalogue(view.table) if each.id == RATES)
     frame = question.compute(view, Options())
@@ -155,7 +155,7 @@ def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_p
         "within" if row["failure_high"] <= 30 else "beyond" if row["failure_low"] > 30 else "undecided"
         for row in frame.to_dict("records")
     ]
-    assert list(shown["Against 30 %"]) == wanted
+    assert list(shown["against_bar"]) == wanted
     assert len(set(wanted)) > 1
 
 

@@ -19,4 +19,5 @@ def draw(figure: Figure, *, key: str, alt: str) -> None:
     """
     room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
         if figure.kind == "map" else st.container()  # fmt: skip
-    room.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)
+    with room:
+        st.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)

@@ -59,6 +59,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots", help="folder of the pictures")
     parser.add_argument("--url", help="address of a running app; otherwise one is started")
+    parser.add_argument("--only", nargs="+", choices=PAGES, default=list(PAGES), help="pages; otherwise all of them")
     options = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
@@ -74,7 +75,8 @@ def _take(options: argparse.Namespace, chromium: str, data: Path) -> int:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-            for name, path in PAGES.items():
+            for name in options.only:
+                path = PAGES[name]
                 for width in WIDTHS:
                     for scheme in SCHEMES:
                         picture = _photograph(browser, address + path, width, scheme)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import families, pairs
+from core.analysis.questions.directional import needs
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
 from core.calibration.fit import Fit
@@ -44,7 +45,7 @@ class Change:
 
 def lacking(view: View, found: Fit) -> str:
     """Why a change of selectivity cannot be given, in a sentence; empty where it can."""
-    if why := lack(view):
+    if why := needs(view.table) or lack(view):
         return f"{why[0].upper()}{why[1:]}."
     if found.terms.reading in WEIGHTED:
         return NEEDS_ORBITS.format(reading=found.terms.reading)

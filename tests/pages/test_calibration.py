@@ -177,4 +177,5 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
 
 
 def test_without_broken_meanings_the_page_names_the_audit_that_has_them(page: Calibrated) -> None:
-    assert "No run here holds a directional probe" in said(page(families="vertical-flip,rotation"))
+    told = said(page(families="vertical-flip,rotation"))
+    assert "No run holds a directional probe" in told

@@ -17,6 +17,7 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, where
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
+from core.probes.base import ENGLISH
 from core.store.store import Store
 
 PAIR = ("run", "item", "subject", "probe")
@@ -209,8 +210,13 @@ def relaxations(store: Store, scope: Narrowed, chosen: Slice) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
 
 
-def verdicts(store: Store, pairs: pd.DataFrame) -> pd.DataFrame:
+def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank: int = 0) -> pd.DataFrame:
     """Return what people found of some pairs, where the store holds their verdicts.
+
+    Args:
+        store: opened runs with verdicts.
+        pairs: corpus, item, subject, probe; both versions of each should be equally good.
+        language, rank: of their captions.
 
     Returns:
         The rows of the store's ``verdicts`` for the pairs: corpus, item, subject, probe, accepted (share who found
@@ -218,7 +224,9 @@ def verdicts(store: Store, pairs: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["corpus", "item", "subject", "probe"]
     found = store.query(
-        "select * from verdicts v where list_contains($items, v.item)", {"items": sorted(set(pairs["item"]))}
+        "select * from verdicts v where list_contains($items, v.item) and v.language = $language and v.rank = $rank "
+        "and v.accepted is not null",
+        {"items": sorted(set(pairs["item"])), "language": language, "rank": rank},
     )
     return pairs[keys].drop_duplicates().merge(found, on=keys)
 

@@ -45,7 +45,10 @@ _FACTS = """
 select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
 and language = $language and rank = $rank and list_contains($probes, probe) order by corpus, item, probe, key
 """
-_VERDICTS = "select corpus, item, probe, accepted from verdicts where subject = $subject"
+_VERDICTS = """
+select corpus, item, probe, accepted, upheld from verdicts
+where subject = $subject and language = $language and rank = $rank
+"""
 
 
 def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTable:
@@ -81,11 +84,11 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     ):  # fmt: skip
         array.ravel()[places.flat] = values
     measured = store.table(_MEASURED, params)
-    judged = store.table(_VERDICTS, {"subject": narrowed.subject})
-    accepted = places.laid_out(judged, "accepted").astype(np.float32)
+    judged = store.table(_VERDICTS, {name: params[name] for name in ("subject", "language", "rank")})
+    accepted, upheld = (places.laid_out(judged, name).astype(np.float32) for name in ("accepted", "upheld"))
     return ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
-        stored, inside, accepted, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
+        stored, inside, accepted, upheld, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
         _about(store, narrowed, params, probes),
     )  # fmt: skip
 

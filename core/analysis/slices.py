@@ -42,7 +42,10 @@ def is_cut(kept: np.ndarray) -> np.ndarray:
     return np.asarray(kept < WHOLE)
 
 
-_VERDICT = "verdicts v on v.corpus = s.corpus and v.item = s.item and v.probe = s.probe and v.subject = s.subject"
+_VERDICT = (
+    "verdicts v on v.corpus = s.corpus and v.item = s.item and v.probe = s.probe and v.subject = s.subject "
+    "and v.language = s.language and v.rank = s.rank"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Slice:
         controls: keep controls (neutral words, blur); the null axis is kept either way.
         accepted: least share of people who found both versions acceptable, in [0, 1]; shifts that nobody judged
             are left out. None keeps all.
+        upheld: least share of people who uphold a comparison, in [0, 1]; comparisons that nobody judged are left out.
+            Of what is no comparison it leaves out nothing. None keeps all.
         whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
     """
 
@@ -71,6 +76,7 @@ class Slice:
     inside: tuple[float, float] | None = None
     controls: bool = False
     accepted: float | None = None
+    upheld: float | None = None
     whole: bool = False
 
     def __post_init__(self) -> None:
@@ -80,6 +86,8 @@ class Slice:
             raise InvalidInput(f"inside must be two shares in [0, 1], the smaller first, got {self.inside}")
         if self.accepted is not None and not 0 <= self.accepted <= 1:
             raise InvalidInput(f"accepted must be a share in [0, 1], got {self.accepted}")
+        if self.upheld is not None and not 0 <= self.upheld <= 1:
+            raise InvalidInput(f"upheld must be a share in [0, 1], got {self.upheld}")
 
     def without(self, field: str) -> "Slice":
         """The same slice with one choice taken back."""
@@ -134,5 +142,5 @@ def _source(column: str) -> str:
 
 
 def judged(store: Store) -> bool:
-    """Whether people judged any pair of these runs."""
-    return not store.query("select 1 from verdicts limit 1").empty
+    """Whether people judged any pair of which both versions should be equally good."""
+    return not store.query("select 1 from verdicts where accepted is not null limit 1").empty

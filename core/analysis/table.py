@@ -87,6 +87,8 @@ class ScoreTable:
         stored: whether a row is stored, scored or not, bool [E, P, N].
         inside: share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known.
         accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
+        upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
+            the right one; see :func:`core.human.ratings.verdicts`), float32 [P, N]; NaN where nobody judged.
         diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, object_kept); NaN where
             not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
@@ -104,6 +106,7 @@ class ScoreTable:
     stored: np.ndarray
     inside: np.ndarray
     accepted: np.ndarray
+    upheld: np.ndarray
     diagnostics: Mapping[str, np.ndarray]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
@@ -136,7 +139,8 @@ class ScoreTable:
             return self
         own = self.of_corpus(corpus)
         dense = {
-            name: getattr(self, name)[..., own] for name in ("scores", "baselines", "stored", "inside", "accepted")
+            name: getattr(self, name)[..., own]
+            for name in ("scores", "baselines", "stored", "inside", "accepted", "upheld")
         }
         scope = replace(self.scope, corpus=corpus).only()
         measured = {name: values[:, own] for name, values in self.diagnostics.items()}
@@ -341,7 +345,7 @@ class ScoreTable:
             self, scope=scope, evaluators=scope.evaluators, probes=self.probes.iloc[probes],
             items=self.items.iloc[items].reset_index(drop=True), scores=self.scores[at],
             baselines=ranks[self.baselines[at]], stored=self.stored[at], inside=self.inside[at],
-            accepted=self.accepted[there], about=self._about_fewer(scope),
+            accepted=self.accepted[there], upheld=self.upheld[there], about=self._about_fewer(scope),
             diagnostics={name: values[there] for name, values in self.diagnostics.items()},
             kept=self.kept if len(items) == len(self.items) else Kept(),
         )  # fmt: skip
@@ -389,7 +393,7 @@ class View:
             table.items["coverage_bin"], chosen.coverage_bins
         )
         self.cells = _cells(table, chosen)
-        self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.whole)
+        self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
 
     def of(self, evaluator: str) -> "View":
@@ -435,6 +439,11 @@ class View:
         """See :meth:`ScoreTable.shifts`; of every item, also those that the slice leaves out."""
         return self.table.shifts(evaluator, probes, against=against, cells=self.cells)
 
+    def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
+        """See :meth:`ScoreTable.after`; of every item, NaN where the slice leaves the comparison out."""
+        scores, kept = self.table.after(evaluator, probes), _upheld(self.table, self.chosen)
+        return scores if kept is None else np.where(kept[self.table.places(probes)], scores, math.nan)
+
     def null_size(self, evaluator: str) -> np.ndarray:
         """|%Δ| of every item under edits that nobody can see, float64 [N]; NaN where none was scored."""
         probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
@@ -477,7 +486,19 @@ def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
     if chosen.accepted is not None:
         accepted = np.broadcast_to(table.accepted >= chosen.accepted, table.scores.shape)
         kept = accepted if kept is None else kept & accepted
+    upheld = _upheld(table, chosen)
+    if upheld is not None:
+        compared = np.broadcast_to(upheld, table.scores.shape)
+        kept = compared if kept is None else kept & compared
     if chosen.whole and "object_kept" in table.diagnostics:
         whole = np.broadcast_to(~is_cut(table.diagnostics["object_kept"]), table.scores.shape)
         kept = whole if kept is None else kept & whole
     return kept
+
+
+def _upheld(table: ScoreTable, chosen: Slice) -> np.ndarray | None:
+    """Comparisons that enough people uphold, and all that is no comparison, bool [P, N]; None: all."""
+    if chosen.upheld is None:
+        return None
+    compared = (table.probes["expectation"] == Expectation.DIRECTIONAL.value).to_numpy()
+    return np.asarray(~compared[:, None] | (table.upheld >= chosen.upheld))

@@ -114,7 +114,10 @@ VERDICTS = pa.schema(
         ("item", pa.string()),
         ("probe", pa.string()),
         ("subject", pa.string()),
-        ("accepted", pa.float64()),  # share of the voting people who found both versions acceptable, 0..1
+        ("language", pa.string()),
+        ("rank", pa.int32()),
+        ("accepted", pa.float64()),  # share of the voting people who found both versions acceptable, 0..1; else null
+        ("upheld", pa.float64()),  # of a comparison: share of them who uphold it, 0..1; of another pair null
         ("votes", pa.int32()),
     ]
 )

@@ -5,8 +5,8 @@ reads as language ``en``, rank 0, without facts of variants), ``runs`` (run, cor
 manifest as JSON text), ``shifts``: every row of ``scores`` that has a baseline, which is the row of that probe with
 the same run, corpus, item, subject, language, rank and evaluator, with baseline_score, baseline_caption, delta
 (score - baseline_score, null where either is null) and percent (100 · delta / baseline_score; null also where
-baseline_score < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item, probe, subject), as given to
-:meth:`Store.open`.
+baseline_score < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item, probe, subject, language, rank), as
+given to :meth:`Store.open`.
 """
 
 import threading

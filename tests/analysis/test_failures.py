@@ -221,7 +221,8 @@ def test_a_pair_that_is_not_there_has_no_record(store: Store, scope: Narrowed, u
 
 
 def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) -> None:
-    told = [{"corpus": "demo", "item": "cat", "probe": "vflip", "subject": "template", "accepted": 0.75, "votes": 4}]
+    told = [{"corpus": "demo", "item": "cat", "probe": "vflip", "subject": "template", "language": "en", "rank": 0,
+             "accepted": 0.75, "votes": 4}]  # fmt: skip
     pairs = pd.DataFrame(
         [{"run": "demo", "corpus": "demo", "item": "cat", "subject": "template", "probe": name} for name in
          ("vflip", "hflip")]
@@ -230,6 +231,7 @@ def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) 
         found = verdicts(opened, pairs)
         assert found["probe"].tolist() == ["vflip"]
         assert found["accepted"].tolist() == [0.75]
+        assert verdicts(opened, pairs, language="de").empty
         found = rank(opened, narrow(opened), Slice(accepted=0.7), usual, order="percent", limit=9)
         assert found.pairs["item"].tolist() == ["cat"]
     with Store.open(results_dir()) as opened:

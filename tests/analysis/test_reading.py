@@ -194,12 +194,14 @@ def test_two_corpora_stand_side_by_side_each_with_its_own_items(tmp_path: Path) 
 @pytest.fixture
 def judged(tmp_path: Path) -> Iterator[Store]:
     rows = scores_of(["identity", "vflip", "hflip"], 3, lambda probe, place: 0.5)
-    fixed = {"corpus": "c", "subject": "template", "votes": 5}
+    fixed = {"corpus": "c", "subject": "template", "language": "en", "rank": 0, "votes": 5}
     said = [
         {**fixed, "item": "i001", "probe": "vflip", "accepted": 0.75},
         {**fixed, "item": "i002", "probe": "hflip", "accepted": 0.0},
         {**fixed, "item": "i000", "probe": "vflip", "accepted": 1.0, "subject": "human"},
         {**fixed, "item": "i000", "probe": "vflip", "accepted": 1.0, "corpus": "d"},
+        {**fixed, "item": "i000", "probe": "vflip", "accepted": 1.0, "language": "de"},
+        {**fixed, "item": "i000", "probe": "vflip", "accepted": 1.0, "rank": 1},
         {**fixed, "item": "nobody", "probe": "vflip", "accepted": 1.0},
         {**fixed, "item": "i000", "probe": "nothing", "accepted": 1.0},
     ]

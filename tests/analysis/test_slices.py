@@ -200,7 +200,7 @@ def three(everything: pd.DataFrame) -> list[str]:
 
 @pytest.fixture
 def voted(three: list[str]) -> Iterator[Store]:
-    fixed = {"corpus": "demo", "probe": "vflip", "subject": "template", "votes": 5}
+    fixed = {"corpus": "demo", "probe": "vflip", "subject": "template", "language": "en", "rank": 0, "votes": 5}
     said = [{**fixed, "item": three[0], "accepted": 0.8}, {**fixed, "item": three[1], "accepted": 0.2}]
     with Store.open(results_dir(), verdicts=pa.Table.from_pylist(said, schema=VERDICTS)) as opened:
         yield opened

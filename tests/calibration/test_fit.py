@@ -156,7 +156,7 @@ def test_the_clean_scores_of_the_others_are_all_that_a_fit_needs_of_them(spatial
     lost[1:, probes] = np.nan
     blind = table.__class__(
         table.scope, table.evaluators, table.probes, table.items, lost, table.baselines, table.stored, table.inside,
-        table.accepted, table.diagnostics,
+        table.accepted, table.upheld, table.diagnostics,
     )  # fmt: skip
     lean = fit(blind.view(spatial.chosen), evaluator="conse-lite0")
     pd.testing.assert_frame_equal(sweep_table(lean, lean.bands()), sweep_table(whole, whole.bands()))

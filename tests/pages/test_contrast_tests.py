@@ -1,5 +1,6 @@
 """The page Contrast tests: what fails where, one test in depth, the worst failures, selectivity, empty states."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,16 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.questions import Options, catalogue
 from core.analysis.questions.directional import RATES
 from core.analysis.reading import read_table
+from core.analysis.selectivity import headlines
+from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
+from core.human.ratings import verdicts
+from core.human.studies import list_studies, studies_dir
 from core.settings import results_dir
 from core.store.store import Store
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
+from tests.human.small_study import comparisons, make, vote_versions
 from tests.pages.opening import CONTRAST, Open, said
 
 FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"]})
@@ -94,6 +100,71 @@ def test_a_filter_of_categories_leaves_their_items(open_page: Open, both_halves:
     assert any("food · 12 items" in option for each in app.sidebar.multiselect for option in each.options)
 
 
+@pytest.fixture
+def voted(both_halves: Path) -> list[str]:
+    """Two people on eight comparisons, four of them of ``denied``, of which both uphold the first and the third.
+
+    The other four are of ``swapped``; there both uphold the first and the third too. What one alone upholds has 50 %.
+    """
+    study = make(studies_dir(), "sides", run="broken", items=comparisons(8))
+    people = study.invite(["", ""])
+    upheld = ("i000", "i001", "i004", "i005")
+    for item in study.definition.items:
+        for name in people:
+            wrong = 0 if item.item in upheld or name == people[0] else 2
+            vote_versions(study, name, item.id, original=2, variant=wrong, preferred="tie")
+    return [item.item for item in study.definition.items if item.family == "denied"]
+
+
+UPHELD = "contrast.upheld"
+
+
+def sliders(app: AppTest) -> list[str]:
+    return [each.key for each in app.sidebar.slider]
+
+
+def test_where_nobody_judged_a_comparison_no_filter_is_offered(open_page: Open, both_halves: Path) -> None:
+    assert UPHELD not in sliders(open_page(CONTRAST, test="denied", of="e"))
+
+
+def test_only_comparisons_that_people_uphold_count_where_the_reader_says_so(
+    open_page: Open, both_halves: Path, voted: list[str]
+) -> None:
+    whole = open_page(CONTRAST, test="denied", of="e")
+    assert f"n = {ITEMS} comparisons of {ITEMS} items" in said(whole)
+    assert "Judged here: 8 comparisons" in whole.sidebar.slider(key=UPHELD).help
+    half = whole.sidebar.slider(key=UPHELD).set_value(50).run()
+    assert "n = 4 comparisons of 4 items" in said(half)
+    assert half.query_params["upheld"] in ("50", ["50"])
+    for share, items in (("50", {*voted}), ("75", {"i000", "i004"})):
+        app = open_page(CONTRAST, test="denied", of="flat", upheld=share)
+        assert not app.exception
+        assert f"n = {len(items)} comparisons of {len(items)} items" in said(app)
+        assert f"{len(items)} failures of “denied” under flat" in said(app)
+        cards = {item for item in (f"i{place:03d}" for place in range(ITEMS))
+                 if re.search(rf"caption {int(item[1:])} under", said(app))}  # fmt: skip
+        assert cards == items
+
+
+def test_the_filter_holds_in_every_view_and_a_share_that_no_comparison_reaches_leaves_none(
+    open_page: Open, both_halves: Path, voted: list[str]
+) -> None:
+    rates = open_page(CONTRAST, view="tables", upheld="50")
+    assert not rates.exception
+    selectivity = open_page(CONTRAST, view="selectivity", upheld="100")
+    assert not selectivity.exception
+    assert not selectivity.error
+    with Store.open(both_halves / "broken", verdicts=verdicts(list_studies()[0])) as opened:
+        chosen = read_table(opened).view(Slice(upheld=1.0))
+    expected = headlines(chosen).set_index(["evaluator", "of"])["n_items"]
+    assert expected.max() == 4  # of 24 items: 0, 1, 4 and 5, on which both people uphold a comparison
+    shown = next(each.value for each in selectivity.dataframe if {"of", "n_items"} <= set(each.value.columns))
+    assert shown.set_index(["evaluator", "of"])["n_items"].to_dict() == expected.to_dict()
+    none = open_page(CONTRAST, test="masked", of="e", upheld="50")
+    assert not none.exception
+    assert "n = 24 comparisons" not in said(none)
+
+
 def test_selectivity_and_every_table_open(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST, view="selectivity")
     assert not app.exception
@@ -116,7 +187,11 @@ def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None
     assert app.query_params["verified"] in ("yes", ["yes"])
 
 
-@pytest.mark.parametrize("query", [{"test": "nothing"}, {"verified": "perhaps"}, {"view": "x"}, {"categories": "<b>"}])
+@pytest.mark.parametrize(
+    "query",
+    [{"test": "nothing"}, {"verified": "perhaps"}, {"view": "x"}, {"categories": "<b>"}, {"upheld": "101"},
+     {"upheld": "half"}],
+)  # fmt: skip
 def test_a_link_that_names_nothing_here_says_so(open_page: Open, both_halves: Path, query: dict[str, str]) -> None:
     app = open_page(CONTRAST, **query)
     assert not app.exception

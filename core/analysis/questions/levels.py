@@ -111,7 +111,7 @@ def _no_groups(table: ScoreTable) -> str:
 
 
 def _stacked(view: View, names: Sequence[str], evaluator: str, own: np.ndarray) -> dict[str, np.ndarray]:
-    scores = view.table.after(evaluator, names)
+    scores = view.after(evaluator, names)
     kept = own & view.items
     return {name: row[kept] for name, row in zip(names, scores, strict=True)}
 
@@ -197,7 +197,7 @@ def _crossings() -> Question:
         table, records = view.table, list[dict[str, object]]()
         for evaluator in view.evaluators:
             for probe, less in crossings(table).items():
-                more, other = table.after(evaluator, (probe,))[0], table.after(evaluator, (less,))[0]
+                more, other = view.after(evaluator, (probe,))[0], view.after(evaluator, (less,))[0]
                 for corpus, own in corpora(table):
                     kept = own & view.items & ~np.isnan(more - other)
                     if kept.any():

@@ -96,7 +96,7 @@ def two_by_two(view: View) -> pd.DataFrame:
     """Every effect of EFFECTS under every evaluator; columns _COLUMNS, p_holm and m_tests."""
     table, records, named = view.table, list[Mapping[str, object]](), cells(view.table)
     for evaluator in view.evaluators if not lack(table) else ():
-        scores = {cell: table.after(evaluator, (probe,))[0] for cell, probe in named.items()}
+        scores = {cell: view.after(evaluator, (probe,))[0] for cell, probe in named.items()}
         whole = ~np.isnan(np.stack(list(scores.values()))).any(axis=0) & view.items
         for corpus, own in corpora(table):
             items = whole & own

@@ -42,9 +42,20 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         Field("sign", first.sign, one_of(lambda: tuple(SIGNS), first.sign, what="sign")),
         Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
         Field("controls", first.controls, _read_switch, lambda value: "yes" if value else "no"),
-        Field("accepted", 0, _read_share),
+        Field("accepted", 0, percentage_of("accepted")),
         Field("whole", first.whole, _read_switch, lambda value: "yes" if value else "no"),
     )
+
+
+def percentage_of(what: str) -> Read:
+    """Read a share of people out of a link, e.g. ``what="accepted"``, as a whole number of percent."""
+
+    def read(raw: str) -> tuple[int, str]:
+        if raw.isascii() and raw.isdigit() and int(raw[:4]) <= 100:
+            return int(raw), ""
+        return 0, f"The {what} share must be a percentage from 0 to 100, got {raw[:40]!r}."
+
+    return read
 
 
 def choose_slice(
@@ -130,7 +141,7 @@ def _slice(state: PageState) -> Slice:
     return Slice(
         **many, sign=state.get("sign"), controls=bool(state.get("controls")),
         inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
-        accepted=state.get("accepted") / 100 or None, whole=bool(state.get("whole")),
+        accepted=state.get("accepted") / 100 or None, upheld=None, whole=bool(state.get("whole")),
     )  # fmt: skip
 
 
@@ -155,12 +166,6 @@ def _read_range(raw: str) -> tuple[tuple[int, int], str]:
     except ValueError:
         return (0, 100), f"The share inside the crop must be two percentages such as 20-80, got {raw[:40]!r}."
     return (low, high), ""
-
-
-def _read_share(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and int(raw[:4]) <= 100:
-        return int(raw), ""
-    return 0, f"The accepted share must be a percentage from 0 to 100, got {raw[:40]!r}."
 
 
 def _read_switch(raw: str) -> tuple[bool, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
@@ -12,6 +13,7 @@ from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from pages.views.common.runs import Signature, scores, store, stored_values, view
 from pages.views.common.scope import scope_fields
+from pages.views.common.slice_filters import percentage_of
 from pages.views.common.text import counted
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
@@ -48,6 +50,7 @@ def contrast_state(files: Signature) -> PageState:
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
             Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
+            Field("upheld", 0, percentage_of("upheld")),
         ),
     )
 
@@ -63,7 +66,8 @@ def choose_view(state: PageState) -> str:
 
 def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     """Draw the filters in the sidebar; return the slice that they make."""
-    items = scores(files, scope).items
+    table = scores(files, scope)
+    items = table.items
     with st.sidebar:
         st.markdown("**Filters**", help="Every number on this page is of what the filters leave; a value's count is "
                     "that of its items.")  # fmt: skip
@@ -80,7 +84,25 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
             "to be wrong. What a probe says nothing of counts.",
         )  # fmt: skip
-    return Slice(categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")))
+        _choose_upheld(state, table)
+    return Slice(
+        categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
+        upheld=state.get("upheld") / 100 or None,
+    )  # fmt: skip
+
+
+def _choose_upheld(state: PageState, table: ScoreTable) -> None:
+    """Draw the filter of what people say of the comparisons, where a study asked about some of the scope."""
+    judged = int((~np.isnan(table.upheld)).sum())
+    if not judged and not state.get("upheld"):
+        return
+    st.slider(
+        "Upheld by people, at least", 0, 100, key=state.key("upheld"), step=5, format="%d %%",
+        help="Share of people in a study who accept the right one and refuse the wrong one, or, where they were asked "
+        "for a preference instead, prefer the right one. Where they rated single sides only, 100 % if the right one’s "
+        "mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left out; harmless edits are not "
+        f"filtered. Judged here: {counted(judged, 'comparison')}.",
+    )  # fmt: skip
 
 
 def options_of(state: PageState) -> Options:

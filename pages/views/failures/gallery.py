@@ -139,7 +139,7 @@ def _cards(
     state: PageState, files: Signature, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, *, first: int
 ) -> None:  # fmt: skip
     """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
-    judged = verdicts(store(files), pairs)
+    judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank)
     parts = by_pair(pairs, rows)
     rooms = []
     with pictures(store(files), pairs, marks=state.get("marks")) as begun:

@@ -48,7 +48,8 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
         for note in made.notes:
             st.caption(safe(note, limit=300))
     captions(rows)
-    verdict(verdicts(store(files), only), pair)
+    told = rows.iloc[0]
+    verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
     table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
     table.index.name = "column"
     st.dataframe(table.map(_cell).reset_index(), hide_index=True, key="failures.record.table",

@@ -73,14 +73,14 @@ def report(
         scope = narrow(store, Scope(tuple(run or ()), corpus, subject, language, tuple(listed(evaluators))))
         for sentence in scope.left_out:
             note(sentence)
-        pool = Pool()
-        ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-        made = build(store, scope, studies=list_studies()[0], encode=ask)
         folder = output or Path(f"report-{scope.run}")
         if folder.is_file():
             raise InvalidInput(f"{folder} is a file; name a folder")
         if folder.is_dir() and any(folder.iterdir()) and not overwrite:
             raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
+        pool = Pool()
+        ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
+        made = build(store, scope, studies=list_studies()[0], encode=ask)
         written = write(made, folder, formats=wanted, interactive=not drawings)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")

@@ -8,6 +8,7 @@ from core.commands._shared import Code
 from core.report.model import FORMATS
 from core.report.signature import parse_signature
 from core.settings import ROOT
+from tests.analysis.made_runs import audited, write_run
 from tests.commands.calling import Invoke
 
 DEMO = ROOT / "data" / "results" / "demo"
@@ -24,21 +25,29 @@ def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tm
     assert "T9 (Table 9) is left out: it compares corpora" in done.stderr
 
 
-def test_only_the_formats_asked_for_are_written(invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("report", DEMO, "-o", tmp_path / "out", "--format", "latex").exit_code == Code.OK
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A run of a few items, which is reported in seconds."""
+    return write_run(tmp_path / "small", audited("vflip", "rotate-5", "rotate+5", items=12))
+
+
+def test_only_the_formats_asked_for_are_written(invoke: Invoke, tmp_path: Path, small: Path) -> None:
+    told = ("-o", tmp_path / "out", "--format", "latex", "--no-encoders")
+    assert invoke("report", small, *told).exit_code == Code.OK
     assert sorted(path.suffix for path in (tmp_path / "out").glob("report.*")) == [".tex"]
     assert {path.suffix for path in (tmp_path / "out" / "figures").iterdir()} == {".pdf"}
 
 
-def test_a_folder_that_holds_files_is_left_alone_unless_told(invoke: Invoke, tmp_path: Path) -> None:
+def test_a_folder_that_holds_files_is_left_alone_unless_told(invoke: Invoke, tmp_path: Path, small: Path) -> None:
     mine = tmp_path / "out" / "mine.txt"
     mine.parent.mkdir()
     mine.write_text("mine")
-    refused = invoke("report", DEMO, "-o", mine.parent, "--format", "md")
+    told = ("-o", mine.parent, "--format", "md", "--no-encoders")
+    refused = invoke("report", small, *told)
     assert refused.exit_code == Code.BAD_INPUT
     assert "holds files" in refused.stderr
     assert [path.name for path in mine.parent.iterdir()] == ["mine.txt"]
-    assert invoke("report", DEMO, "-o", mine.parent, "--format", "md", "--overwrite").exit_code == Code.OK
+    assert invoke("report", small, *told, "--overwrite").exit_code == Code.OK
     assert mine.read_text() == "mine"
 
 

@@ -105,6 +105,18 @@ class NamedImages:
         self._paths: dict[str, Path] = {}
         self._by_name: dict[str, list[str]] | None = None
 
+    @classmethod
+    def of(cls, root: Path, images: str | None) -> "NamedImages":
+        """Those of a corpus whose option ``images`` may name another folder, in its own or by an absolute path.
+
+        Raises:
+            InvalidInput: if there is no such folder, or a relative path leads out.
+        """
+        folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
+        if not folder.is_dir():
+            raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
+        return cls(folder)
+
     def find(self, name: str, where: str) -> Path:
         """Return the image of a name.
 

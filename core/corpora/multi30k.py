@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from core.corpora.files import LeftOut, inside, read_text, whole_number
+from core.corpora.files import LeftOut, read_text, whole_number
 from core.corpora.folder_files import NamedImages
 from core.corpora.image_header import read_header, require_auditable
 from core.corpora.registry import corpus_loader
@@ -46,7 +46,7 @@ def load_multi30k(
     if not split or Path(split).name != split:
         raise InvalidInput(f"split must be the stem of the files, such as train or test_2016_flickr, got {split!r}")
     most = None if limit is None else whole_number(limit, name="limit")
-    folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
+    found = NamedImages.of(root, images)
     names = _lines(root, f"{split}.txt")
     if names is None:
         raise BadCorpus(f"{root} holds no {split}.txt, the names of the pictures; give the folder that does, or split=")
@@ -58,7 +58,7 @@ def load_multi30k(
             raise BadCorpus(
                 f"{split}.{language} has {len(lines)} lines and {split}.txt {len(names)}; they belong together"
             )
-    found, items, rejected = NamedImages(folder), dict[str, Item](), list[Rejection]()
+    items, rejected = dict[str, Item](), list[Rejection]()
     for number, name in enumerate(names):
         if len(items) == most:
             break

@@ -70,7 +70,7 @@ def load_pairs(
     kept = None if references is None else whole_number(references, name="references", least=0)
     layout, lines = _lines(root, file, right, wrong)
     called = name or layout
-    reader = _Reader(called, NamedImages(_folder(root, images)), code, falsity, kept)
+    reader = _Reader(called, NamedImages.of(root, images), code, falsity, kept)
     items, rejected = list[Item](), list[Rejection]()
     for line in lines:
         if len(items) == most:
@@ -81,13 +81,6 @@ def load_pairs(
             rejected.append(reason.rejection(line.id))
     description = f"{len(items)} comparisons of a right and a wrong caption, layout {layout}, folder {root.name}"
     return Corpus(called, tuple(items), tuple(rejected), description)
-
-
-def _folder(root: Path, images: str | None) -> Path:
-    folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
-    if not folder.is_dir():
-        raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
-    return folder
 
 
 def _lines(root: Path, file: str | None, right: str | None, wrong: str | None) -> tuple[str, list[PairLine]]:

@@ -49,8 +49,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(chromium: str, data: Path) -> Iterator[str]:
-    """Address of the app on a free port, with data and cache folders of its own."""
+def server(browser: Browser, data: Path) -> Iterator[str]:
+    """Address of the app on a free port, with data and cache folders of its own; it has drawn a page already."""
     folder = data.parent
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -62,6 +62,7 @@ def server(chromium: str, data: Path) -> Iterator[str]:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
             _wait_until_healthy(address, process, folder / "log.txt")
+            _warm(browser, address)
             yield address
         finally:
             process.terminate()
@@ -79,6 +80,14 @@ def _wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> N
         except (URLError, OSError):
             time.sleep(0.2)
     pytest.fail(f"the app did not start: {log.read_text()[-2000:]}")
+
+
+def _warm(browser: Browser, address: str) -> None:
+    """Let the first page import what all need: beside other work that takes longer than a test waits for a page."""
+    page = browser.new_page()
+    page.goto(address)
+    page.locator("h1").wait_for(timeout=1000 * PATIENCE_S)
+    page.close()
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,8 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     directional = {
         "C-rates", "C-matrix", "C1", "C2", "C3", "C5", "C16", "C18", "C19", "C20", "C21", "C21-drops", "C22", "C23",
         "C24", "C24-sides", "C25", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
-        "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores",
+        "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
+        "C-sweep", "C-sweep-curves",
     }  # fmt: skip
     nowhere = {"T17", "F-distance"} | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}

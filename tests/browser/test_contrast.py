@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.browser.test_journey import _open, query, settled
+from tests.browser.test_journey import _open, choose, query, settled
 
 pytestmark = pytest.mark.browser
 
@@ -27,9 +27,8 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
     settled(_open(page, f"{server}/contrast_tests?corpus=c"))
     expect(page.get_by_text("What each evaluator fails to see")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("denied, like")
-    page.get_by_role("combobox", name=re.compile("Test")).click()
-    page.get_by_role("option", name="swapped").click()
-    page.wait_for_url(re.compile("test=swapped"))
+    choose(page, page.get_by_role("combobox", name=re.compile("Test")), page.get_by_role("option", name="swapped"),
+           re.compile("test=swapped"))  # fmt: skip
     settled(page)
     assert query(page) == {"corpus": "c", "test": "swapped"}
     expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()

@@ -1,5 +1,6 @@
 """A reader's way through the app, in a real Chromium."""
 
+import contextlib
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 pytestmark = pytest.mark.browser
 
@@ -39,6 +41,20 @@ def settled(page: Page) -> Page:
     page.wait_for_function(QUIET, timeout=90_000)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=90_000)
     return page
+
+
+def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str]) -> None:
+    """Choose an option that stands in the link; again where a script that still ran closed the list."""
+    for _ in range(8):
+        if url.search(page.url):
+            return
+        box.click()
+        with contextlib.suppress(PlaywrightTimeout):
+            option.click(timeout=10_000)
+            page.wait_for_url(url, timeout=15_000)
+        page.keyboard.press("Escape")
+        settled(page)
+    assert url.search(page.url), f"the choice never reached the link: {page.url}"
 
 
 def query(page: Page) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.audit.squares import GATED
-from tests.browser.test_journey import LAB, _open, photo, query, score, settled
+from tests.browser.test_journey import LAB, _open, choose, photo, query, score, settled
 from tests.plugins.gate import Gate
 
 pytestmark = pytest.mark.browser
@@ -43,10 +43,10 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     expect(page.get_by_role("heading", name="Failures")).to_be_visible()
     settled(page)
     everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
-    page.get_by_role("combobox", name="Family").click()
-    page.get_by_role("option", name=re.compile("^vertical-flip")).click()
+    family = page.get_by_role("combobox", name="Family")
+    flip = page.get_by_role("option", name=re.compile("^vertical-flip"))
+    choose(page, family, flip, re.compile("families=vertical-flip"))
     page.keyboard.press("Escape")
-    page.wait_for_url(re.compile("families=vertical-flip"))
     settled(page)
     filtered = page.get_by_text(re.compile(r"\d pairs")).first
     expect(filtered).not_to_have_text(everything)

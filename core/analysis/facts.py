@@ -1,5 +1,6 @@
 """Facts of variants: what a probe told of the edit that it made, item by item, as tables are sliced by them."""
 
+from collections.abc import Mapping
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,8 @@ MOST_LEVELS = 24
 """Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""
 
 _known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarray]] = WeakKeyDictionary()
+
+_levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
 
 def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
@@ -40,12 +43,15 @@ def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     return np.asarray((told == VERIFIED) | (told == ""))
 
 
-def keys(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     """Facts that tell the variants of some probes apart: key -> its values, sorted; two to MOST_LEVELS of them."""
-    rows = facts_of(table)
-    rows = rows[rows["probe"].isin(probes)]
-    found = {str(key): tuple(sorted(map(str, own["value"].dropna().unique()))) for key, own in rows.groupby("key")}
-    return {key: values for key, values in found.items() if 2 <= len(values) <= MOST_LEVELS}
+    known = _levels.setdefault(table, {})
+    if probes not in known:
+        rows = facts_of(table)
+        rows = rows[rows["probe"].isin(probes)]
+        found = {str(key): tuple(sorted(map(str, own["value"].dropna().unique()))) for key, own in rows.groupby("key")}
+        known[probes] = {key: values for key, values in found.items() if 2 <= len(values) <= MOST_LEVELS}
+    return known[probes]
 
 
 def facts_of(table: ScoreTable) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 from core.corpora.boxes import SLACK, clipped_sentence, read_box
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
-from core.corpora.folder_files import assign, choose_file, find_images
+from core.corpora.folder_files import assign, auditable_header, choose_file, find_images
 from core.corpora.folder_tables import (
     BOX_FILES,
     CAPTION_FILES,
@@ -17,11 +17,11 @@ from core.corpora.folder_tables import (
     read_box_notes,
     read_caption_notes,
 )
-from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.image_header import ImageHeader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
-from core.errors import BadImage, InvalidInput
+from core.errors import InvalidInput
 
 SLICES = ("all", "single-object")
 
@@ -105,7 +105,7 @@ class _Reader:
     def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
         """Return the item of an image, or None with the reason among the rejections."""
         try:
-            header = _header(path)
+            header = auditable_header(path)
             instances = self._instances(notes, header)
             chosen = self._choose([each for each, _ in instances], header)
         except LeftOut as reason:
@@ -177,15 +177,6 @@ def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> di
     listed = {(note.caption or "").strip(): note.named for note in notes if note.named}
     found = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
     return {language: names for language, names in found.items() if any(names)}
-
-
-def _header(path: Path) -> ImageHeader:
-    try:
-        header = read_header(path)
-        require_auditable(header.width, header.height, name=str(path))
-    except BadImage as error:
-        raise LeftOut("bad-image", str(error)) from error
-    return header
 
 
 def _notes(caption_file: Path | None, box_file: Path | None) -> tuple[Note, ...]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from core.corpora.files import LeftOut, inside
 from core.corpora.folder_tables import Note
-from core.corpora.image_header import SUFFIXES, sniff
+from core.corpora.image_header import SUFFIXES, ImageHeader, read_header, require_auditable, sniff
 from core.corpora.schema import Rejection
-from core.errors import BadCorpus, InvalidInput
+from core.errors import BadCorpus, BadImage, InvalidInput
 
 _NO_IMAGES = (".json", ".jsonl", ".ndjson", ".csv", ".txt", ".md", ".html", ".xml", ".yaml", ".yml", ".py", ".zip")
 
@@ -77,6 +77,23 @@ def _is_image(path: Path) -> bool:
             return sniff(file.read(32)) is not None
     except OSError:
         return False
+
+
+def auditable_header(path: Path, *, where: str = "") -> ImageHeader:
+    """Read the header of an image that can be audited.
+
+    Args:
+        where: what messages call it; empty: by its path.
+
+    Raises:
+        LeftOut: ``bad-image`` where it is none, or too large or too small.
+    """
+    try:
+        header = read_header(path)
+        require_auditable(header.width, header.height, name=where or str(path))
+    except BadImage as error:
+        raise LeftOut("bad-image", f"{where}: {error}" if where else str(error)) from error
+    return header
 
 
 def assign(notes: Sequence[Note], paths: Mapping[str, Path], rejected: list[Rejection]) -> dict[str, list[Note]]:

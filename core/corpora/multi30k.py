@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.files import LeftOut, read_text, whole_number
-from core.corpora.folder_files import NamedImages
-from core.corpora.image_header import read_header, require_auditable
+from core.corpora.folder_files import NamedImages, auditable_header
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection
-from core.errors import BadCorpus, BadImage, InvalidInput
+from core.errors import BadCorpus, InvalidInput
 
 LANGUAGES = ("en", "de", "fr", "cs")
 FOLDERS = ("", "raw", "tok", "image_splits", "task1/raw", "task1/image_splits", "data/task1/raw",
@@ -75,11 +74,7 @@ def load_multi30k(
 
 def _item(found: NamedImages, name: str, where: str, texts: dict[str, str]) -> Item:
     path = found.find(name, where)
-    try:
-        header = read_header(path)
-        require_auditable(header.width, header.height, name=where)
-    except BadImage as error:
-        raise LeftOut("bad-image", f"{where}: {error}") from error
+    header = auditable_header(path, where=where)
     captions = {language: (text,) for language, text in texts.items() if text}
     return Item(name, "multi30k", path, header.width, header.height, captions, source=where)
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.files import LeftOut, inside, whole_number
-from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.folder_files import auditable_header
+from core.corpora.image_header import ImageHeader
 from core.corpora.kept_images import keep_image
 from core.corpora.protobias_rows import FACTS, IMAGES, NEEDED, Line, read_lines
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, Rival
-from core.errors import BadImage, InvalidInput
+from core.errors import InvalidInput
 
 _DESCRIPTION = (
     "Prototypicality test of folder {folder}: {n} texts, each with the picture that fits it and its rivals. The "
@@ -118,12 +119,7 @@ class _Reader:
             (self._path(cell, where), None) if isinstance(cell, str)
             else keep_image(cell, folder="protobias", where=where)
         )  # fmt: skip
-        try:
-            header = read_header(path)
-            require_auditable(header.width, header.height, name=where)
-        except BadImage as error:
-            raise LeftOut("bad-image", f"{where}: {error}") from error
-        return path, header, digest
+        return path, auditable_header(path, where=where), digest
 
     def _path(self, name: str, where: str) -> Path:
         try:

@@ -183,9 +183,12 @@ class Plan:
 
     @property
     def words(self) -> dict[str, str]:
-        """Digest of the tables that captions of lexical, semantic and object probes depend on; empty without any."""
+        """Digest of the tables that directional and surface probes depend on; empty without any of these."""
         axes = {probe.axis for probe in self.caption_probes}
-        return {"words": words_fingerprint()} if axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else {}
+        surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
+        folders = ["words"] if surface or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else []
+        folders += ["surface"] if surface else []
+        return {"words": words_fingerprint(folders)} if folders else {}
 
     def fingerprint(self) -> str:
         """Short digest of everything that decides the scores, evaluators' fingerprints aside."""

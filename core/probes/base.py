@@ -27,13 +27,18 @@ LENGTH_MATCHED = "length-matched"
 
 
 class Axis(StrEnum):
-    """The axes of the audit. ``null`` holds edits that nobody can see: the noise floor."""
+    """The axes of the audit.
+
+    ``surface`` holds what surrounds the content: how a picture was saved and shrunk, letters written into it, how a
+    sentence is dressed. ``null`` holds edits that nobody can see: the noise floor.
+    """
 
     SPATIAL = "spatial"
     OBJECT = "object"
     SOCIETAL = "societal"
     LEXICAL = "lexical"
     SEMANTIC = "semantic"
+    SURFACE = "surface"
     NULL = "null"
 
 
@@ -84,10 +89,11 @@ class Variant:
     """The (image, caption) pair that a probe makes of an item.
 
     Args:
-        pixels: edited image, uint8 RGB [H, W, 3]; None where the item's own image stands.
+        pixels: edited image, uint8 RGB [H, W, 3], of the item's size but where it was shrunk (``width`` and ``height``
+            of the facts); None where the item's own image stands.
         caption: edited caption; None where the subject caption stands.
         object_box: where the object is in the variant's image, in pixels.
-        object_mask: likewise as a mask.
+        object_mask: likewise as a mask of the variant's size.
         diagnostics: measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
         notes: sentences for the reader, e.g. how often a placement was redrawn.
         facts: what was done, for tables: e.g. which word was put in, how often a placement was redrawn.

@@ -84,6 +84,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-number-word": "the caption counts no annotated category rightly",
         "no-wrong-side": "the corpus gives no wrong caption beside this one",
         "few-objects": "fewer categories are annotated than the caption would name",
+        "no-phrase": "the caption is a sentence of its own, which does not read on after the words that are added",
         "similar-size": "no two annotated categories differ enough in area",
     }
 )
@@ -98,6 +99,8 @@ IMAGES: Mapping[str, str] = MappingProxyType(
         "box-too-small": "the box of the object is too small to find the object in it",
         "box-too-large": "the box of the object leaves nothing of the image around it",
         "no-background": "the object fills the image, so nothing is left to fill its place from",
+        "too-small": "the image is not larger than what it would be shrunk to",
+        "not-writable": "the word holds letters that cannot be drawn into the image, or is too long for it",
         "too-large": "the object leaves too little room to move in",
         "leaves-image": "the object does not fit into the image at that position",
         "collision": "the object would cover another one",

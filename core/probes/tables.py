@@ -59,13 +59,22 @@ def words_path(name: str) -> Path:
     return assets_dir() / "words" / name
 
 
-def words_fingerprint() -> str:
-    """Return a short digest of what directional captions depend on: ``assets/words`` and the lists of nouns.
+def surface_path(name: str) -> Path:
+    """Path of a table of the surface probes, e.g. ``surface_path("wrappers.csv")``."""
+    return assets_dir() / "surface" / name
+
+
+def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
+    """Return a short digest of what edited captions depend on beside the lexicons: tables and the lists of nouns.
 
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
+
+    Args:
+        folders: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones.
     """
+    tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()
-    for path in (*sorted((assets_dir() / "words").glob("*.csv")), lexicon_path("caption_words.toml")):
+    for path in (*tables, lexicon_path("caption_words.toml")):
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
     return digest.hexdigest()[:16]
 

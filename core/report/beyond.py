@@ -236,7 +236,10 @@ PARTS = (
     Part("overview", "runs", ("about",)),
     Part("probe_lab", "lab", (), "Probe lab", "it scores a picture that a reader brings, which is of no run"),
     Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
-    *(Part("results", name, (f"section:{name}",)) for name in ("space", "object", "words", "corpora", "summary")),
+    *(
+        Part("results", name, (f"section:{name}",))
+        for name in ("space", "object", "words", "corpora", "surface", "strength", "summary")
+    ),
     Part("compare", "sides", (), "Compare", "which two sides are held against each other is a reader's choice"),
     Part("flip_risk", "gap", ("T13", "S10")),
     Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "

@@ -23,6 +23,11 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "words": (
         "Words", "Does a word before the noun move the score, although the picture does not speak for or against it?",
     ),
+    "surface": (
+        "Surface", "Does the score move when a picture was shrunk or saved otherwise, when letters stand in it, or "
+        "when words that say nothing stand around the caption?",
+    ),
+    "strength": ("Strength", "From which strength on does an edit that should not matter move the score?"),
     "corpora": ("Corpora", "Does what holds on one corpus hold on the others?"),
     "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
     "contrast": ("Contrast tests", "Does the score drop where the meaning breaks?"),

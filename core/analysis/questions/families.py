@@ -21,8 +21,8 @@ from core.analysis.questions.columns import (
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis
 
-IMAGES = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object"}
-"""Axis of edits of the image -> its section; every other axis edits the caption."""
+EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
+"""Axis of edits that are held against null edits -> its section; every other axis puts words into the caption."""
 
 _FAMILY = Column("label", "Family", kind="text")
 _AXIS = Column("axis", "Axis", kind="text")
@@ -67,7 +67,7 @@ def axes(table: ScoreTable) -> tuple[str, ...]:
 
 def section_of(table: ScoreTable, family: str) -> str:
     """Section that a family belongs to, by its axis."""
-    return IMAGES.get(table.axis_of(family), "words")
+    return EDITS.get(table.axis_of(family), "words")
 
 
 def every_family(view: View, options: Options) -> pd.DataFrame:
@@ -113,10 +113,10 @@ def _of_axis(axis: str) -> Question:
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return of_axes(view, options, (axis, Axis.NULL.value) if axis in IMAGES else (axis,))
+        return of_axes(view, options, (axis, Axis.NULL.value) if axis in EDITS else (axis,))
 
     return Question(
-        f"S1-{axis}", title, IMAGES.get(axis, "words"), "families", f"{how(TESTED)} {_HELD} {_READ}",
+        f"S1-{axis}", title, EDITS.get(axis, "words"), "families", f"{how(TESTED)} {_HELD} {_READ}",
         (EVALUATOR, CORPUS, _FAMILY, COUNT, PERCENT, *_OVER_NULL, *TESTS), compute, figures=(drawing,), tests=TESTED,
         asks=SHIFTS, part_of="S1",
     )  # fmt: skip

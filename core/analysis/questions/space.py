@@ -146,7 +146,7 @@ def control_probes(view: View, margin: float) -> pd.DataFrame:
     return effects(view, [group for name in names for group in probe_groups(view, name)], margin=margin)
 
 
-_CONTROLS = (*families.IMAGES, Axis.NULL.value)
+_CONTROLS = (*families.EDITS, Axis.NULL.value)
 
 
 def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
@@ -164,7 +164,8 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
             return ""
         return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs hold one probe of {family}"
 
+    section = "space" if family in paper.LEVELS else families.section_of(table, family)
     return factor_questions(
-        number, f"{said.capitalize()}: do the probes differ?", section="space", part=family, levels=levels,
+        number, f"{said.capitalize()}: do the probes differ?", section=section, part=family, levels=levels,
         needs=needs, note=of_reference(table), paper="B.1, quadrants" if family in paper.LEVELS else "",
     )  # fmt: skip

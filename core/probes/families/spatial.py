@@ -36,18 +36,19 @@ def image_probe(
     control: bool = False,
     source: str = "",
     moves: tuple[str, ...] = (),
+    default: bool = True,
 ) -> Probe:
     """Make a probe of an edit of the whole image.
 
     Args:
         edit: maps uint8 RGB [H, W, 3] to the same shape.
         move: how the object's box and mask follow the edit; None where nothing moves.
-        moves: see :class:`core.probes.base.Probe`.
+        moves, default: see :class:`core.probes.base.Probe`.
     """
 
     @probe(
         name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, control=control, source=source,
-        moves=moves,
+        moves=moves, default=default,
     )  # fmt: skip
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)

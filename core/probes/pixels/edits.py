@@ -103,21 +103,77 @@ def translate(pixels: np.ndarray, *, right: int = 0, down: int = 0) -> np.ndarra
     return cv2.copyMakeBorder(kept.view(np.uint8), *gaps, cv2.BORDER_REPLICATE).view(pixels.dtype)
 
 
-def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY) -> np.ndarray:
+def zoom(pixels: np.ndarray, factor: float) -> np.ndarray:
+    """Enlarge an image about its centre, at the same size: what leaves it is cut off; sampling is bicubic.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        factor: at least 1.
+
+    Raises:
+        InvalidInput: if the factor is below 1 or not finite.
+    """
+    check_rgb(pixels)
+    height, width = pixels.shape[:2]
+    matrix = zoom_matrix(factor, width, height)
+    return cv2.warpAffine(pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+
+
+def zoom_matrix(factor: float, width: int, height: int) -> np.ndarray:
+    """Return the float64 [2, 3] matrix that takes a pixel (x, y) of the image to its place after :func:`zoom`.
+
+    Raises:
+        InvalidInput: if the factor is below 1 or not finite.
+    """
+    if not (math.isfinite(factor) and factor >= 1):
+        raise InvalidInput(f"the factor of a zoom must be at least 1, got {factor!r}")
+    middle = (width - 1) / 2, (height - 1) / 2
+    return np.array([[factor, 0.0, (1 - factor) * middle[0]], [0.0, factor, (1 - factor) * middle[1]]])
+
+
+def brighten(pixels: np.ndarray, factor: float) -> np.ndarray:
+    """Multiply the values of an image, rounded and kept within 0 to 255.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        factor: 1 changes nothing; below 1 it darkens.
+
+    Raises:
+        InvalidInput: if the factor is not positive.
+    """
+    check_rgb(pixels)
+    if not (math.isfinite(factor) and factor > 0):
+        raise InvalidInput(f"the factor of the brightness must be positive, got {factor!r}")
+    return cv2.convertScaleAbs(pixels, alpha=factor)
+
+
+CHROMA = {
+    "4:2:0": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420,
+    "4:2:2": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_422,
+    "4:4:4": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
+}
+"""How a JPEG keeps its colours: at a quarter, at half, or at all of the places at which it keeps brightness."""
+
+
+def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY, chroma: str = "4:2:0") -> np.ndarray:
     """Encode an image as JPEG and decode it again.
 
     Args:
         pixels: uint8 RGB [H, W, 3].
         quality: 1 to 100.
+        chroma: of CHROMA.
 
     Raises:
-        InvalidInput: if the quality is out of range.
+        InvalidInput: if the quality is out of range, or the chroma is not known.
     """
     check_rgb(pixels)
     if not 1 <= quality <= 100:
         raise InvalidInput(f"quality must lie in 1..100, got {quality!r}")
+    if chroma not in CHROMA:
+        raise InvalidInput(f"chroma must be one of {', '.join(CHROMA)}, got {chroma!r}")
     blue_first = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
-    done, encoded = cv2.imencode(".jpg", blue_first, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    settings = [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, CHROMA[chroma]]
+    done, encoded = cv2.imencode(".jpg", blue_first, settings)
     if not done:
         raise InvalidInput(
             f"an image of shape {pixels.shape} cannot be written as JPEG; its sides are limited to 65535"

@@ -64,6 +64,19 @@ def rotate_mask(mask: np.ndarray, degrees: float) -> np.ndarray:
     return turned.astype(bool)
 
 
+def zoom_box(box: Box, factor: float, width: int, height: int) -> Box | None:
+    """Return the box in the enlarged image, cut to it; None where nothing is left inside."""
+    left, top = width / 2 + factor * (box.x - width / 2), height / 2 + factor * (box.y - height / 2)
+    return Box(left, top, factor * box.width, factor * box.height).inside(width, height)
+
+
+def zoom_mask(mask: np.ndarray, factor: float) -> np.ndarray:
+    """Enlarge a boolean mask [H, W] as the image is."""
+    height, width = mask.shape
+    matrix = image_edits.zoom_matrix(factor, width, height)
+    return cv2.warpAffine(mask.astype(np.uint8), matrix, (width, height), flags=cv2.INTER_NEAREST).astype(bool)
+
+
 def translate_box(box: Box, right: int, down: int, width: int, height: int) -> Box | None:
     """Return the moved box, cut to the image; None where nothing is left inside."""
     return Box(box.x + right, box.y + down, box.width, box.height).inside(width, height)
@@ -86,3 +99,8 @@ def translation(right: int, down: int) -> Move:
         lambda box, width, height: translate_box(box, right, down, width, height),
         lambda mask: image_edits.translate(mask, right=right, down=down),
     )
+
+
+def zooming(factor: float) -> Move:
+    """The move of :func:`core.probes.pixels.edits.zoom`."""
+    return Move(lambda box, width, height: zoom_box(box, factor, width, height), lambda mask: zoom_mask(mask, factor))

@@ -170,6 +170,36 @@ def may_be_noun(text: str) -> bool:
     return "NOUN" in _classes(text)
 
 
+def holds_clause(caption: str) -> bool:
+    """Whether an English caption is a clause of its own, as *A dog plays.*, and no noun phrase, as *A dog at play.*
+
+    A clause holds a finite verb: a word of the dictionary's verbs that is no noun where it stands, no adjective or
+    adverb, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause counts as one.
+    """
+    found = words(caption)
+    nouns = tuple(_english(found))
+    return any(not noun and _finite(word.core.casefold()) for word, noun in zip(found, nouns, strict=True))
+
+
+def _finite(text: str) -> bool:
+    if text in _FINITE:
+        return True
+    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    if closed or not text.isalpha() or text.endswith(("ing", "ed", "en")):
+        return False
+    classes = _classes(text)
+    return "VERB" in classes and not classes & {"ADJ", "ADV"}
+
+
+_FINITE = frozenset(
+    (
+        "is", "are", "was", "were", "am", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did",
+        "may", "might", "must", "shall",
+    )
+)  # fmt: skip
+"""Verbs that the dictionary knows as nouns, or as closed words, too."""
+
+
 @lru_cache(maxsize=20_000)
 def _classes(word: str) -> frozenset[str]:
     from lemminflect import getAllLemmas

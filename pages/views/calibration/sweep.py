@@ -22,7 +22,7 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 
-_AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "null": PALETTE[7]}
+_AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "surface": PALETTE[3], "null": PALETTE[7]}
 
 
 @st.fragment

@@ -16,6 +16,7 @@ _AXES = {
     Axis.SOCIETAL: "A word about culture, means, gender, emotion or work stands before the noun.",
     Axis.LEXICAL: "Words of the caption are repeated, left out or moved: the score must drop.",
     Axis.SEMANTIC: "The meaning of the caption is broken: the score must drop.",
+    Axis.SURFACE: "How the picture was shrunk and saved, letters in it, words around the caption: the meaning stays.",
     Axis.NULL: "Edits that nobody can see: the noise floor of every comparison.",
 }
 

@@ -1,0 +1,208 @@
+"""From which strength on does an edit that should not matter move the score?
+
+Every point of a sweep (``rotation:degrees5``) is a probe of its own; see :mod:`core.probes.families.strengths`.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import Group, effects
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
+from core.analysis.questions.columns import (
+    ABSOLUTE,
+    CORPUS,
+    COUNT,
+    EVALUATOR,
+    FAMILY,
+    PERCENT,
+    TESTS,
+    how,
+    marks,
+)
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS
+from core.charts.spec import Axis, Figure, Reference, Shade
+from core.probes.base import Expectation
+
+LIMITS, POINTS = "S31", "S31"
+
+LEAST = 3
+"""Points that make a curve."""
+
+_POINT = re.compile(r"^(?P<family>[a-z-]+):(?P<fact>[a-z]+)(?P<strength>\d+(?:\.\d+)?)$")
+
+UNITS: Mapping[str, tuple[str, str]] = {
+    "degrees": ("angle", "°"),
+    "sigma": ("standard deviation of the blur", " px"),
+    "offset": ("way, of the width", " %"),
+    "zoom": ("enlargement", " %"),
+    "brightness": ("change of the brightness", " %"),
+    "quality": ("quality of the JPEG", ""),
+}
+"""Fact of a strength -> what it counts, and its unit. One that is not here goes by its own name."""
+
+FALLING = ("quality",)
+"""Strengths that do more the smaller they are."""
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """Where each edit leaves the margin, and the curve of each with its table."""
+    found = sweeps(table)
+    return (_limits_of_all(), *(_of_family(*key) for key in found)) if found else (_limits_of_all(),)
+
+
+def _limits_of_all() -> Question:
+    crossing = Column("crossing", "Leaves the margin at [95 % CI]", digits=1, low="crossing_low", high="crossing_high",
+                      help="Where the line through the medians of |%Δ| meets the margin; the ends are where those of "
+                      "the intervals' upper and lower bounds do")  # fmt: skip
+    columns = (
+        EVALUATOR, CORPUS, FAMILY, Column("of", "Strength", kind="text"), crossing,
+        Column("within", "Within it up to", digits=1), Column("beyond", "Beyond it from", digits=1),
+        Column("n_items", "n", digits=0, help="Items, at the strength that has fewest"),
+        Column("said", "In words", kind="text"),
+    )  # fmt: skip
+    note = (
+        "Within: the strengths, from the least on, at which the scatter is shown to stay within the margin; beyond: "
+        "the first at which the median |%Δ| is shown to lie above it. Between the two it cannot be told. The strength "
+        "at which it leaves the margin is read off the lines between the points, so it is no finer than they are. "
+        "Uncorrected: no test is made here."
+    )
+    title = "The strength at which an edit that should not matter moves the score beyond the margin"
+    return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _lacking, asks=("margin",))
+
+
+def _of_family(family: str, fact: str) -> Question:
+    said, tests = family.replace("-", " "), f"the strengths of the {family.replace('-', ' ')}"
+    title = f"{said.capitalize()}: how far the score moves along its strength"
+    drawing = Drawing(
+        f"F-strength-{family}", title, "Median over items of |%Δ| with its 95 % BCa interval, along the strength. "
+        f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |%Δ| under edits that nobody can see, of the "
+        "evaluator that they move most.", partial(_curve, fact=fact),
+    )  # fmt: skip
+    note = (
+        f"{how(tests)} One row a strength. Which way an edit goes (left or right, lighter or darker) is drawn once an "
+        "item."
+    )
+    columns = (
+        EVALUATOR, CORPUS, Column("label", _named(fact).capitalize(), digits=1), COUNT, PERCENT, ABSOLUTE,
+        Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"), *TESTS,
+    )  # fmt: skip
+    return Question(
+        f"{POINTS}-{family}", title, "strength", family, note, columns, partial(_points, family=family), _lacking,
+        (drawing,), tests=tests, asks=("margin",),
+    )  # fmt: skip
+
+
+def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
+    """(family, fact) -> strength -> its probe, from the least effect on, of sweeps with LEAST points or more."""
+    rows = table.probes[table.probes["expectation"] == Expectation.INVARIANT.value]
+    found: dict[tuple[str, str], dict[float, str]] = {}
+    for name in map(str, rows.index):
+        if told := _POINT.match(name):
+            found.setdefault((told["family"], told["fact"]), {})[float(told["strength"])] = name
+    return {
+        key: dict(sorted(own.items(), reverse=key[1] in FALLING))
+        for key, own in sorted(found.items()) if len(own) >= LEAST
+    }  # fmt: skip
+
+
+def _lacking(table: ScoreTable) -> str:
+    if sweeps(table):
+        return ""
+    return "no harmless edit here was made at several strengths; --probes strength-sweep does"
+
+
+@once
+def _rows(view: View, margin: float) -> pd.DataFrame:
+    """Effect of every point, with family, of and null_median; empty where the view keeps no point."""
+    parts = []
+    for (family, fact), own in sweeps(view.table).items():
+        groups = [Group(f"{strength:g}", (name,), tests=f"the strengths of the {family}")
+                  for strength, name in own.items() if view.probes((name,))]  # fmt: skip
+        found = effects(view, groups, margin=margin)
+        parts.append(found.assign(family=family, fact=fact, of=_named(fact)))
+    rows = pd.concat(parts, ignore_index=True) if parts else effects(view, []).assign(family="", fact="", of="")
+    keys = zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True)
+    floors = [view.null_median(*key) for key in keys]
+    return rows.assign(label=rows["label"].astype(float), null_median=np.array(floors, dtype=np.float64))
+
+
+def _named(fact: str) -> str:
+    what, unit = UNITS.get(fact, (fact, ""))
+    return f"{what},{unit}" if unit.strip() else what
+
+
+def _points(view: View, options: Options, family: str) -> pd.DataFrame:
+    rows = _rows(view, options.margin)
+    return rows[rows["family"] == family].reset_index(drop=True)
+
+
+def _limits(view: View, options: Options) -> pd.DataFrame:
+    records = []
+    rows = _rows(view, options.margin)
+    for (evaluator, corpus, family, fact), own in rows.groupby(["evaluator", "corpus", "family", "fact"], sort=False):
+        at = own["label"].to_numpy()
+        fact = str(fact)
+        crossing, early, late = (
+            _crossing(at, own[name].to_numpy(), options.margin)
+            for name in ("median_abs_percent", "abs_high", "abs_low")
+        )
+        holds, leaves = (own["scatter"] == HOLDS).to_numpy(), (own["scatter"] == SCATTERS).to_numpy()
+        within = at[: int(np.argmin(holds))] if not holds.all() else at
+        beyond = at[leaves]
+        ends = (early, late) if fact not in FALLING else (late, early)
+        records.append({
+            "evaluator": evaluator, "corpus": corpus, "family": family, "of": own["of"].iloc[0], "crossing": crossing,
+            "crossing_low": ends[0], "crossing_high": ends[1],
+            "within": float(within[-1]) if len(within) else math.nan,
+            "beyond": float(beyond[0]) if len(beyond) else math.nan,
+            "n_items": int(own["n_items"].min()), "said": _said(fact, at, holds, leaves),
+        })  # fmt: skip
+    return pd.DataFrame(records, columns=[*_LIMIT])
+
+
+_LIMIT = (
+    "evaluator", "corpus", "family", "of", "crossing", "crossing_low", "crossing_high", "within", "beyond", "n_items",
+    "said",
+)  # fmt: skip
+
+
+def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:
+    """First strength at which the line through the sizes meets the margin; NaN where none does, or the first does."""
+    known = ~np.isnan(sizes)
+    at, sizes = at[known], sizes[known]
+    above = np.flatnonzero(sizes > margin)
+    if not len(above) or above[0] == 0:
+        return math.nan
+    last, first = above[0] - 1, above[0]
+    share = (margin - sizes[last]) / (sizes[first] - sizes[last])
+    return float(at[last] + share * (at[first] - at[last]))
+
+
+def _said(fact: str, at: np.ndarray, holds: np.ndarray, leaves: np.ndarray) -> str:
+    unit = UNITS.get(fact, ("", ""))[1]
+    ends = f"{at[0]:g}{unit}", f"{at[-1]:g}{unit}"
+    if leaves[0]:
+        return f"beyond the margin at {ends[0]} already, the least that was tried"
+    if holds.all():
+        return f"within the margin up to {ends[1]}, the most that was tried"
+    if leaves.any():
+        return f"beyond the margin from {at[int(np.argmax(leaves))]:g}{unit} on"
+    return f"not shown to leave the margin up to {ends[1]}, nor to stay within it"
+
+
+def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Figure:
+    values = ("median_abs_percent", "abs_low", "abs_high")
+    data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values)
+    floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
+    what, unit = UNITS.get(fact, (fact, ""))
+    return Figure(
+        drawing.id, drawing.title, drawing.note, data, "median |%Δ| of items", kind="lines", unit=" %",
+        along=Axis(what, unit), span=(0.0, None), references=(Reference(MARGIN, dash="dash"),),
+        shades=(Shade(0.0, floor),) if floor else (),
+    )  # fmt: skip

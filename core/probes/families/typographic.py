@@ -1,0 +1,76 @@
+"""A word written into the picture: the object's own name, one of something that is not there, or one about nothing.
+
+The picture shows the same objects, so a score of what it shows must not move; towers that were trained on captions of
+the web read letters too. ``typographic:right`` writes the object's name, ``:wrong`` that of a category of another kind
+that is annotated absent, ``:neutral`` a word that names nothing. The word stands on a white plate in the corner that
+the object covers least, one for all three, in letters of one height unless a word is too long for it.
+Source: typographic attacks on CLIP (Goh et al., Multimodal neurons in artificial neural networks, Distill 2021).
+"""
+
+from types import MappingProxyType
+
+import numpy as np
+
+from core.errors import ProbeRejected
+from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.pixels.lettering import write_word
+from core.probes.scene import Scene
+from core.probes.words.captions import item_label
+from core.probes.words.categories import another_kind
+
+NEUTRAL = "sample"
+"""A word that names nothing a picture could show; stock pictures bear it."""
+
+_SAYS = {
+    "right": "the name of its object",
+    "wrong": "the name of something that is not in it",
+    "neutral": f"the word {NEUTRAL!r}",
+}
+
+
+def _word(kind: str, scene: Scene, rng: np.random.Generator) -> str:
+    if kind == "neutral":
+        return NEUTRAL
+    return item_label(scene.item) if kind == "right" else another_kind(scene.item, rng)
+
+
+def _written(kind: str) -> Probe:
+    @probe(
+        name=f"typographic:{kind}",
+        axis=Axis.SURFACE,
+        family="typographic",
+        edits=Edits.IMAGE,
+        summary=f"In a corner of the picture stands {_SAYS[kind]}; it shows the same objects.",
+        source="typographic attacks: Goh et al., Distill 2021",
+        default=False,
+        draws="absent-category",
+    )
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        word = _word(kind, scene, rng)
+        pixels, plate = write_word(scene.pixels, word, _object(scene))
+        box, mask = scene.item.box, scene.item.mask
+        area = plate.width * plate.height / (scene.item.width * scene.item.height)
+        facts = MappingProxyType[str, str | float]({"word": word, "plate": area})
+        return Variant(f"typographic:{kind}", pixels=pixels, object_box=box, object_mask=mask, facts=facts)
+
+    return make
+
+
+def _object(scene: Scene) -> np.ndarray | None:
+    """Where the object is, as far as that is known without looking for it."""
+    try:
+        return scene.mask if scene.item.mask is not None else _boxed(scene)
+    except ProbeRejected:
+        return None
+
+
+def _boxed(scene: Scene) -> np.ndarray | None:
+    box = scene.item.box and scene.item.box.inside(scene.item.width, scene.item.height)
+    if box is None:
+        return None
+    covered = np.zeros(scene.pixels.shape[:2], bool)
+    covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
+    return covered
+
+
+WRITTEN = tuple(_written(kind) for kind in _SAYS)

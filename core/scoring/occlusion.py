@@ -1,0 +1,183 @@
+"""Where a metric looks: what a score loses when a part of the picture is hidden, or a word is left out.
+
+Any evaluator can be asked, since only its scores are read. The picture is hidden cell by cell under the mean colour of
+what it shows, coarse to fine: each cell of a COARSE × COARSE grid, then the quarters of the cells that matter most. A
+word is left out of the caption and everything else stays.
+Source: occlusion sensitivity, Zeiler and Fergus, Visualizing and understanding convolutional networks, ECCV 2014, 4.2.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.corpora.images import check_rgb, pixel_hash
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.base import Evaluator
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.scoring import PairScores, score_pairs_with_errors
+from core.probes.words.caption_words import LANGUAGES, join, words
+
+COARSE = 4
+"""Cells along each side that are hidden first."""
+
+SPLIT = 0.5
+"""Share of the coarse cells that are hidden quarter by quarter next: those whose loss is largest, whichever way."""
+
+MOST_WORDS = 60
+"""Words of a caption beyond which none is left out: each costs a score."""
+
+Progress = Callable[[int, int], None]
+"""Called with (pictures done, pictures in all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OcclusionMap:
+    """What a score loses where the picture is hidden.
+
+    Args:
+        loss: float64 [2 · COARSE, 2 · COARSE], score of the whole picture less that without the cell, on the
+            evaluator's own scale: positive where the cell holds the score up. A coarse cell that was not split has
+            one value four times. NaN where a hidden picture has no score.
+        split: bool, likewise; whether the quarter was hidden by itself.
+        score: of the whole picture.
+        scored: pictures that were scored, the whole one included.
+    """
+
+    loss: np.ndarray
+    split: np.ndarray
+    score: float
+    scored: int
+
+    @property
+    def reach(self) -> float:
+        """The largest loss or gain; 0 where nothing moves, NaN where nothing was scored."""
+        return float(np.nanmax(np.abs(self.loss))) if np.isfinite(self.loss).any() else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class WordLoss:
+    """What a score loses without one word.
+
+    Args:
+        word: as it stands in the caption.
+        place: its place in the caption, from 0.
+        loss: score of the whole caption less that without the word; NaN where that has no score.
+    """
+
+    word: str
+    place: int
+    loss: float
+
+
+def occlusion_map(
+    evaluator: Evaluator,
+    pixels: np.ndarray,
+    caption: str,
+    *,
+    references: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> OcclusionMap:
+    """Hide a picture cell by cell.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        pixels: uint8 RGB [H, W, 3], at least 2 · COARSE pixels a side.
+        caption: what it is scored with.
+        references: of an evaluator that takes some.
+
+    Raises:
+        InvalidInput: if the picture is too small to be hidden cell by cell.
+        InvariscopeError: if the whole picture cannot be scored, with the evaluator's reason.
+    """
+    check_rgb(pixels)
+    if min(pixels.shape[:2]) < 2 * COARSE:
+        raise InvalidInput(
+            f"a picture of {pixels.shape[1]} × {pixels.shape[0]} px is too small to hide {2 * COARSE} cells a side"
+        )
+    ask = _Asker(evaluator, pixels, caption, references)
+    finer = round(SPLIT * COARSE * COARSE)
+    total = 1 + COARSE * COARSE + 4 * finer
+    whole = ask.whole()
+    coarse = whole - ask.hidden([_cell(place, COARSE, pixels) for place in np.ndindex(COARSE, COARSE)])
+    if progress:
+        progress(1 + len(coarse), total)
+    loss = coarse.reshape(COARSE, COARSE).repeat(2, axis=0).repeat(2, axis=1)
+    split = np.zeros(loss.shape, bool)
+    known = np.where(np.isnan(coarse), -1.0, np.abs(coarse))
+    for flat in np.argsort(-known, kind="stable")[:finer]:
+        row, column = divmod(int(flat), COARSE)
+        split[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = True
+    quarters = [(int(row), int(column)) for row, column in np.argwhere(split)]
+    loss[split] = whole - ask.hidden([_cell(place, 2 * COARSE, pixels) for place in quarters])
+    if progress:
+        progress(total, total)
+    return OcclusionMap(loss, split, whole, total)
+
+
+def word_losses(
+    evaluator: Evaluator, pixels: np.ndarray, caption: str, *, language: str = "en", references: Sequence[str] = ()
+) -> tuple[WordLoss, ...]:
+    """Leave out one word after the other; a caption of one word has none that can be left out.
+
+    Args:
+        language: of the caption; Japanese is parted by its dictionary, everything else at blanks.
+
+    Raises:
+        InvalidInput: if the caption has more than MOST_WORDS words.
+        InvariscopeError: if the whole caption cannot be scored, with the evaluator's reason.
+    """
+    told = language if language in LANGUAGES else "en"
+    found = words(caption, told)
+    if len(found) > MOST_WORDS:
+        raise InvalidInput(f"the caption has {len(found)} words; at most {MOST_WORDS} are left out one by one")
+    if len(found) < 2:
+        return ()
+    ask = _Asker(evaluator, pixels, caption, references)
+    shorter = [join([*found[:place], *found[place + 1 :]], told) for place in range(len(found))]
+    losses = ask.whole() - ask.said(shorter)
+    return tuple(WordLoss(word.text, place, float(losses[place])) for place, word in enumerate(found))
+
+
+class _Asker:
+    """Scores of changed copies of one pair."""
+
+    def __init__(self, evaluator: Evaluator, pixels: np.ndarray, caption: str, references: Sequence[str]) -> None:
+        self._evaluator, self._pixels, self._caption = evaluator, pixels, caption
+        self._references, self._key = tuple(references), pixel_hash(pixels)
+        self._mean = pixels.reshape(-1, 3).mean(axis=0).round().astype(np.uint8)
+        self._kept = EmbeddingCache(None, memory_mb=16)  # the caption, and the whole picture, are encoded once
+
+    def whole(self) -> float:
+        """Score of the pair as it is."""
+        found = self._score({self._key: self._pixels}, [(self._key, self._caption)])
+        if np.isnan(found.scores[0]):
+            name = self._evaluator.spec.name
+            raise InvariscopeError(f"{name} could not score the pair: {found.errors[0] or 'it gave no number'}")
+        return float(found.scores[0])
+
+    def hidden(self, cells: Sequence[tuple[slice, slice]]) -> np.ndarray:
+        """Scores with each cell hidden, float64 [cells]."""
+        copies = {f"{self._key}:{rows}:{columns}": self._without((rows, columns)) for rows, columns in cells}
+        return self._score(copies, [(key, self._caption) for key in copies]).scores
+
+    def said(self, captions: Sequence[str]) -> np.ndarray:
+        """Scores with other captions, float64 [captions]."""
+        return self._score({self._key: self._pixels}, [(self._key, each) for each in captions]).scores
+
+    def _without(self, cell: tuple[slice, slice]) -> np.ndarray:
+        copy = self._pixels.copy()
+        copy[cell] = self._mean
+        return copy
+
+    def _score(self, images: Mapping[str, np.ndarray], pairs: Sequence[tuple[str, str]]) -> PairScores:
+        return score_pairs_with_errors(
+            self._evaluator, images, list(pairs), references=[self._references] * len(pairs), cache=self._kept
+        )
+
+
+def _cell(place: tuple[int, int], cells: int, pixels: np.ndarray) -> tuple[slice, slice]:
+    """Rows and columns of a cell of a grid; together the cells cover every pixel once."""
+    edges = [np.linspace(0, side, cells + 1).round().astype(int) for side in pixels.shape[:2]]
+    rows, columns = (slice(int(edge[at]), int(edge[at + 1])) for edge, at in zip(edges, place, strict=True))
+    return rows, columns

@@ -1,0 +1,117 @@
+"""The search for the worst harmless edit: within its bounds, repeatable, and as bad as it says."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvariscopeError
+from core.evaluators.base import Evaluator, Fingerprint, evaluator
+from core.probes.pixels.edits import jpeg, rotate, zoom
+from core.scoring.worst_edit import CANDIDATES, HarmlessEdit, worst_edit
+from tests.probes.painted import ground
+
+
+@evaluator(
+    name="test-edge", title="Edge", summary="Reads one place.", family="test", score_range=(0.0, None), memory_mb=1,
+    offline=True, source="none", licence="Apache-2.0",
+)  # fmt: skip
+class Edge(Evaluator):
+    """Reads the brightness of the left quarter: moving the picture moves it."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> "Edge":
+        return cls()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("test-edge", "none", "none", "float64")
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        return np.array([float(each[:, : each.shape[1] // 4].mean()) for each in images])
+
+
+class Still(Edge):
+    """Gives every picture the same."""
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        return np.full(len(images), 3.0)
+
+
+class Zero(Edge):
+    """Gives every picture 0."""
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        return np.zeros(len(images))
+
+
+def ramp() -> np.ndarray:
+    """Brighter from left to right, 60 × 100 px."""
+    row = np.linspace(40, 220, 100).round().astype(np.uint8)
+    return np.repeat(np.tile(row, (60, 1))[:, :, None], 3, axis=2)
+
+
+def test_the_search_is_repeatable_and_what_it_found_can_be_made_again() -> None:
+    first, second = (worst_edit(Edge(), ramp(), "a ramp") for _ in range(2))
+    assert first == second
+    again = float(Edge().score([first.edit.apply(ramp())], ["a ramp"])[0])
+    assert again == first.after
+    assert first.percent == pytest.approx(100 * (first.after - first.before) / first.before)
+    assert abs(first.percent) == max(first.sizes)
+    assert first.scored == len(first.sizes) == CANDIDATES == 60
+
+
+def test_it_finds_the_way_that_the_evaluator_cannot_bear() -> None:
+    found = worst_edit(Edge(), ramp(), "a ramp")
+    # moving the picture to one side by 5 % of its width is what moves this evaluator most
+    assert abs(found.edit.right) > 0.025
+    assert abs(found.percent) > np.median(found.sizes)
+
+
+def test_every_candidate_keeps_the_bounds() -> None:
+    seen: list[int] = []
+    found = worst_edit(Edge(), ramp(), "a ramp", progress=lambda done, total: seen.append(done)).edit
+    assert abs(found.degrees) <= 3
+    assert 0.95 <= found.zoom <= 1.05
+    assert max(abs(found.right), abs(found.down)) <= 0.05
+    assert 85 <= found.quality <= 100
+    assert seen == sorted(seen)
+    assert seen[-1] == 60
+
+
+def test_an_evaluator_that_never_moves_has_nothing_worse_than_nothing() -> None:
+    found = worst_edit(Still(), ramp(), "a ramp")
+    assert (found.percent, set(found.sizes)) == (0.0, {0.0})
+
+
+def test_what_scores_nothing_has_no_percent() -> None:
+    with pytest.raises(InvariscopeError, match="it scores 0, and %Δ needs more than 0"):
+        worst_edit(Zero(), ramp(), "a ramp")
+
+
+def test_an_edit_is_its_parts() -> None:
+    pixels = ground(90, 120)
+    turned = HarmlessEdit(3.0, 1.0, 0.0, 0.0, 95)
+    np.testing.assert_array_equal(turned.apply(pixels), jpeg(rotate(pixels, 3.0), quality=95))
+    grown = HarmlessEdit(0.0, 1.05, 0.0, 0.0, 95).apply(pixels)
+    off = np.abs(grown.astype(int) - jpeg(zoom(pixels, 1.05), quality=95))
+    assert off[4:-4, 4:-4].mean() < 1
+    still = HarmlessEdit(0.0, 1.0, 0.0, 0.0, 100).apply(pixels)
+    assert np.abs(still.astype(int) - pixels).mean() < 3
+    moved = HarmlessEdit(0.0, 1.0, 0.05, 0.0, 100).apply(pixels)
+    assert np.abs(moved[:, 6:].astype(int) - pixels[:, :-6]).mean() < 3  # 5 % of 120 px to the right
+    assert "turned by +3.0°" in str(turned)
+
+
+@given(
+    st.floats(-3, 3), st.floats(0.95, 1.05), st.floats(-0.05, 0.05), st.floats(-0.05, 0.05), st.integers(85, 100),
+    st.integers(1, 12), st.integers(1, 12),
+)  # fmt: skip
+def test_an_edit_keeps_the_size_of_any_picture(
+    degrees: float, zoomed: float, right: float, down: float, quality: int, height: int, width: int
+) -> None:
+    pixels = ground(height, width)
+    made = HarmlessEdit(degrees, zoomed, right, down, quality).apply(pixels)
+    assert (made.shape, made.dtype) == (pixels.shape, np.uint8)

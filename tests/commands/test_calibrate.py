@@ -66,6 +66,8 @@ def test_before_and_after_come_as_json_for_a_script(invoke: Invoke) -> None:
     told = json.loads(done.stdout)
     assert told["oracle"] is True
     assert told["strength"] == 0.5
+    assert told["chosen"] is None  # by construction nothing chooses one
+    assert told["whence"] == "not chosen: fixed by construction"
     assert {row["name"] for row in told["before_after"] if row["measure"] == "spearman"} == {"conse-lite2"}
 
 
@@ -175,6 +177,12 @@ def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
     assert "--again measures anew" in again.stderr
     told = json.loads(again.stdout)
     assert told["basis"] == "by construction"
+    assert told["whence"] == "chosen on dev, measured"
+    assert 0 <= told["chosen"] < 1
+    usual = invoke("calibrate", *MEASURE, "--reading", "orbit", "--weights", "each", "--sweep", tmp_path / "s.csv")
+    assert f"λ* = {told['chosen']:g}, chosen on dev, measured" in usual.stderr
+    assert f"λ = {told['chosen']:g}, held-out split" in usual.stdout
+    assert {"measured", "measured dev"} <= set(pd.read_csv(tmp_path / "s.csv")["split"])
     assert told["measured"]["images"] > 0
     one, other = ({row["name"]: row for row in rows if row["measure"] == "sensitivity"}
                   for rows in (told["before_after"], told["measured"]["before_after"]))  # fmt: skip

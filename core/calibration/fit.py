@@ -84,13 +84,18 @@ class Fit:
         """Where the strength comes from: one of CHOSEN and FIXED."""
         return CHOSEN if self.basis == MEASURED else FIXED
 
-    def caveats(self, strength: float) -> tuple[str, ...]:
-        """What must be said before any number of this calibration, in sentences; the gravest first."""
+    def caveats(self, strength: float, *, measured: bool = False) -> tuple[str, ...]:
+        """What must be said before any number of this calibration, in sentences; the gravest first.
+
+        Args:
+            strength: λ.
+            measured: whether what was measured of it stands beside.
+        """
         said = []
         if self.n_test < FEW:
             said.append(f"Only {self.n_test} items are held out: what is reported of them says little.")
         if self.terms.reading in BY_CONSTRUCTION:
-            said.append(self._constructed(strength))
+            said.append(self._constructed(strength, measured))
         if higher := raised(self.test, strength):
             listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
             said.append(f"On the held-out split this strength moves further than before: {listed}.")
@@ -98,7 +103,7 @@ class Fit:
             said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
         return tuple(said)
 
-    def _constructed(self, strength: float) -> str:
+    def _constructed(self, strength: float, measured: bool) -> str:
         weights = self.terms.weights
         if self.terms.reading == "ridge":
             return (
@@ -111,12 +116,16 @@ class Fit:
                 "under a flip on the score's own scale; only its spread changes."
             )
         cap, at = max(weights.values()), self.test.lambdas.index(strength)
+        more = (
+            "What was measured stands beside it, and chooses λ where it holds the dev split."
+            if measured
+            else "Score the variants of the variants to measure it, and to choose λ by what the dev split then says."
+        )
         return (
             f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
             f"own scale. With {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
             f"{cap:.3g}, so no shift falls by more than {100 * cap:.3g} %, whatever the scores are, and a larger λ "
-            f"always lowers it further: the sweep chooses no λ. {self._shrunk(at)}Score the variants of the variants "
-            "to measure it, and to choose λ by what was measured on the dev split."
+            f"always lowers it further: the sweep chooses no λ. {self._shrunk(at)}{more}"
         )
 
     def _shrunk(self, at: int) -> str:

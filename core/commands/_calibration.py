@@ -32,7 +32,7 @@ def tell(
         as_json: for a script.
     """
     scored = None if own is None else own.effect(strength)
-    caveats = [*found.caveats(strength), *(() if own is None else own.caveats(strength))]
+    caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
     if as_json:
         about = {
             "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,

@@ -24,6 +24,7 @@ from core.statistics.flip_risk import (
     excess,
     flip_risk_intervals,
 )
+from core.statistics.ratios import mean_bca
 from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -132,6 +133,13 @@ def test_a_share_is_where_its_interval_says(p: float, n: int) -> None:
     found = [share([1.0] * yes + [0.0] * (n - yes)) for yes in range(n + 1)]
     held = [each.low <= p <= each.high for each in found]
     assert 0.92 <= float(stats.binom.pmf(np.arange(n + 1), n, p) @ held) <= 0.98
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("world", ["normal", "skewed"])
+def test_a_mean_is_where_its_interval_says(world: str, n: int) -> None:
+    draw, everything = SHIFTS[world], large(SHIFTS[world])
+    assert holds(lambda rng: mean_bca(draw(rng, n), resamples=2000), float(everything.mean()))
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -11,7 +11,7 @@ from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.calibration.effect import before_after
-from core.calibration.fit import HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
+from core.calibration.fit import FEW, HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
 from core.calibration.readings import CHOSEN, FIXED
 from core.errors import InvalidInput
 from core.statistics.changes import interquartile_range
@@ -82,6 +82,16 @@ def test_what_holds_by_construction_is_said_to_choose_no_strength_and_how_far_it
     assert "the sweep chooses no λ" in said
     assert f"no shift falls by more than {100 * cap:.3g} %" in said
     assert fit(three, evaluator="conse-lite0", reading="quantile").whence == CHOSEN
+
+
+def test_that_few_items_are_held_out_is_said_before_anything_else(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = scores_of(["identity", "vflip"], 40, lambda *_: rng.uniform())
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        few = fit(read_table(store).view(), evaluator="e", reading="orbit")
+    assert 0 < few.n_test < FEW
+    assert few.caveats(0.5)[0] == f"Only {few.n_test} items are held out: what is reported of them says little."
+    assert len(few.caveats(0.5)) > 1
 
 
 def test_flip_risks_before_and_after_take_items_of_one_source_together(found: Fit) -> None:

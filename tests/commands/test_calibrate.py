@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.evaluators.calibrator import read_calibrator
+from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.publish import publish
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
@@ -218,6 +219,18 @@ def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> Non
     assert done.exit_code == 2
     assert "edits the caption" in done.stderr
     assert "calibrate for vertical-flip alone" in done.stderr
+
+
+def test_a_calibrator_of_caption_families_is_never_called_an_evaluator(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "words.json"
+    done = invoke("calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families", "gender",
+                  "-o", path)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert f"{path} is no evaluator: " in done.stderr
+    assert "edits the caption" in done.stderr
+    told = find(str(path)).availability()  # what an audit asks before it loads one
+    assert not told.ready
+    assert "edits the caption" in told.reason
 
 
 @pytest.mark.parametrize("size", [1.0, 1e12])

@@ -74,6 +74,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
     assert "Not measured yet" not in told
     assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
     assert "Dotted: held out, every score scored" in told
+    assert "What was measured stands beside it" in "".join(warning.value for warning in app.warning)
     table = next(each.value for each in app.dataframe if "Measured / before" in each.value)
     assert list(table["Family"]) == ["horizontal-flip", "vertical-flip"]
     assert (table["By construction, SD"] == "0.0000").all()

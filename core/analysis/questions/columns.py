@@ -38,6 +38,8 @@ BEHIND = (
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
            help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise"),
+    Column("n_scored", "n tested", digits=0, help="Items with a Δ, which test and δ are of; a baseline of 0 has a "
+           "Δ and no %Δ"),
     Column("p", "p", kind="p"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it; a control is not corrected"),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),

@@ -41,7 +41,7 @@ def draw_sweep(
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = _slider(state, usual)
-    for sentence in found.caveats(strength):
+    for sentence in found.caveats(strength, measured=own is not None):
         st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
@@ -102,7 +102,8 @@ _BACK = {
 
 def _spearman(table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
     st.markdown("**Agreement with each H along λ**")
-    rows = table[table["measure"] == "spearman"]
+    # of unedited pairs every score was stored: what was measured of them is the same
+    rows = table[(table["measure"] == "spearman") & table["split"].isin(("dev", "test"))]
     if rows.empty:
         st.info("There is no other evaluator to hold the score to; audit a second one.")
         return

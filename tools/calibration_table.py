@@ -20,7 +20,7 @@ from core.analysis.scope import narrow
 from core.analysis.slices import Slice
 from core.calibration.effect import before_after
 from core.calibration.fit import Fit, fit
-from core.calibration.measured import find
+from core.calibration.measured import find, settled
 from core.calibration.readings import EACH, MEASURED, UNIFORM
 from core.settings import ROOT
 from core.store.store import Store
@@ -38,7 +38,8 @@ class Told:
 
     Args:
         name: reading, with its weights where it knows any.
-        fit: learnt.
+        strength: λ.
+        whence: where it comes from; see :class:`core.calibration.measured.Settled`.
         rows: before and after, every score of them scored.
         constructed: what holds by construction, by measure and name; empty for a reading that is measured as it is.
         spread: of the clean scores after, as a share of that before.
@@ -46,7 +47,8 @@ class Told:
     """
 
     name: str
-    fit: Fit
+    strength: float
+    whence: str
     rows: Sequence[Mapping[Any, Any]]
     constructed: Mapping[tuple[str, str], float]
     spread: float
@@ -70,7 +72,7 @@ def calibrations(run: Path, evaluator: str, families: Sequence[str]) -> list[Tol
 def tables(told: Sequence[Told]) -> str:
     """Sensitivities and correlations as two Markdown tables."""
     lines = [
-        "| calibration | λ* | family | n | before, SD | by construction | after, SD | after / before |",
+        "| calibration | λ | family | n | before, SD | by construction | after, SD | after / before |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for each in told:
@@ -79,16 +81,17 @@ def tables(told: Sequence[Told]) -> str:
                 continue
             name = row["name"] if row["measure"] == "sensitivity" else "mean of these"
             held = each.constructed.get((row["measure"], row["name"]))
-            cells = [each.name, f"{each.fit.choice.strength:g}", name, str(row["n"]), _ends(row, "before", 4),
+            cells = [each.name, f"{each.strength:g}", name, str(row["n"]), _ends(row, "before", 4),
                      "" if held is None else f"{held:.4f}", _ends(row, "after", 4),
                      f"**{_ends(row, 'ratio', 3)}**"]  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
-    head = ("calibration", "SD of the clean scores, after / before", "Spearman's ρ, before → after", "after from")
-    lines += ["", f"| {' | '.join(head)} |", "| --- | --- | --- | --- |"]
+    head = ("calibration", "λ", "SD of the clean scores, after / before", "Spearman's ρ, before → after", "after from")
+    lines += ["", f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
     for each in told:
         kept = [f"{row['name']} {_ends(row, 'before', 3)} → {_ends(row, 'after', 3)}, n = {row['n']}"
                 for row in each.rows if row["measure"] == "spearman"]  # fmt: skip
-        lines.append(f"| {each.name} | {each.spread:.3f} | {'; '.join(kept)} | {each.about} |")
+        strength = f"{each.strength:g}, {each.whence}"
+        lines.append(f"| {each.name} | {strength} | {each.spread:.3f} | {'; '.join(kept)} | {each.about} |")
     return "\n".join(lines)
 
 
@@ -109,20 +112,25 @@ def main() -> None:
 
 
 def _told(found: Fit, weights: str, source: Any, scope: Any) -> Told:
-    reading, strength = found.terms.reading, found.choice.strength
-    held = before_after(found.scores, found.terms, strength, found.others)
-    at = found.test.lambdas.index(strength)
-    if found.basis == MEASURED:
-        spread = found.test.spread[at] / found.test.spread[0]
-        return Told(f"`{reading}`", found, held.to_dict("records"), {}, float(spread), "stored scores")
-    own, stale = find(found, source, subject=scope.subject, language=scope.language)
+    reading = found.terms.reading
+    own = None
+    if found.basis != MEASURED:
+        own, stale = find(found, source, subject=scope.subject, language=scope.language)
+        if own is None:
+            raise SystemExit(
+                "\n".join((*stale, f"{reading} was not measured; see docs/calibration.md for the command"))
+            )
+    usual = settled(found, own)
+    held = before_after(found.scores, found.terms, usual.strength, found.others)
+    swept = found.test if own is None else own.sweep
+    spread = float(swept.spread[swept.lambdas.index(usual.strength)] / swept.spread[0])
     if own is None:
-        raise SystemExit("\n".join((*stale, f"{reading} was not measured; see docs/calibration.md for the command")))
+        return Told(f"`{reading}`", usual.strength, usual.whence, held.to_dict("records"), {}, spread, "stored scores")
     constructed = {(row["measure"], row["name"]): row["after"] for row in held.to_dict("records")}
-    spread = own.sweep.spread[at] / own.sweep.spread[0]
     name = f"`{reading}`" if weights == UNIFORM else f"`{reading}`, weights `{weights}`"
     about = f"{own.file.images:,} pictures scored, {own.file.made[:10]}"
-    return Told(name, found, own.effect(strength).to_dict("records"), constructed, float(spread), about)
+    rows = own.effect(usual.strength).to_dict("records")
+    return Told(name, usual.strength, usual.whence, rows, constructed, spread, about)
 
 
 def _ends(row: Mapping[Any, Any], side: str, digits: int) -> str:

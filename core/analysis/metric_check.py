@@ -37,7 +37,7 @@ class FamilyShift:
     """How far one family moves the metric.
 
     Args:
-        size: median over items of an item's median |%Δ|, with its BCa interval over items.
+        size: median over items of an item's median |%Δ|, with its BCa interval; items of one source count together.
         shift: median over items of an item's median %Δ, signed, likewise.
         missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
@@ -143,7 +143,8 @@ def check_metric(
     captions = [_caption(item, whole=directional) for item in chosen]
     rows, failure = _shifts(reference, benches, captions, probes, pool, progress)
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
-    families = tuple(_family(probe_family, rows, threshold) for probe_family in _families(harmless))
+    groups = np.unique([item.group or item.id for item in chosen], return_inverse=True)[1]
+    families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
     breaks = broken(probes, rows, most=most_failures, least=least_selectivity) if directional and rows else None
     return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks)
 
@@ -196,14 +197,17 @@ def _families(probes: Sequence[Probe]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def _family(family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float) -> FamilyShift:
+def _family(
+    family: tuple[str, str], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
+) -> FamilyShift:  # fmt: skip
     own = [[row for row in item if row.family == family[0]] for item in rows]
     probes = sorted({row.probe for item in own for row in item})
     percent = np.full((len(probes), len(own)), np.nan)
     for place, item in enumerate(own):
         for row in item:
             percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
-    size, shift = median_bca(item_medians(np.abs(percent))), median_bca(item_medians(percent))
+    sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
+    size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
     verdict = judged(size, threshold)
     needed = side_needed(size, bound=threshold) if verdict == UNDECIDED else math.nan
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())

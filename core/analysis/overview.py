@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
-from core.analysis.flips.risk import BY, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.flips.risk import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.over_null import beside_null
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
@@ -41,8 +41,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     """Worst family on each axis for every evaluator, beside the noise floor.
 
     The worst family is the one with the largest median |percent change|; of equal ones that whose interval reaches
-    further, then that of which more items lie beyond the margin. It is picked from ``n_families`` after seeing the
-    data, so its interval is that of a maximum; the column says of how many.
+    further, then that of which more items lie beyond the margin, then that with the higher flip risk. It is picked from
+    ``n_families`` after seeing the data, so its interval is that of a maximum; the column says of how many.
 
     Args:
         view: of the table of scores.
@@ -56,11 +56,27 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
-    order = ["median_abs_percent", "abs_high", "beyond", "family"]
-    ranked = cells.sort_values(order, ascending=[False, False, False, True])
-    worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    worst = _ranked(view, cells, keys).drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     return beside_null(view, worst)
+
+
+def _ranked(view: View, cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The worst first; flip risks, which cost more, are worked out of those alone that nothing else tells apart."""
+    order = ["median_abs_percent", "abs_high", "beyond"]
+    ranked = cells.sort_values([*order, "family"], ascending=[False, False, False, True])
+    known = ranked[order].fillna(-1.0)
+    alike = (known == known.groupby([ranked[key] for key in keys]).transform("first")).all(axis=1)
+    tied = ranked[alike & ranked[alike].duplicated(keys, keep=False).reindex(ranked.index, fill_value=False)]
+    if tied.empty:
+        return ranked
+    wanted = set(tied[[*keys, "family"]].itertuples(index=False, name=None))
+    found = [each for each in shift_cells(view) if (each.evaluator, each.corpus, each.axis, each.family) in wanted]
+    risks = cell_risks(found, gaps=(CARD_GAP,), unit=IQR).set_index(list(BY))["risk"].to_dict()
+    told = [risks.get(name, 0.0) for name in ranked[list(BY)].itertuples(index=False, name=None)]
+    return ranked.assign(risk=told).sort_values(
+        [*order, "risk", "family"], ascending=[False, False, False, False, True]
+    ).drop(columns="risk")  # fmt: skip
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from core.calibration.oracle import best_of, oracle_candidates
 from core.calibration.orbits import Orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
+    CHOSEN,
     CONSTRUCTED,
+    FIXED,
     MEASURED,
     READINGS,
     UNIFORM,
@@ -40,10 +42,10 @@ def ablation(
         view, evaluator, against, ratings: as :func:`core.calibration.fit.fit` takes them.
 
     Returns:
-        One row (reading, weights, epsilon): strength (λ*), basis (by construction, measured on stored scores, or chosen
-        on the held-out split), before, after and ratio with their intervals (mean over families of the sensitivity over
-        the spread of the same side's clean scores), loss (most negative change of a held-out ρ; NaN without an H),
-        raised (families moved beyond their uncalibrated interval), n (held-out items).
+        One row (reading, weights, epsilon): strength (λ), whence (what chose it, if anything), basis (by construction,
+        measured on stored scores, or chosen on the held-out split), before, after and ratio with their intervals (mean
+        over families of the sensitivity over the spread of the same side's clean scores), loss (most negative change of
+        a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out items).
     """
     dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     records = []
@@ -64,7 +66,8 @@ def ablation(
                 named = {"reading": reading, "weights": weights if reading in WEIGHTED else "", "epsilon": epsilon}
                 basis = CONSTRUCTED if reading in BY_CONSTRUCTION else MEASURED
                 outcome = _outcome(test, terms, test_others, chosen.strength, on_test)
-                records.append({**named, "strength": chosen.strength, "basis": SAW_IT if oracle else basis, **outcome})
+                told = {"strength": chosen.strength, "whence": CHOSEN if basis == MEASURED else FIXED}
+                records.append({**named, **told, "basis": SAW_IT if oracle else basis, **outcome})
     return pd.DataFrame(records)
 
 

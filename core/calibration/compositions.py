@@ -76,7 +76,7 @@ def composed_plan(
     kept = tuple(item for item in corpus.items if item.id in wanted)
     if len(kept) < len(wanted):
         raise InvalidInput(
-            f"{len(wanted) - len(kept)} of {len(wanted)} held-out items are not in corpus {corpus.name!r} as it is "
+            f"{len(wanted) - len(kept)} of {len(wanted)} items are not in corpus {corpus.name!r} as it is "
             "read here; name its folder and options as the audit did"
         )
     plan = make_plan(

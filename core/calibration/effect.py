@@ -1,10 +1,10 @@
 """What a calibration changes on a split, before and after, every number with its interval.
 
-Intervals, 95 %: medians by BCa (:mod:`core.statistics.bootstrap`), flip risk in closed form or drawn
-(:mod:`core.statistics.flip_risk`), Spearman's ρ, the mean over an axis' families and the ratio of after to before by
-the percentiles of bootstrap samples, Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1]. Items of one
-source are resampled together for medians, means and ratios; flip risk and correlations resample items. A ratio's
-samples hold both sides at once, each with its own spread.
+Intervals, 95 %: medians in percent by BCa (:mod:`core.statistics.bootstrap`), flip risk in closed form
+(:mod:`core.statistics.flip_risk`), Spearman's ρ, sensitivities and the ratio of after to before by the percentiles of
+bootstrap samples (:mod:`core.calibration.sides`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1].
+Items of one source are taken together, but for τ, whose formula knows items alone. A ratio's samples hold both sides
+at once, each with its own spread.
 
 References:
     [1] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
@@ -100,7 +100,10 @@ def changed(
         sizes = _both(*(each.sensitivity(name) for each in both))
         records.append({**head, "measure": "sensitivity", **sizes, **ratio(first, second, [name])})
         records.append({**head, "measure": "percent", **_both(*(_percent(each, scores.sources) for each in pair))})
-        risks = [_risks(each, [gap * side.half for gap in gaps]) for each, side in zip(pair, both, strict=True)]
+        risks = [
+            _risks(each, [gap * side.half for gap in gaps], scores.sources)
+            for each, side in zip(pair, both, strict=True)
+        ]
         records += [
             {**head, "measure": "flip risk", "gap": gap, **_both(*both)}
             for gap, *both in zip(gaps, *risks, strict=True)
@@ -119,7 +122,7 @@ def changed(
 def _bands(
     scores: Orbits, change: np.ndarray, others: Mapping[str, np.ndarray], strength: float
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return spearman_bands(scores.clean, change, others, [0.0, strength], level=LEVEL)
+    return spearman_bands(scores.clean, change, others, [0.0, strength], level=LEVEL, sources=scores.sources)
 
 
 def overall(
@@ -142,9 +145,9 @@ def _percent(family: Family, sources: np.ndarray | None) -> Interval:
     return median(item_medians(np.abs(percent_change(family.scores, family.baselines))), sources)
 
 
-def _risks(family: Family, gaps: Sequence[float]) -> list[Interval]:
+def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:
     items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
-    return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, level=LEVEL)
+    return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
 
 
 def _agreements(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from core.calibration.oracle import oracle_terms
 from core.calibration.orbits import Orbits, dev_split, orbits
 from core.calibration.readings import (
     BY_CONSTRUCTION,
+    CHOSEN,
     CONSTRUCTED,
     EACH,
+    FIXED,
     MEASURED,
     READINGS,
     SENSITIVITY,
@@ -45,11 +48,13 @@ class Fit:
     Args:
         evaluator: whose scores are calibrated.
         terms: learnt on the dev split.
-        choice: λ* and where the constraint holds, on the dev split.
+        choice: of a strength, and where the constraint holds, on the dev split; see :attr:`whence` for its worth.
         dev: sweep over the dev split, which chose.
         test: sweep over the held-out split, which is reported.
         scores: the test split.
         others: H by name over the test split, float64 [n].
+        dev_scores, dev_others: the same of the dev split.
+        epsilon: correlation with each H that may be lost.
         oracle: whether the weights saw the test split: an upper bound, no result.
         n_dev: items with a clean score.
         n_test: likewise.
@@ -62,6 +67,9 @@ class Fit:
     test: Sweep
     scores: Orbits
     others: Mapping[str, np.ndarray]
+    dev_scores: Orbits
+    dev_others: Mapping[str, np.ndarray]
+    epsilon: float
     oracle: bool
     n_dev: int
     n_test: int
@@ -71,13 +79,23 @@ class Fit:
         """What the held-out numbers rest on: the formula, or scores that were stored."""
         return CONSTRUCTED if self.terms.reading in BY_CONSTRUCTION else MEASURED
 
-    def caveats(self, strength: float) -> tuple[str, ...]:
-        """What must be said before any number of this calibration, in sentences; the gravest first."""
+    @property
+    def whence(self) -> str:
+        """Where the strength comes from: one of CHOSEN and FIXED."""
+        return CHOSEN if self.basis == MEASURED else FIXED
+
+    def caveats(self, strength: float, *, measured: bool = False) -> tuple[str, ...]:
+        """What must be said before any number of this calibration, in sentences; the gravest first.
+
+        Args:
+            strength: λ.
+            measured: whether what was measured of it stands beside.
+        """
         said = []
         if self.n_test < FEW:
             said.append(f"Only {self.n_test} items are held out: what is reported of them says little.")
         if self.terms.reading in BY_CONSTRUCTION:
-            said.append(self._constructed(strength))
+            said.append(self._constructed(strength, measured))
         if higher := raised(self.test, strength):
             listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
             said.append(f"On the held-out split this strength moves further than before: {listed}.")
@@ -85,7 +103,7 @@ class Fit:
             said.append("Oracle weights have seen the held-out split: an upper bound, not a result.")
         return tuple(said)
 
-    def _constructed(self, strength: float) -> str:
+    def _constructed(self, strength: float, measured: bool) -> str:
         weights = self.terms.weights
         if self.terms.reading == "ridge":
             return (
@@ -98,12 +116,16 @@ class Fit:
                 "under a flip on the score's own scale; only its spread changes."
             )
         cap, at = max(weights.values()), self.test.lambdas.index(strength)
+        more = (
+            "What was measured stands beside it, and chooses λ where it holds the dev split."
+            if measured
+            else "Score the variants of the variants to measure it, and to choose λ by what the dev split then says."
+        )
         return (
             f"By construction, not measured: at λ = {strength:g} every shift is multiplied by 1 − λ·w on the score's "
             f"own scale. With {len(weights)} {'family' if len(weights) == 1 else 'families'} the largest weight is "
             f"{cap:.3g}, so no shift falls by more than {100 * cap:.3g} %, whatever the scores are, and a larger λ "
-            f"always lowers it further: the sweep cannot choose. "
-            f"{self._shrunk(at)}Score the variants of the variants to measure it."
+            f"always lowers it further: the sweep chooses no λ. {self._shrunk(at)}{more}"
         )
 
     def _shrunk(self, at: int) -> str:
@@ -121,7 +143,9 @@ class Fit:
     def bands(self, *, level: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Bootstrap band of ρ along λ by H, on the test split; see :func:`spearman_bands`."""
         change = corrections(self.scores, self.terms).clean
-        return spearman_bands(self.scores.clean, change, self.others, self.test.lambdas, level=level)
+        return spearman_bands(
+            self.scores.clean, change, self.others, self.test.lambdas, level=level, sources=self.scores.sources
+        )
 
 
 def fit(
@@ -167,6 +191,9 @@ def fit(
         test=sweep(test, terms, test_others),
         scores=test,
         others=test_others,
+        dev_scores=dev,
+        dev_others=dev_others,
+        epsilon=epsilon,
         oracle=oracle,
         n_dev=swept.n,
         n_test=int((~np.isnan(test.clean)).sum()),
@@ -214,22 +241,25 @@ def sweep_table(
     found: Fit,
     bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     *,
-    measured: Sweep | None = None,
+    measured: Mapping[str, Sweep] = MappingProxyType({}),
+    allowed: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Both sweeps as one long table: what the page draws and the command writes.
 
     Args:
         found: of :func:`fit`.
         bands: of :meth:`Fit.bands`; they belong to the test split.
-        measured: sweep over the test split with every score of it scored.
+        measured: sweeps with every score of them scored, by split (``measured`` on the test split, ``measured dev``).
+        allowed: strengths that were allowed where λ was chosen, bool [l]; None: those of the fit.
 
     Returns:
-        Columns split (dev, test, measured), strength, allowed, measure (``sensitivity`` by family and
+        Columns split (dev, test, and those measured), strength, allowed, measure (``sensitivity`` by family and
         ``axis sensitivity``, both over the spread of the calibrated clean scores; ``total sensitivity``, their sum over
         families; ``spread``, on the score's own scale; ``spearman`` by H), name, value, low, high, n.
     """
     rows: list[tuple[Any, ...]] = []
-    for split, swept in (("dev", found.dev), ("test", found.test), *((("measured", measured),) if measured else ())):
+    inside_bounds = found.choice.allowed if allowed is None else allowed
+    for split, swept in {"dev": found.dev, "test": found.test, **measured}.items():
         series = [("sensitivity", name, values / swept.spread) for name, values in swept.sensitivity.items()]
         series += [("axis sensitivity", axis, values) for axis, values in axis_sensitivity(found, swept).items()]
         series += [("total sensitivity", "", swept.total), ("spread", "", swept.spread)]
@@ -238,8 +268,8 @@ def sweep_table(
             nothing = np.full(len(swept.lambdas), np.nan)
             inside = measure == "spearman" and split == "test" and bands is not None and name in bands
             low, high = bands[name] if inside and bands is not None else (nothing, nothing)
-            along = zip(swept.lambdas, found.choice.allowed, values, low, high, strict=True)
-            rows += [(split, at, allowed, measure, name, *told, swept.n) for at, allowed, *told in along]
+            along = zip(swept.lambdas, inside_bounds, values, low, high, strict=True)
+            rows += [(split, at, kept, measure, name, *told, swept.n) for at, kept, *told in along]
     columns = ("split", "strength", "allowed", "measure", "name", "value", "low", "high", "n")
     return pd.DataFrame(rows, columns=list(columns))
 

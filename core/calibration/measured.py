@@ -1,5 +1,7 @@
 """A calibration as measured: calibrated scores made of the evaluator's own scores of every variant of every variant.
 
+λ is chosen by what was measured of the dev split; what is reported is measured of the held-out split.
+
 The calibrated score is linear in λ, Ŝ = S + λ · C(x), and C(x) needs nothing but the scores of x and of its variants,
 for the unedited pair and for a variant alike. So one set of scores gives the measured effect at every λ, of every
 weighting, of the readings ``orbit`` and ``absolute``; :mod:`core.evaluators.calibrated` computes the same.
@@ -18,8 +20,8 @@ from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, read_all
 from core.calibration.measuring import SAME, difference
 from core.calibration.orbits import Family, Orbits
-from core.calibration.readings import Corrections, Terms
-from core.calibration.sweep import Sweep, raised, sweep_of
+from core.calibration.readings import CHOSEN_MEASURED, FIXED, Corrections, Terms
+from core.calibration.sweep import Choice, Sweep, choose, raised, sweep_of
 from core.evaluators.calibrator import apply
 from core.probes.base import IDENTITY
 from core.statistics.flip_risk import GAPS
@@ -35,6 +37,8 @@ class Measured:
         changes: what λ multiplies, measured.
         others: H by name over the same items.
         sweep: along λ, held out; it chose nothing.
+        dev: along λ on the dev split, which chose; None where the measurement lacks some of its items.
+        choice: λ* by ``dev``; None likewise.
         file: the scores behind it.
     """
 
@@ -42,7 +46,14 @@ class Measured:
     changes: Corrections
     others: Mapping[str, np.ndarray]
     sweep: Sweep
+    dev: Sweep | None
+    choice: Choice | None
     file: Measurement
+
+    @property
+    def sweeps(self) -> dict[str, Sweep]:
+        """By split as :func:`core.calibration.fit.sweep_table` names it."""
+        return {"measured": self.sweep} | ({} if self.dev is None else {"measured dev": self.dev})
 
     def effect(self, strength: float, *, gaps: Sequence[float] = GAPS) -> pd.DataFrame:
         """Before and after at a strength; columns of :data:`core.calibration.effect.COLUMNS`."""
@@ -50,22 +61,79 @@ class Measured:
 
     def caveats(self, strength: float) -> tuple[str, ...]:
         """What the measurement says against a strength, in sentences."""
-        if not (higher := raised(self.sweep, strength)):
-            return ()
-        listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
-        return (f"Measured, this strength moves further than before: {listed}.",)
+        said = []
+        if self.choice is None:
+            said.append(
+                "This measurement lacks items of the dev split, so that λ is not chosen by what was measured; measure "
+                "again."
+            )
+        if higher := raised(self.sweep, strength):
+            listed = ", ".join(f"{name} ({times:.2f} times)" for name, times in higher.items())
+            said.append(f"Measured, this strength moves further than before: {listed}.")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The strength of a calibration, where no reader names another.
+
+    Args:
+        choice: the strength, where it was allowed, and what is to be said of it.
+        whence: where it comes from, one of CHOSEN, CHOSEN_MEASURED and FIXED.
+    """
+
+    choice: Choice
+    whence: str
+
+    @property
+    def strength(self) -> float:
+        """λ."""
+        return self.choice.strength
+
+    @property
+    def chosen(self) -> float | None:
+        """λ*; None where nothing chose one."""
+        return None if self.whence == FIXED else self.strength
+
+    @property
+    def told(self) -> str:
+        """λ* where something chose it; else λ, and that nothing did."""
+        return f"{'λ' if self.chosen is None else 'λ*'} = {self.strength:g}, {self.whence}"
+
+
+def settled(found: Fit, own: Measured | None = None) -> Settled:
+    """The strength by what was measured where that is known, else by stored scores, else the one that none chose."""
+    if own is not None and own.choice is not None:
+        return Settled(own.choice, CHOSEN_MEASURED)
+    return Settled(found.choice, found.whence)
 
 
 def measured(found: Fit, file: Measurement) -> Measured:
-    """Calibrate the held-out items by what a measurement holds; it must serve the fit (:func:`unfit`)."""
+    """Calibrate both splits by what a measurement holds; it must serve the fit (:func:`unfit`)."""
+    scores, changes, others = _of_split(found.scores, found.others, found, file)
+    dev = choice = None
+    if not lacking(found.dev_scores, file):
+        dev = sweep_of(*_of_split(found.dev_scores, found.dev_others, found, file))
+        choice = choose(dev, epsilon=found.epsilon)
+    return Measured(scores, changes, others, sweep_of(scores, changes, others), dev, choice, file)
+
+
+def _of_split(
+    split: Orbits, others: Mapping[str, np.ndarray], found: Fit, file: Measurement
+) -> tuple[Orbits, Corrections, dict[str, np.ndarray]]:
+    """What a measurement holds of a split: scores, what λ multiplies, and H."""
     places = {item: place for place, item in enumerate(file.items)}
-    where = np.array([places.get(item, -1) for _, item in found.scores.items])
+    where = np.array([places.get(item, -1) for _, item in split.items])
     kept = where >= 0
-    part = found.scores.part(kept)
     own = {name: file.of(name)[where[kept]] for name in file.scores}
-    scores, changes = composed_corrections(part, own, found.terms)
-    others = {name: values[kept] for name, values in found.others.items()}
-    return Measured(scores, changes, others, sweep_of(scores, changes, others), file)
+    scores, changes = composed_corrections(split.part(kept), own, found.terms)
+    return scores, changes, {name: values[kept] for name, values in others.items()}
+
+
+def lacking(split: Orbits, file: Measurement) -> int:
+    """Items of a split that have a clean score and are not in a measurement."""
+    scored = {item for (_, item), value in zip(split.items, split.clean, strict=True) if value == value}
+    return len(scored - set(file.items))
 
 
 def composed_corrections(
@@ -118,13 +186,12 @@ def unfit(found: Fit, file: Measurement, run: Run, *, subject: str, language: st
     if file.run_created != created:
         return f"Run {run.id} was made anew since (begun {created}, measured for the one of {file.run_created})."
     families = {name: family.probes for name, family in found.scores.families.items()}
-    lacking = [name for name, probes in families.items() if not set(probes) <= set(file.families.get(name, ()))]
-    if lacking:
+    unknown = [name for name, probes in families.items() if not set(probes) <= set(file.families.get(name, ()))]
+    if unknown:
         told = ", ".join(file.families)
-        return f"It is of a calibrator for {told}; this one is for {', '.join(lacking)} too."
-    scored = {item for (_, item), value in zip(found.scores.items, found.scores.clean, strict=True) if value == value}
-    if missing := scored - set(file.items):
-        return f"{len(missing)} of {len(scored)} held-out items are not in it; measure again."
+        return f"It is of a calibrator for {told}; this one is for {', '.join(unknown)} too."
+    if missing := lacking(found.scores, file):
+        return f"{missing} of {found.n_test} held-out items are not in it; measure again."
     if (apart := difference(found, file)) > SAME:
         return (
             f"Its scores are not those of run {run.id}: the same pairs differ by up to {apart:.3g} SD; measure again."

@@ -1,4 +1,7 @@
-"""Measuring a calibration: score the variants of the variants of the held-out items, and keep what was said."""
+"""Measuring a calibration: score the variants of the variants of every item, and keep what was said.
+
+The dev items choose λ, the held-out ones are reported.
+"""
 
 import math
 import shutil
@@ -20,6 +23,7 @@ from core.audit.run import Progress, run_audit
 from core.calibration.compositions import composed_plan, images_to_score, uncomposable
 from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
+from core.calibration.orbits import Orbits
 from core.corpora import registry as corpora
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
@@ -63,13 +67,16 @@ class Asked:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Held-out items that have a clean score."""
-        scored = ~np.isnan(self.fit.scores.clean)
-        return tuple(item for (_, item), there in zip(self.fit.scores.items, scored, strict=True) if there)
+        """Items of both splits that have a clean score, in the order of their names."""
+        splits = (self.fit.dev_scores, self.fit.scores)
+        return tuple(sorted(
+            item for split in splits for (_, item), value in zip(split.items, split.clean, strict=True)
+            if not math.isnan(value)
+        ))  # fmt: skip
 
     @property
     def corpus(self) -> str:
-        """Of the held-out items."""
+        """Of the items."""
         return self.fit.scores.items[0][0]
 
     @property
@@ -230,16 +237,18 @@ def difference(fit: Fit, found: Measurement) -> float:
 
     Pairs that either lacks are left out; 0 where they share none.
     """
-    places = {item: place for place, item in enumerate(found.items)}
-    where = np.array([places.get(item, -1) for _, item in fit.scores.items])
-    stored = {IDENTITY: fit.scores.clean}
-    for family in fit.scores.families.values():
-        stored |= dict(zip(family.probes, family.scores, strict=True))
     unit = standard_deviation(fit.scores.clean) or np.nan
-    apart = [np.abs(_aligned(found, name, where) - values) for name, values in stored.items() if name in found.scores]
-    known = np.concatenate(apart) / unit if apart else np.zeros(0)
-    return float(np.nan_to_num(known).max(initial=0.0))
+    apart = np.concatenate([_apart(split, found) for split in (fit.scores, fit.dev_scores)]) / unit
+    return float(np.nan_to_num(apart).max(initial=0.0))
 
 
-def _aligned(found: Measurement, name: str, where: np.ndarray) -> np.ndarray:
-    return np.where(where < 0, np.nan, found.of(name)[where])
+def _apart(split: Orbits, found: Measurement) -> np.ndarray:
+    """Difference of every score of a split that both hold; NaN where one lacks the pair."""
+    places = {item: place for place, item in enumerate(found.items)}
+    where = np.array([places.get(item, -1) for _, item in split.items])
+    stored = {IDENTITY: split.clean}
+    for family in split.families.values():
+        stored |= dict(zip(family.probes, family.scores, strict=True))
+    shared = [name for name in stored if name in found.scores]
+    apart = [np.abs(np.where(where < 0, np.nan, found.of(name)[where]) - stored[name]) for name in shared]
+    return np.concatenate(apart) if apart else np.zeros(0)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import Group
+from core.analysis.flips.risk import READ, Shifts
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.questions.contrasts import named_groups
@@ -15,10 +17,12 @@ from core.calibration.ablation import ablation
 from core.calibration.contrasts import contrasts_of
 from core.calibration.effect import before_after, changed
 from core.calibration.fit import Fit, fit
+from core.calibration.orbits import Orbits
 from core.calibration.sweep import calibrated
 from core.charts.spec import Figure
 from core.errors import InvalidInput
-from core.probes.base import BASE_CAPTION
+from core.probes.base import BASE_CAPTION, Axis
+from core.statistics.changes import interquartile_range
 
 GAP = 0.007
 """Gap of table 16, as a share of the interquartile range of each side's clean scores. Source: paper A, section 3.4."""
@@ -39,11 +43,14 @@ HOW = (
     "the total median |Δ| over the spread of the clean scores on the dev split, while Spearman's ρ with every other "
     "evaluator loses at most ε = 0.01 there and no family is moved past the 95 % interval of its uncalibrated shift. "
     "Rests on: shift corrects a known edit, so its held-out numbers are measured on stored scores; what orbit does to "
-    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration makes "
-    "one). Each side is over the spread of its own clean scores: a calibration that only shrinks them gains nothing."
+    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration and "
+    "calibrate --measure make one). So nothing chooses the λ of orbit: every larger one lowers every shift, whatever "
+    "the scores are, and the one here is only the best that the bounds leave room for. Each side is over the spread of "
+    "its own clean scores: a calibration that only shrinks them gains nothing."
 )
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")
+_STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
 _FAMILY, _N = Column("name", "Family", kind="text"), Column("n", "n", digits=0)
 _BOUNDS = ("before", "before_low", "before_high", "after", "after_low", "after_high")
 
@@ -64,7 +71,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _sensitivity(of: str) -> tuple[Question, ...]:
     columns = (
-        EVALUATOR, CORPUS, *_READING, Column("axis", "Axis", kind="text"), _N, Column("strength", "λ*"),
+        EVALUATOR, CORPUS, *_READING, Column("axis", "Axis", kind="text"), _N, *_STRENGTH,
         _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True), Column("note", "Remark", kind="text"),
     )  # fmt: skip
@@ -93,24 +100,28 @@ def _risks(of: str) -> Question:
     columns = (
         EVALUATOR, CORPUS, *_READING, Column("name", "Contrast or family", kind="text"),
         Column("of", "Which", kind="text"), _N, _change("Risk %, held out, before → after [95 % CI]", digits=1),
+        Column("null_risk", "Null edits, risk %", digits=1, help="Under edits that nobody can see, uncalibrated, the "
+               "same items and the gap before: the floor"),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         frames = [_contrast_risks(view, name, reading) for name, reading in _all(view, *READING)]
-        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["evaluator", "of", *_BOUNDS])
-        return frame.assign(**{name: 100 * frame[name] for name in _BOUNDS})
+        columns = ["evaluator", "of", *_BOUNDS, "null_risk"]
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+        return frame.assign(**{name: 100 * frame[name] for name in (*_BOUNDS, "null_risk")})
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after, held out"
     note = (f"{HOW} The gap is 0.7 % of the interquartile range of the clean scores of the same side. The paper's "
-            f"contrasts come first, then whole families.{of}")  # fmt: skip
+            f"contrasts come first, then whole families. {READ.partition('Beside it')[0].strip()}{of}")  # fmt: skip
     return _asked("T16", title, note, columns, compute)
 
 
 def _utility(of: str) -> Question:
     note = (
-        "Spearman's ρ of the calibrated score with every other evaluator on the dev split, which chooses λ*: nothing "
-        "here is held out. Reading orbit, uniform weights; the larger mark is λ*. What ρ loses on the held-out split "
-        f"stands with the sensitivity by axis. The reading shift leaves the clean scores, and so ρ, as they are.{of}"
+        "Spearman's ρ of the calibrated score with every other evaluator on the dev split, which bounds λ: nothing "
+        "here is held out. Reading orbit, uniform weights; the larger mark is the λ of the tables, which these bounds "
+        "leave and nothing chose. What ρ loses on the held-out split stands with the sensitivity by axis. The reading "
+        f"shift leaves the clean scores, and so ρ, as they are.{of}"
     )
     drawing = Drawing("F12b", "Calibration: agreement along λ, dev split", note, _along, "Figure 12, right")
     return _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
@@ -119,17 +130,17 @@ def _utility(of: str) -> Question:
 def _choices(of: str) -> Question:
     columns = (
         EVALUATOR, CORPUS, Column("reading", "Reading", kind="text"), Column("weights", "Weights", kind="text"),
-        Column("epsilon", "ε", digits=3), Column("strength", "λ*"), Column("basis", "Rests on", kind="text"), _N,
+        Column("epsilon", "ε", digits=3), *_STRENGTH, Column("basis", "Rests on", kind="text"), _N,
         _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
         Column("raised", "Moved further than before, held out", kind="text"),
     )  # fmt: skip
     note = (
-        "Every reading with every weighting at every ε (paper A, A.7). λ* is chosen on the dev split; every number is "
-        "of the held-out split: mean over families of the median |Δ|, in standard deviations of the clean scores of "
-        "the same side. Rests on: see the sensitivity by axis; oracle weights have seen the held-out split. The "
-        "readings shift, ridge and quantile know no weights. Moved further: past the 95 % interval of the "
-        f"uncalibrated shift.{of}"
+        "Every reading with every weighting at every ε (paper A, A.7). λ is chosen on the dev split, or by nothing "
+        "where its effect holds by construction; every number is of the held-out split: mean over families of the "
+        "median |Δ|, in standard deviations of the clean scores of the same side. Rests on: see the sensitivity by "
+        "axis; oracle weights have seen the held-out split. The readings shift, ridge and quantile know no weights. "
+        f"Moved further: past the 95 % interval of the uncalibrated shift.{of}"
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -220,9 +231,18 @@ def _contrast_risks(view: View, evaluator: str, reading: str) -> pd.DataFrame:
     before, after = (contrasts_of(each, named, items) for each in (found.scores, after))
     rows = changed(before, after, {}, bands={}, gaps=(GAP,))
     of = {each.group.label: each.of for each in named}
-    rows = rows[rows["measure"] == "flip risk"]
+    rows = rows[rows["measure"] == "flip risk"].assign(null_risk=_floor(own, evaluator, found.scores, items))
     about = {"evaluator": evaluator, "corpus": view.table.reference, "reading": reading, "basis": found.basis}
     return rows.assign(**about, of=rows["name"].map(of)).reset_index(drop=True)
+
+
+def _floor(own: View, evaluator: str, scores: Orbits, items: np.ndarray) -> float:
+    """Flip risk under edits that nobody can see, of the same items at the gap before; NaN where none was scored."""
+    probes = tuple(name for names in own.table.families(axis=Axis.NULL.value).values() for name in names)
+    keep = np.zeros(len(own.table.items), dtype=bool)
+    keep[items] = True
+    shifts = Shifts(own, evaluator, own.table.reference, Group(Axis.NULL.value, probes), keep)
+    return shifts.risk(GAP * interquartile_range(scores.clean)).estimate
 
 
 def _by_axis(view: View, options: Options) -> pd.DataFrame:
@@ -231,13 +251,14 @@ def _by_axis(view: View, options: Options) -> pd.DataFrame:
     of = [made[pair] for pair in zip(rows["evaluator"], rows["reading"], strict=True)]
     return rows.assign(
         strength=[each.fit.choice.strength for each in of],
+        whence=[each.fit.whence for each in of],
         loss=[_loss(each.table) for each in of],
         note=[_remark(each.fit) for each in of],
     )
 
 
 def _remark(found: Fit) -> str:
-    """What constrained the choice of λ*, and what must be said before any number of it."""
+    """What constrained the choice of λ, and what must be said before any number of it."""
     return " ".join(each for each in (found.choice.note, *found.caveats(found.choice.strength)) if each)
 
 

@@ -44,6 +44,10 @@ BY_CONSTRUCTION = ("orbit", "absolute", "ridge")
 CONSTRUCTED, MEASURED = "by construction", "measured on stored scores"
 """What a number of the held-out split rests on."""
 
+CHOSEN, CHOSEN_MEASURED, FIXED = "chosen on dev", "chosen on dev, measured", "not chosen: fixed by construction"
+"""Where a strength comes from: what it does to stored scores, or to measured ones, of the dev split; or nowhere, since
+by construction every larger one lowers every shift, whatever the scores are."""
+
 RIDGE = 1.0
 """k of the ridge reading: how many transforms the family's median is worth."""
 

@@ -1,7 +1,10 @@
 """Two scorings of the same pairs, each over the spread of its own clean scores, with one set of bootstrap samples.
 
 A correction that only shrinks the scale gains nothing, so both sides are divided by the standard deviation of their own
-clean scores; the ratio of after to before has an interval of samples that hold both sides at once.
+clean scores. Every interval is of bootstrap samples of sources, and each sample has a standard deviation of its own:
+divided by one that is taken as known, 82 to 91 of 100 intervals held the truth at 10 to 100 items, divided by each
+sample's, 93 to 97. The percentiles are those of a level that is expanded for the number of sources; not so for a ratio,
+whose samples hold both sides at once: 97 to 98 of 100 hold it as it is.
 """
 
 import math
@@ -12,7 +15,7 @@ import numpy as np
 
 from core.calibration.orbits import Orbits
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import Interval, median_bca
+from core.statistics.bootstrap import Interval, expanded, median_bca, too_few
 from core.statistics.changes import interquartile_range, standard_deviation
 from core.statistics.resamples import sample_counts, sample_deviations, sample_medians
 
@@ -45,18 +48,20 @@ class Side:
 
     def sensitivity(self, name: str) -> Interval:
         """Of a family, in SD of the clean scores."""
-        return median(self.sizes[name] / self.unit, self.sources)
+        return self.mean([name])
 
     def mean(self, names: Sequence[str]) -> Interval:
         """Mean over families of their sensitivity; the same samples for every family."""
         sizes = np.array([self.sizes[name] for name in names]) / self.unit
-        n = int((~np.isnan(sizes).all(axis=0)).sum())
-        if n == 0:
+        there = np.asarray(~np.isnan(sizes).all(axis=0))
+        if not there.any():
             return Interval(math.nan, math.nan, math.nan, 0, LEVEL, "no shifts")
-        estimate = self.over(names)
-        if n == 1:
-            return Interval(estimate, math.nan, math.nan, 1, LEVEL, "one item has no interval")
-        return Interval(estimate, *_ends(_means(np.array([self.drawn[name] for name in names]) / self.unit)), n, LEVEL)
+        low, high, note = _ends(self.samples(names), there, self.sources, wide=True)
+        return Interval(self.over(names), low, high, int(there.sum()), LEVEL, note)
+
+    def samples(self, names: Sequence[str]) -> np.ndarray:
+        """:meth:`over` in each sample, in SD of that sample's clean scores, float64 [samples]."""
+        return _means(np.array([self.drawn[name] for name in names]) / self.units)
 
     def over(self, names: Sequence[str]) -> float:
         """The estimate of :meth:`mean`."""
@@ -84,18 +89,31 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
     first, second = before.over(names), after.over(names)
     if not first > 0:
         return {}
-    drawn = [_means(np.array([side.drawn[name] for name in names]) / side.units) for side in (before, after)]
+    there = np.logical_or.reduce([~np.isnan(before.sizes[name]) for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = _ends(drawn[1] / drawn[0])
+        low, high, _ = _ends(after.samples(names) / before.samples(names), there, before.sources, wide=False)
     return {"ratio": second / first, "ratio_low": low, "ratio_high": high}
 
 
-def _ends(drawn: np.ndarray) -> tuple[float, float]:
+def _ends(
+    drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool
+) -> tuple[float, float, str]:  # fmt: skip
+    """Ends of an interval from what was drawn, and why there is none.
+
+    Args:
+        drawn: in each sample; NaN where it is not defined.
+        there: items behind it, bool [n].
+        sources: of the items.
+        wide: expand the level for the number of sources.
+    """
+    n = int(there.sum())
+    count = n if sources is None else len(np.unique(sources[there]))
     known = drawn[np.isfinite(drawn)]
-    if len(known) < 2 or np.ptp(known) == 0:
-        return math.nan, math.nan
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    if (said := too_few(n, count)) or len(known) < 2 or np.ptp(known) == 0:
+        return math.nan, math.nan, said or "no interval: no sample differs"
+    level = expanded(LEVEL, count) if wide else LEVEL
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high), ""
 
 
 def median(values: np.ndarray, sources: np.ndarray | None) -> Interval:

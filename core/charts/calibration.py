@@ -12,21 +12,26 @@ from core.charts.style import NEUTRAL
 ALLOWED = "#00936B"
 """Shade of the strengths that keep every correlation."""
 
-_SPLITS = {"dev": "dev", "test": "held out", "measured": "held out, measured"}
+_SPLITS = {
+    "dev": "dev", "test": "held out", "measured": "held out, measured", "measured dev": "dev, measured",
+}  # fmt: skip
 _LINES: Mapping[str, Mapping[str, Any]] = {
     "dev": {"dash": "dash", "width": 1.2},
     "test": {"width": 2.4},
     "measured": {"dash": "dot", "width": 2.4},
+    "measured dev": {"dash": "dashdot", "width": 1.2},
 }
 
 
-def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float, colour: Mapping[str, str]) -> Figure:
+def spearman_along(
+    table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
+) -> Figure:  # fmt: skip
     """ρ of the calibrated score with every H along λ.
 
     Args:
         table: ``spearman`` rows of ``core.calibration.fit.sweep_table``.
         strength: λ that is looked at.
-        chosen: λ*.
+        chosen: λ*; None where nothing chose one.
         colour: ``#rrggbb`` by H.
 
     Returns:
@@ -35,13 +40,15 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float, colou
     return _along(table, strength, chosen, colour, axis="Spearman's ρ", span=(None, None))
 
 
-def sensitivity_along(table: pd.DataFrame, *, strength: float, chosen: float, colour: Mapping[str, str]) -> Figure:
+def sensitivity_along(
+    table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
+) -> Figure:  # fmt: skip
     """The sensitivity of every axis along λ, over the spread of the calibrated clean scores.
 
     Args:
         table: ``axis sensitivity`` rows of ``sweep_table``.
         strength: λ that is looked at.
-        chosen: λ*.
+        chosen: λ*; None where nothing chose one.
         colour: ``#rrggbb`` by axis.
     """
     return _along(table, strength, chosen, colour, axis="median |Δ|, SD", span=(0, None))
@@ -108,7 +115,7 @@ def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
 
 
 def _along(
-    table: pd.DataFrame, strength: float, chosen: float, colour: Mapping[str, str], *, axis: str,
+    table: pd.DataFrame, strength: float, chosen: float | None, colour: Mapping[str, str], *, axis: str,
     span: tuple[float | None, float | None],
 ) -> Figure:  # fmt: skip
     """A figure over λ: the allowed strengths shaded, λ* and the strength that is looked at marked."""
@@ -125,7 +132,7 @@ def _along(
         for split, words in _SPLITS.items()
         if split in set(table["split"])
     }
-    marks = [Reference(chosen, "along", "λ*", "dot")]
+    marks = [] if chosen is None else [Reference(chosen, "along", "λ*", "dot")]
     marks += [Reference(strength, "along", "λ")] if strength != chosen else []
     grid = table.drop_duplicates("strength").sort_values("strength")
     allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))

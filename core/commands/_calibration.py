@@ -14,28 +14,29 @@ if TYPE_CHECKING:
 
     from core.audit.run import Progress
     from core.calibration.fit import Fit
-    from core.calibration.measured import Measured
+    from core.calibration.measured import Measured, Settled
     from core.calibration.measuring import Asked
 
 
 def tell(
-    found: "Fit", strength: float, changed: "pd.DataFrame", own: "Measured | None", *, as_json: bool
-) -> None:  # fmt: skip
+    found: "Fit", usual: "Settled", strength: float, changed: "pd.DataFrame", own: "Measured | None", *, as_json: bool
+) -> None:
     """Print what a strength changes on the held-out split.
 
     Args:
         found: the calibration.
+        usual: its strength where none is named, and where that comes from.
         strength: λ.
         changed: of :func:`core.calibration.effect.before_after`.
         own: the calibration as measured; None where it was not.
         as_json: for a script.
     """
     scored = None if own is None else own.effect(strength)
-    caveats = [*found.caveats(strength), *(() if own is None else own.caveats(strength))]
+    caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
     if as_json:
         about = {
             "evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength,
-            "chosen": found.choice.strength, "note": found.choice.note, "oracle": found.oracle,
+            "chosen": usual.chosen, "whence": usual.whence, "note": usual.choice.note, "oracle": found.oracle,
             "caveats": caveats, "basis": found.basis, "weights": dict(found.terms.weights),
             "n_dev": found.n_dev, "n_test": found.n_test, "before_after": changed.to_dict("records"),
         }  # fmt: skip
@@ -54,8 +55,8 @@ def tell(
         _whole(changed, f"{heading}, {found.basis}")
     else:
         _beside(changed, scored, f"{heading}, measured on {own.file.images:,} pictures")
-    said = f"λ* = {found.choice.strength:g} on {found.n_dev} dev items; {found.n_test} items held out"
-    note(f"{said}; {found.choice.note}" if found.choice.note else said)
+    said = f"{usual.told}; {found.n_dev} dev items, {found.n_test} held out"
+    note(f"{said}; {usual.choice.note}" if usual.choice.note else said)
 
 
 def measuring(

@@ -48,15 +48,15 @@ def learn(
         list[str] | None, typer.Option(help="H: evaluators, or 'human ratings'. Default: everything else there is.")
     ] = None,
     families: Annotated[list[str] | None, typer.Option(help="Families to calibrate for. Default: all.")] = None,
-    strength: Annotated[float | None, typer.Option(help="Write this λ and not λ*.", min=0, max=1)] = None,
+    strength: Annotated[float | None, typer.Option(help="Take this λ and not the usual one.", min=0, max=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Calibrator to write, a .json file.")] = None,
     sweep: Annotated[Path | None, typer.Option(help="The whole sweep over λ to write, a .csv file.")] = None,
     measure: Annotated[
         bool,
         typer.Option(
             "--measure",
-            help="Score the variants of the variants of the held-out half: what orbit and "
-            "absolute do, measured. Called again, it goes on where it stopped.",
+            help="Score the variants of the variants: what orbit and absolute do, measured. The dev half chooses λ, "
+            "the held-out half is reported. Called again, it goes on where it stopped.",
         ),
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured already.")] = False,
@@ -77,14 +77,14 @@ def learn(
 ) -> None:
     """Learn a calibration on half of the images, choose λ* there, and report on the other half.
 
-    What orbit and absolute do to stored shifts follows from the formula. With --measure the evaluator scores the
-    variants of every variant, and both are shown.
+    What orbit and absolute do to stored shifts follows from the formula, so these choose no λ. With --measure the
+    evaluator scores the variants of every variant: λ* is chosen by the dev half of that, and both are shown.
     """
     from core.analysis.slices import Slice
     from core.calibration.effect import before_after
     from core.calibration.file import calibrator
     from core.calibration.fit import fit, sweep_table
-    from core.calibration.measured import find
+    from core.calibration.measured import find, settled
     from core.calibration.measuring import Asked, refused
     from core.calibration.readings import MEASURED
     from core.calibration.sweep import LAMBDAS
@@ -102,8 +102,6 @@ def learn(
         view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
         ratings=ratings(list_studies()[0]),
     )  # fmt: skip
-    chosen = found.choice.strength if strength is None else strength
-    changed = before_after(found.scores, found.terms, chosen, found.others)
     own = None
     if measure:
         asked = Asked(source, found, scores.scope.subject, scores.scope.language)
@@ -119,14 +117,18 @@ def learn(
             own = find(found, source, **known)[0]
         else:
             note(f"measured on {own.file.made}; --again measures anew")
-    tell(found, chosen, changed, own, as_json=as_json)
+    usual = settled(found, own)
+    chosen = usual.strength if strength is None else strength
+    changed = before_after(found.scores, found.terms, chosen, found.others)
+    tell(found, usual, chosen, changed, own, as_json=as_json)
     if output is not None:
         model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
         _write(output, model.model_dump_json(indent=2))
         if why := refusal(model):
             note(f"{output} is no evaluator: {why}. It serves 'calibrate apply' on a run's stored scores alone.")
     if sweep is not None:
-        _write(sweep, csv_text(sweep_table(found, found.bands())))
+        along = {} if own is None else own.sweeps
+        _write(sweep, csv_text(sweep_table(found, found.bands(), measured=along, allowed=usual.choice.allowed)))
 
 
 @app.command("apply", epilog=EPILOG, short_help="Write a run's scores under a calibrator.")

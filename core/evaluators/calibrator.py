@@ -48,7 +48,7 @@ class Calibrator(BaseModel):
         evaluator: name of the evaluator that it was learnt for.
         fingerprint: that evaluator's fingerprint, as the run's manifest has it.
         reading: how the formula is read; see :mod:`core.calibration.readings`.
-        strength: λ*, in [0, 1].
+        strength: λ, in [0, 1].
         weights: w_T by family: they sum to 1, or are 1 each.
         shifts: median dev shift by family and probe.
         family_shifts: median dev shift by family.

@@ -106,7 +106,8 @@ def ratio_bca(
     both, draws = np.stack([tops_of, bottoms_of], axis=1), _draws(sources, resamples)
     sums = np.concatenate([counts @ both for counts in drawn_counts(sources, draws, seed=seed)])
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
-    return _bca(_divided(sums[:, 0], sums[:, 1]), left_out, estimate, n=n, sources=sources, level=level)
+    drawn = _divided(sums[:, 0], sums[:, 1])
+    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level, wide=True)
 
 
 def median_ratio_bca(
@@ -157,7 +158,7 @@ def median_ratio_bca(
     drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
     if drawn.min() == drawn.max():
         return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
-    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
+    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level, wide=False)
 
 
 def means_bca(
@@ -202,14 +203,20 @@ def _interval(drawn: np.ndarray, tops: np.ndarray, bottoms: np.ndarray, *, level
     """BCa interval of Σ tops / Σ bottoms over sources, from what was drawn of it."""
     n, sources = int(bottoms.sum()), int((bottoms > 0).sum())
     left_out = _divided(tops.sum() - tops, bottoms.sum() - bottoms)[bottoms > 0]
-    return _bca(drawn, left_out, float(tops.sum() / bottoms.sum()), n=n, sources=sources, level=level)
+    return _bca(drawn, left_out, float(tops.sum() / bottoms.sum()), n=n, sources=sources, level=level, wide=True)
 
 
-def _bca(drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float) -> Interval:
-    """BCa interval [1] from what was drawn and what is left without each source; NaN of either are left out."""
+def _bca(
+    drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float, wide: bool
+) -> Interval:
+    """BCa interval [1] from what was drawn and what is left without each source; NaN of either are left out.
+
+    ``wide``: at a level that is expanded for the number of sources. Samples of 10 values, each its own source, vary too
+    little for a mean (86 to 91 of 100 intervals held it, expanded 93 to 96), and not for a median.
+    """
     drawn, kept = drawn[~np.isnan(drawn)], left_out[~np.isnan(left_out)]
     a_hat = acceleration(kept.mean() - kept) if len(kept) else 0.0
-    at = level if sources == n else expanded(level, sources)
+    at = expanded(level, sources) if wide or sources < n else level
     low, high = bca_bounds(drawn, estimate=estimate, acceleration=a_hat, level=at)
     return Interval(estimate, low, high, n, level)
 

@@ -22,6 +22,7 @@ def spearman_bands(
     lambdas: Sequence[float],
     *,
     level: float = 0.95,
+    sources: np.ndarray | None = None,
     resamples: int = BAND_RESAMPLES,
     seed: int = RUN_SEED,
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -36,6 +37,7 @@ def spearman_bands(
         others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
         lambdas: strengths, l of them.
         level: confidence level in (0, 1).
+        sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
         resamples: bootstrap samples.
         seed: seed of the draws.
 
@@ -57,9 +59,9 @@ def spearman_bands(
     for mask, names in groups.items():
         whole = np.frombuffer(mask, dtype=bool)
         targets = [others[name][whole] for name in names]
-        found |= zip(
-            names, _group(clean[whole], change[whole], targets, strengths, level, resamples, seed), strict=True
-        )
+        own = None if sources is None else np.unique(sources[whole], return_inverse=True)[1]
+        bounds = _group(clean[whole], change[whole], targets, strengths, level, own, resamples, seed)
+        found |= zip(names, bounds, strict=True)
     return {name: found[name] for name in others}
 
 
@@ -69,16 +71,19 @@ def _group(
     targets: Sequence[np.ndarray],
     strengths: np.ndarray,
     level: float,
+    sources: np.ndarray | None,
     resamples: int,
     seed: int,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     n = len(s)
     if n < 3 or len(strengths) == 0:
         return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
+    m = n if sources is None else int(sources.max()) + 1
     rng = np.random.default_rng(seed)
     # one column a sample: what every sample does with an item then lies side by side in memory
-    picks = rng.integers(n, size=(resamples, n)) * resamples + np.arange(resamples)[:, None]
-    counts = np.bincount(picks.ravel(), minlength=n * resamples).reshape(n, resamples).astype(np.float64)
+    picks = rng.integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
+    counts = np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
+    counts = counts if sources is None else counts[sources]
     at = _chosen(strengths, n, resamples) if c.any() else np.zeros(1, dtype=int)
     ranked = [_ranks(target, counts) for target in targets]
     sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
@@ -122,5 +127,5 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     else:  # every value ends where the next one starts
         twice = below[:-1] + below[1:]
     ranks = np.empty_like(counts)
-    ranks[order] = (twice - len(values)) / 2
+    ranks[order] = (twice - below[-1]) / 2
     return ranks

@@ -37,6 +37,7 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_evaluators_stand_with_the_fingerprints_of_the_manifest": ("S0",),
         "test_flip_risks_are_shares_of_pairs_that_are_further_apart_than_the_gap": ("T13", "S10"),
         "test_calibration_starts_from_what_the_held_out_items_do": ("T14", "T15", "T16"),
+        "test_the_choices_of_a_calibration_are_worked_out_from_stored_scores": ("S30",),
         "test_agreement_along_the_strength_starts_at_that_of_the_clean_scores": ("S23",),
         "test_below_the_gap_of_evidence_one_pair_in_twenty_flips_and_above_it_fewer": ("S24",),
     },
@@ -79,6 +80,3 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }  # fmt: skip
 """File -> its test -> questions whose published numbers it holds to the stored rows."""
-
-OTHERWISE: Mapping[str, str] = {"S30": "tests/calibration/test_ablation.py holds every row to the fit of its choice"}
-"""Question whose answer is not worked out anew from stored rows -> what holds it instead."""

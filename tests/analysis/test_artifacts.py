@@ -106,6 +106,15 @@ def test_composites_of_one_source_are_resampled_together() -> None:
     assert (together["low"], together["high"]) != (apart["low"], apart["high"])
 
 
+@pytest.mark.parametrize("value", [0.0, math.nan])
+def test_without_a_change_in_percent_no_direction_is_said_to_be_the_same_or_turned(value: float) -> None:
+    scores, measured = composites()
+    found = filtered(np.full_like(scores, value), measured)
+    assert found["n_items"].eq(0).all()
+    assert set(found["direction"]) <= {"", NOTHING}
+    assert not found["overlaps"].any()
+
+
 def test_an_impossible_share_is_refused() -> None:
     with pytest.raises(InvalidInput, match="100"):
         filtered(*composites(2), shares=(100,))

@@ -157,6 +157,15 @@ def test_scores_that_never_move_are_named_and_have_no_test(opened: Open) -> None
     assert math.isnan(row["p_holm"])
 
 
+def test_one_negative_baseline_withholds_every_change_in_percent_of_a_row(opened: Open) -> None:
+    view = opened(scores_of(["identity", "vflip"], 12, lambda probe, item: item - 0.5 + (probe == "vflip"))).view
+    row = effects(view, FLIP).iloc[0]
+    assert math.isnan(row["median_percent"])
+    assert math.isnan(row["median_abs_percent"])
+    assert row["median_delta"] == pytest.approx(1.0)
+    assert row["note"].startswith("%Δ withheld: the baseline is negative in 1 of 12 items")
+
+
 @pytest.mark.parametrize("clean", [0.0, 0.1, 0.3, -7.7, 1e12])
 def test_clean_scores_of_one_value_have_no_spread_to_measure_a_shift_in(opened: Open, clean: float) -> None:
     view = opened(scores_of(["identity", "vflip"], 12, lambda probe, item: clean + (probe == "vflip") * item)).view

@@ -173,6 +173,33 @@ def test_of_equal_medians_the_family_that_moves_more_items_is_the_worst_not_the_
     assert families.loc["rotation", "note"].startswith("19 of 24 items do not move")
 
 
+def test_what_nothing_else_tells_apart_is_told_apart_by_its_flip_risk_and_not_by_its_name(tmp_path: Path) -> None:
+    """Five items of 24 move as far under either flip: all upwards by one, up and down by the other."""
+
+    def value(probe: str, item: int) -> float:
+        sign = {"hflip": 1.0, "vflip": (-1.0) ** item}.get(probe, 0.0)
+        return 0.5 + 0.02 * (item >= 12) + (0.1 * sign if item < 5 else 0.0)
+
+    with Store.open(write_run(tmp_path / "r", scores_of(["identity", "hflip", "vflip"], 24, value))) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view).set_index("family")
+        (worst,) = fairness_card(view)["family"]
+    one, other = families.loc["horizontal-flip"], families.loc["vertical-flip"]
+    for column in ("median_abs_percent", "abs_high", "beyond"):
+        assert one[column] == pytest.approx(other[column])
+    assert worst == "vertical-flip"
+
+
+def test_findings_are_ranked_by_what_is_certain_and_not_by_the_median(tmp_path: Path) -> None:
+    def value(probe: str, item: int) -> float:
+        return 0.5 + {"hflip": 0.3 if item < 13 else 0.011, "vflip": 0.1}.get(probe, 0.0)
+
+    with Store.open(write_run(tmp_path / "r", scores_of(["identity", "hflip", "vflip"], 24, value))) as store:
+        found = worst_findings(store, read_table(store).view()).set_index("family")
+    assert found["median_abs_percent"].tolist() == pytest.approx([20.0, 60.0])
+    assert found.index.tolist() == ["vertical-flip", "horizontal-flip"]
+
+
 def test_an_evaluator_without_a_row_is_named_with_its_reason(tmp_path: Path) -> None:
     kinds = {"still": 0.3, "nought": 0.0, "silent": None, "below": -0.5, "usual": 0.5}
     rows = [

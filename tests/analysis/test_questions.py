@@ -434,7 +434,50 @@ def test_calibration_starts_from_what_the_held_out_items_do(
             stored = of(scores[scores["item"].isin(held_out)], evaluator=row["evaluator"])
             shifted = contrast(stored, of(own, evaluator=row["evaluator"]), row["name"])
         assert row["n"] == shifted["item"].nunique()
-        assert row["before"] == pytest.approx(risk(shifted, 0.007 * middle[row["evaluator"]]), abs=1e-9)
+        gap = 0.007 * middle[row["evaluator"]]
+        assert row["before"] == pytest.approx(risk(shifted, gap), abs=1e-9)
+        unseen = of(rows, evaluator=row["evaluator"], family="null").dropna(subset=["delta"])
+        floor = risk(unseen[unseen["item"].isin(held_out)], gap)
+        assert row["null_risk"] == pytest.approx(floor, abs=1e-9)
+
+
+def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
+    answer: Answer, scores: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
+) -> None:
+    """Shift and orbit written out: what each λ of the table does to the held-out items, and to their order."""
+    families = {"vertical-flip": ["vflip"], "horizontal-flip": ["hflip"],
+                "rotation": ["rotate-10", "rotate-5", "rotate+5", "rotate+10"]}  # fmt: skip
+    found = answer("S30", Slice(families=tuple(families), evaluators=("conse-lite0",)))
+    wide = of(scores, evaluator="conse-lite0").pivot_table(index="item", columns="probe", values="score")
+    moved = {name: wide[probes].sub(wide["identity"], axis=0) for name, probes in families.items()}
+    held, own = wide.index.isin(held_out), wide["identity"]
+
+    def sensitivity(shifts: dict[str, pd.DataFrame], unit: float) -> float:
+        return float(np.mean([each[held].abs().median(axis=1).median() for each in shifts.values()])) / unit
+
+    def after(reading: str, weights: str, strength: float) -> tuple[float, pd.Series]:
+        if reading == "shift":
+            corrected = {name: each - strength * each[~held].median() for name, each in moved.items()}
+            return sensitivity(corrected, own[held].std()), own
+        weight = 1.0 if weights == "each" else 1 / len(families)
+        orbits = [wide[["identity", *probes]].median(axis=1) for probes in families.values()]
+        score = own + strength * weight * sum(each - own for each in orbits)
+        corrected = {name: (1 - strength * weight) * each for name, each in moved.items()}
+        return sensitivity(corrected, score[held].std()), score
+
+    asked = found[found["reading"].isin(["shift", "orbit"]) & found["weights"].isin(["", "uniform", "each"])]
+    assert len(asked) == 9
+    for _, row in asked.iterrows():
+        size, score = after(row["reading"], row["weights"], row["strength"])
+        assert row["before"] == pytest.approx(sensitivity(moved, own[held].std()))
+        assert row["after"] == pytest.approx(size)
+        assert row["ratio"] == pytest.approx(row["after"] / row["before"])
+        losses = []
+        for other in set(EVALUATORS) - {"conse-lite0"}:
+            both = pd.DataFrame({"s": own, "c": score, "h": clean[other]})[held].dropna()
+            losses.append(stats.spearmanr(both["c"], both["h"])[0] - stats.spearmanr(both["s"], both["h"])[0])
+        assert row["loss"] == pytest.approx(min(losses), abs=1e-12)
+        assert row["n"] == held.sum()
 
 
 def test_agreement_along_the_strength_starts_at_that_of_the_clean_scores(

@@ -11,7 +11,7 @@ from core.analysis.table import View
 from core.calibration.ablation import SAW_IT, ablation
 from core.calibration.fit import ORACLE, WEIGHTS, fit
 from core.calibration.questions import questions
-from core.calibration.readings import CONSTRUCTED, MEASURED, READINGS, WEIGHTED
+from core.calibration.readings import CHOSEN, CONSTRUCTED, FIXED, MEASURED, READINGS, WEIGHTED
 from core.calibration.sweep import EPSILONS, raised
 from core.store.store import Store
 
@@ -34,6 +34,8 @@ def test_every_choice_is_there_once_and_says_what_it_rests_on(table: pd.DataFram
     own = table[table["weights"] != ORACLE]
     assert set(own.loc[own["reading"].isin(["shift", "quantile"]), "basis"]) == {MEASURED}
     assert set(own.loc[own["reading"].isin(["orbit", "absolute", "ridge"]), "basis"]) == {CONSTRUCTED}
+    assert set(table.loc[table["reading"].isin(["shift", "quantile"]), "whence"]) == {CHOSEN}
+    assert set(table.loc[table["reading"].isin(["orbit", "absolute", "ridge"]), "whence"]) == {FIXED}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,12 @@ def test_the_reading_whose_numbers_are_measured_leads_and_the_other_is_called_by
         assert frame.groupby("evaluator")["reading"].first().eq("shift").all()
         both = frame.pivot_table(index=["evaluator", "axis", "name"], columns="reading", values="before")
         assert both["shift"].to_numpy() == pytest.approx(both["orbit"].to_numpy())  # one split, one scale
-    t14 = asked["T14"].compute(view, Options()).set_index(["evaluator", "reading", "axis"])
+    t14 = asked["T14"].compute(view, Options())
+    assert dict(zip(t14["reading"], t14["whence"], strict=True)) == {"shift": CHOSEN, "orbit": FIXED}
+    assert "nothing chooses the λ of orbit" in asked["T14"].note
+    for name in ("T14", "S30"):
+        assert "λ*" not in [each.header for each in asked[name].columns]
+    t14 = t14.set_index(["evaluator", "reading", "axis"])
     found = fit(view, evaluator="conse-lite0", reading="orbit")
     at = found.test.lambdas.index(found.choice.strength)
     spatial = [name for name, each in found.scores.families.items() if each.axis == "spatial"]

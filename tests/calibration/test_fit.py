@@ -11,8 +11,11 @@ from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.calibration.effect import before_after
-from core.calibration.fit import HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
+from core.calibration.fit import FEW, HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
+from core.calibration.readings import CHOSEN, FIXED
 from core.errors import InvalidInput
+from core.statistics.changes import interquartile_range
+from core.statistics.flip_risk import flip_risk_intervals
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, write_run
 
@@ -63,6 +66,43 @@ def test_the_strength_is_the_best_of_the_dev_split_and_reported_of_the_other(spa
     assert shift.dev.total[at] < shift.dev.total[0]
     assert not np.array_equal(shift.test.total, shift.dev.total)
     assert set(shift.others) == {"conse-lite2", "grounding-judge"}
+
+
+@pytest.mark.parametrize(("weights", "cap"), [("uniform", 1 / 3), ("each", 1.0)])
+def test_what_holds_by_construction_is_said_to_choose_no_strength_and_how_far_it_can_go(
+    store: Store, weights: str, cap: float
+) -> None:
+    three = read_table(store).view(Slice(families=("vertical-flip", "horizontal-flip", "rotation")))
+    orbit = fit(three, evaluator="conse-lite0", reading="orbit", weights=weights)
+    assert orbit.whence == FIXED
+    for name, values in orbit.test.sensitivity.items():  # an identity: no score of the held-out half takes part in it
+        np.testing.assert_allclose(values, values[0] * np.abs(1 - cap * np.array(orbit.test.lambdas)), err_msg=name)
+    said = " ".join(orbit.caveats(orbit.choice.strength))
+    assert "By construction, not measured" in said
+    assert "the sweep chooses no λ" in said
+    assert f"no shift falls by more than {100 * cap:.3g} %" in said
+    assert fit(three, evaluator="conse-lite0", reading="quantile").whence == CHOSEN
+
+
+def test_that_few_items_are_held_out_is_said_before_anything_else(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = scores_of(["identity", "vflip"], 40, lambda *_: rng.uniform())
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        few = fit(read_table(store).view(), evaluator="e", reading="orbit")
+    assert 0 < few.n_test < FEW
+    assert few.caveats(0.5)[0] == f"Only {few.n_test} items are held out: what is reported of them says little."
+    assert len(few.caveats(0.5)) > 1
+
+
+def test_flip_risks_before_and_after_take_items_of_one_source_together(found: Fit) -> None:
+    table = before_after(found.scores, found.terms, 0.5, {}).set_index(["measure", "name", "gap"])
+    family, half = found.scores.families["rotation"], interquartile_range(found.scores.clean)
+    items = np.tile(np.arange(len(found.scores.items)), len(family.probes))
+    (expected,) = flip_risk_intervals(family.shifts.ravel(), [0.007 * half], items=items, sources=found.scores.sources)
+    row = table.loc[("flip risk", "rotation", 0.007)]
+    assert (row["before"], row["before_low"], row["before_high"]) == (expected.estimate, expected.low, expected.high)
+    (alone,) = flip_risk_intervals(family.shifts.ravel(), [0.007 * half], items=items)
+    assert (alone.low, alone.high) != (expected.low, expected.high)
 
 
 def test_every_number_before_and_after_has_an_interval_that_holds_it(found: Fit) -> None:

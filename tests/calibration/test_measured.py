@@ -17,9 +17,10 @@ from core.calibration import measurement
 from core.calibration.effect import before_after
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, fit
-from core.calibration.measured import find, measured, unfit
+from core.calibration.measured import find, measured, settled, unfit
 from core.calibration.measurement import Measurement, folder_of, place, read, read_all
 from core.calibration.measuring import Asked, measure, refused
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.errors import InvalidInput, StoreError
 from core.evaluators.calibrated import Calibrated
 from core.evaluators.pool import Pool
@@ -102,9 +103,53 @@ def test_the_measured_effect_is_recomputed_from_those_scores(opened: Store, made
     row = told.loc[("sensitivity", "vertical-flip")]
     assert (row["before"], row["after"], row["ratio"]) == pytest.approx((before, after, after / before))
     assert row["ratio_low"] < row["ratio"] < row["ratio_high"]
-    assert row["n"] == len(clean) == len(made.items)
+    assert row["n"] == len(clean) == learnt(opened).n_test
     constructed = before_after(learnt(opened).scores, learnt(opened).terms, 1.0, {}).set_index(["measure", "name"])
     assert row["after"] != pytest.approx(constructed.loc[("sensitivity", "vertical-flip"), "after"], rel=0.01)
+
+
+def test_the_dev_half_chooses_the_strength_by_what_was_measured_of_it(opened: Store, made: Measurement) -> None:
+    found = learnt(opened, weights="each")
+    own = measured(found, made)
+    assert own.dev is not None
+    assert own.choice is not None
+    items = [item for _, item in found.dev_scores.items]
+    assert len(items) == found.n_dev
+    assert sorted([*items, *(item for _, item in found.scores.items)]) == made.items
+    totals = []
+    for strength in own.dev.lambdas:
+        clean, flipped = by_hand(items, 1.0, strength)
+        totals.append(sum(np.median(np.abs(each - clean)) for each in flipped.values()) / clean.std(ddof=1))
+    np.testing.assert_allclose(own.dev.total, totals, atol=1e-9)
+    usual = settled(found, own)
+    assert (usual.whence, usual.chosen) == (CHOSEN_MEASURED, own.choice.strength)
+    best = min(total for total, kept in zip(totals, usual.choice.allowed, strict=True) if kept)
+    assert totals[own.dev.lambdas.index(usual.strength)] == pytest.approx(best)
+    # by construction λ = 1 leaves no shift, so that every λ is better than the one before it; as measured it is not
+    assert found.dev.total[-1] == pytest.approx(0, abs=1e-9)
+    assert own.dev.total[-1] > best > 0
+
+
+def test_without_a_measurement_of_the_dev_half_a_reading_by_construction_has_no_chosen_strength(
+    opened: Store, made: Measurement
+) -> None:
+    found = learnt(opened)
+    assert (settled(found).whence, settled(found).chosen) == (FIXED, None)
+    assert settled(found).told == f"λ = {found.choice.strength:g}, {FIXED}"
+    held = {item for _, item in found.scores.items}
+    kept = [place for place, item in enumerate(made.items) if item in held]
+    half = made.model_copy(
+        update={"items": [made.items[place] for place in kept],
+                "scores": {name: [values[place] for place in kept] for name, values in made.scores.items()}}
+    )  # fmt: skip
+    assert unfit(found, half, opened.runs()[0], **HOW) == ""  # it still tells what a strength does
+    own = measured(found, half)
+    assert (own.dev, own.choice) == (None, None)
+    assert settled(found, own).whence == FIXED
+    assert "λ is not chosen by what was measured" in own.caveats(0.5)[0]
+    shift = learnt(opened, reading="shift")
+    assert settled(shift).chosen == shift.choice.strength
+    assert settled(shift).whence == CHOSEN
 
 
 def test_the_calibrated_evaluator_gives_the_same_scores(opened: Store, made: Measurement, data: Path) -> None:
@@ -139,7 +184,9 @@ def test_a_stale_measurement_says_why_it_is_not_shown(opened: Store, made: Measu
     assert "made anew" in why(of=Run(run.path, {**run.manifest, "key": "other"}))
     assert "begun 2031" in why(of=Run(run.path, {**run.manifest, "created": "2031"}))
     assert "captions human in en" in why(subject="template")
-    assert "held-out items are not in it" in why(file=made.model_copy(update={"items": ["x", *made.items[1:]]}))
+    gone = [f"x{item}" if item == found.scores.items[0][1] else item for item in made.items]
+    lost = made.model_copy(update={"items": gone})
+    assert f"1 of {found.n_test} held-out items are not in it" in why(file=lost)
     one = made.model_copy(update={"families": {"vertical-flip": ["vflip"]}})
     assert "this one is for horizontal-flip too" in why(file=one)
     moved = {**made.scores, "vflip": [None if each is None else each + 0.1 for each in made.scores["vflip"]]}
@@ -151,14 +198,16 @@ def test_a_stale_measurement_says_why_it_is_not_shown(opened: Store, made: Measu
 
 
 def test_a_pair_of_which_one_variant_has_no_score_has_none(opened: Store, made: Measurement) -> None:
-    holed = {**made.scores, "vflip>hflip": [None, *made.scores["vflip>hflip"][1:]]}
-    own = measured(learnt(opened), made.model_copy(update={"scores": holed}))
-    column = [item for _, item in own.scores.items].index(made.items[0])
+    found = learnt(opened)
+    first, values = found.scores.items[0][1], list(made.scores["vflip>hflip"])
+    values[made.items.index(first)] = None
+    own = measured(found, made.model_copy(update={"scores": {**made.scores, "vflip>hflip": values}}))
+    column = [item for _, item in own.scores.items].index(first)
     assert math.isnan(own.scores.families["vertical-flip"].scores[0, column])
     assert not math.isnan(own.scores.families["horizontal-flip"].scores[0, column])
     assert not math.isnan(own.scores.clean[column])
     table = own.effect(1.0).set_index(["measure", "name"])
-    assert table.loc[("sensitivity", "vertical-flip"), "n"] == len(made.items) - 1
+    assert table.loc[("sensitivity", "vertical-flip"), "n"] == len(own.scores.items) - 1
 
 
 def test_what_was_stopped_goes_on_and_leaves_nothing_half(opened: Store, data: Path) -> None:

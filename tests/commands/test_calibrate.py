@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.evaluators.calibrator import read_calibrator
+from core.evaluators.registry import find
 from core.settings import ROOT
 from core.store.publish import publish
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
@@ -66,6 +67,8 @@ def test_before_and_after_come_as_json_for_a_script(invoke: Invoke) -> None:
     told = json.loads(done.stdout)
     assert told["oracle"] is True
     assert told["strength"] == 0.5
+    assert told["chosen"] is None  # by construction nothing chooses one
+    assert told["whence"] == "not chosen: fixed by construction"
     assert {row["name"] for row in told["before_after"] if row["measure"] == "spearman"} == {"conse-lite2"}
 
 
@@ -175,6 +178,12 @@ def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
     assert "--again measures anew" in again.stderr
     told = json.loads(again.stdout)
     assert told["basis"] == "by construction"
+    assert told["whence"] == "chosen on dev, measured"
+    assert 0 <= told["chosen"] < 1
+    usual = invoke("calibrate", *MEASURE, "--reading", "orbit", "--weights", "each", "--sweep", tmp_path / "s.csv")
+    assert f"λ* = {told['chosen']:g}, chosen on dev, measured" in usual.stderr
+    assert f"λ = {told['chosen']:g}, held-out split" in usual.stdout
+    assert {"measured", "measured dev"} <= set(pd.read_csv(tmp_path / "s.csv")["split"])
     assert told["measured"]["images"] > 0
     one, other = ({row["name"]: row for row in rows if row["measure"] == "sensitivity"}
                   for rows in (told["before_after"], told["measured"]["before_after"]))  # fmt: skip
@@ -210,6 +219,18 @@ def test_a_calibrator_of_caption_families_is_not_measured(invoke: Invoke) -> Non
     assert done.exit_code == 2
     assert "edits the caption" in done.stderr
     assert "calibrate for vertical-flip alone" in done.stderr
+
+
+def test_a_calibrator_of_caption_families_is_never_called_an_evaluator(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "words.json"
+    done = invoke("calibrate", DEMO, "--evaluator", "conse-lite0", "--reading", "orbit", "--families", "gender",
+                  "-o", path)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert f"{path} is no evaluator: " in done.stderr
+    assert "edits the caption" in done.stderr
+    told = find(str(path)).availability()  # what an audit asks before it loads one
+    assert not told.ready
+    assert "edits the caption" in told.reason
 
 
 @pytest.mark.parametrize("size", [1.0, 1e12])

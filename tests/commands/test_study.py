@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from core.commands._shared import Code
+from core.human.kinds import ACCEPTABILITY
+from core.human.precision import planned_precision
 from core.human.studies import Study, studies_dir
 from core.settings import ROOT
 from tests.commands.calling import Invoke
@@ -23,6 +25,8 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     made = invoke("study", "create", "pilot", "--run", "demo", "--total", 12, "--attention", 0, "--per-item", 2)
     assert made.exit_code == Code.OK
     assert "12 items" in made.stdout
+    for sentence in planned_precision(ACCEPTABILITY, items=12, annotators=2):
+        assert sentence in made.stdout
     links = invoke("study", "invite", "pilot", "Ada", "Bo", "--url", "https://example.org/").stdout
     assert links.count("https://example.org/human_validation?token=") == 2
     study = Study(studies_dir() / "pilot")

@@ -10,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.scope import Narrowed, narrow
 from core.human.creation import create_study
 from core.human.definition import ORIGINAL, Definition
+from core.human.kinds import ACCEPTABILITY
+from core.human.precision import planned_precision
 from core.human.sampling import family_strata
 from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
@@ -288,6 +290,8 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     app = open_page(HUMAN)
     assert "No study is here yet" in texts(app)
     app.number_input(key="study.new.total").set_value(9).run()
+    for sentence in planned_precision(ACCEPTABILITY, items=9, annotators=3):
+        assert sentence in texts(app)  # what nine items can tell, before anybody is asked
     app = press(app, "Create the study")
     assert not app.exception
     (name,) = [path.name for path in studies_dir().iterdir()]

@@ -54,6 +54,9 @@ def test_the_page_offers_to_measure_with_its_cost_and_starts_a_job(corners: Corn
     assert "the variants of both" in told
     assert "calibrate learn corners --evaluator corner --families horizontal-flip,vertical-flip" in told
     assert "by construction" in told
+    assert "The dev items then choose λ by what was measured" in told
+    assert app.button(key="calib.back").label.endswith("not chosen: fixed by construction")
+    assert "λ*" not in app.button(key="calib.back").label
     button = app.button(key="calib.measuring")
     assert not button.disabled
     button.click().run()
@@ -71,6 +74,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
     assert "Not measured yet" not in told
     assert "By construction, not measured" in "".join(warning.value for warning in app.warning)
     assert "Dotted: held out, every score scored" in told
+    assert "What was measured stands beside it" in "".join(warning.value for warning in app.warning)
     table = next(each.value for each in app.dataframe if "Measured / before" in each.value)
     assert list(table["Family"]) == ["horizontal-flip", "vertical-flip"]
     assert (table["By construction, SD"] == "0.0000").all()
@@ -79,6 +83,9 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
         found = fit(view, evaluator="corner", reading="orbit", weights="each")
         own, _ = find(found, store.runs()[0], subject="human", language="en")
     assert own is not None
+    assert own.choice is not None
+    assert app.button(key="calib.back").label == f"λ* = {own.choice.strength:g}, chosen on dev, measured"
+    assert "dev, every score scored; it chose λ*" in told
     effect = own.effect(1.0).set_index(["measure", "name"])
     for _, row in table.iterrows():
         expected = effect.loc[("sensitivity", row["Family"])]

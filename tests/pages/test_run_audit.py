@@ -7,13 +7,16 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.effects import effects, family_groups
+from core.analysis.reading import read_table
 from core.jobs import files as jobs_files
 from core.jobs import jobs
 from core.jobs.progress import EVERY_S
 from core.jobs.request import audit_request
-from core.settings import data_dir, jobs_dir, runs_dir
+from core.settings import data_dir, jobs_dir, results_dir, runs_dir
 from core.statistics.power import smallest_effect
 from core.store.manifest import read_run
+from core.store.store import Store
 from tests.audit.squares import GATED
 from tests.jobs.leftovers import end_all
 from tests.pages.opening import RUN, Open, texts
@@ -83,6 +86,19 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     assert f"{smallest_effect(10):.2f} standard deviations" in plain(app)
     assert "No audit was started from here yet" in plain(app)
     assert not jobs_dir().exists() or not jobs_files.job_folders(jobs_dir())
+
+
+def test_what_an_audit_could_show_is_told_by_the_scatter_of_a_stored_run(open_page: Open, demo: Path) -> None:
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip,hflip", limit="63")
+    assert not app.exception
+    with Store.open(results_dir()) as store:
+        view = read_table(store).view()
+        own = effects(view, family_groups(view))
+    own = own[own["evaluator"] == "conse-lite0"].set_index("label")["detectable"]
+    for family in ("vertical-flip", "horizontal-flip"):  # a quarter of the 252 items: twice the drift
+        assert f"{2 * own[family]:.2f} % ({family} under conse-lite0)" in plain(app)
+    assert "With 63 items the smallest drift found with 80 % power is from" in plain(app)
+    assert "by the scatter that run demo measured" in plain(app)
 
 
 def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp_path: Path) -> None:

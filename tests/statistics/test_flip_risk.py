@@ -80,13 +80,13 @@ def test_one_item_makes_no_pair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shifts", "risk", "note"), [([0.3] * 40, 0.0, "no pair"), (np.arange(40.0), 0.5, "every pair")]
+    ("shifts", "risk", "note"), [([0.3] * 80, 0.0, "no pair"), (np.arange(80.0), 0.5, "every pair")]
 )
 def test_where_no_pair_exceeds_or_every_one_the_bound_is_that_of_disjoint_pairs(
     shifts: list[float], risk: float, note: str
 ) -> None:
     found = flip_risk_intervals(shifts, [0.1])[0]
-    bounds = stats.binomtest(round(2 * risk * 20), 20).proportion_ci(0.95, method="exact")
+    bounds = stats.binomtest(round(2 * risk * 40), 40).proportion_ci(0.95, method="exact")
     assert found.estimate == risk
     assert (2 * found.low, 2 * found.high) == pytest.approx((bounds.low, bounds.high))
     assert note in found.note
@@ -162,9 +162,9 @@ def test_items_of_one_source_are_taken_together(gap: float) -> None:
 
 
 def test_a_source_for_each_item_changes_no_interval() -> None:
-    shifts = np.random.default_rng(6).normal(size=41)
-    order = np.random.default_rng(7).permutation(41)
-    assert flip_risk_intervals(shifts, [0.4], items=np.arange(41), sources=order) == flip_risk_intervals(shifts, [0.4])
+    shifts = np.random.default_rng(6).normal(size=81)
+    order = np.random.default_rng(7).permutation(81)
+    assert flip_risk_intervals(shifts, [0.4], items=np.arange(81), sources=order) == flip_risk_intervals(shifts, [0.4])
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -183,7 +183,7 @@ def test_the_excess_over_another_family_knows_that_the_items_are_the_same(paired
 
 
 def test_the_excess_over_nothing_has_no_number_and_of_few_items_no_interval() -> None:
-    shifts = ShiftPairs(np.random.default_rng(1).normal(size=40), np.arange(40))
+    shifts = ShiftPairs(np.random.default_rng(1).normal(size=80), np.arange(80))
     assert math.isnan(excess(shifts, ShiftPairs([], None), 0.1).estimate)
     few = excess(shifts, ShiftPairs(np.arange(12.0), np.arange(12)), 0.1)
     assert few.estimate < 0
@@ -193,7 +193,7 @@ def test_the_excess_over_nothing_has_no_number_and_of_few_items_no_interval() ->
 
 @settings(deadline=None)
 @given(
-    st.lists(st.integers(-40, 40).map(lambda k: k / 64), min_size=LEAST_SOURCES, max_size=70), gap_st, st.integers(1, 3)
+    st.lists(st.integers(-40, 40).map(lambda k: k / 64), min_size=LEAST_SOURCES, max_size=90), gap_st, st.integers(1, 3)
 )
 def test_an_interval_holds_its_risk_and_keeps_the_bound(shifts: list[float], gap: float, k: int) -> None:
     found = flip_risk_intervals(shifts * k, [gap], items=np.tile(np.arange(len(shifts)), k))[0]

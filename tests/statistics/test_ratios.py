@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
+from core.statistics.bootstrap import expanded
 from core.statistics.ratios import drawn_counts, mean_bca, means_bca, median_ratio_bca, ratio_bca
 
 
 def test_the_interval_of_a_mean_is_that_of_scipys_bca_bootstrap() -> None:
     values = np.random.default_rng(0).exponential(size=60)
     found = mean_bca(values)
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="BCa", rng=1).confidence_interval
+    how = {"n_resamples": 10_000, "method": "BCa", "confidence_level": expanded(0.95, 60), "rng": 1}
+    theirs = stats.bootstrap((values,), np.mean, **how).confidence_interval
     assert found.estimate == pytest.approx(values.mean())
     width = theirs.high - theirs.low
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.05 * width)
@@ -30,7 +32,8 @@ def test_the_interval_of_a_ratio_of_means_is_that_of_scipys_bca_bootstrap() -> N
         return a.mean(axis=axis) / b.mean(axis=axis)
 
     found = ratio_bca(drop, right)
-    theirs = stats.bootstrap((drop, right), ratio, paired=True, n_resamples=10_000, method="BCa", rng=1)
+    how = {"n_resamples": 10_000, "method": "BCa", "confidence_level": expanded(0.95, 50), "rng": 1}
+    theirs = stats.bootstrap((drop, right), ratio, paired=True, **how)
     low, high = theirs.confidence_interval
     assert found.estimate == pytest.approx(drop.mean() / right.mean())
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * (high - low))

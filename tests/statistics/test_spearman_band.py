@@ -41,6 +41,20 @@ def test_the_band_follows_the_corrected_scores() -> None:
     assert (low[2], high[2]) == pytest.approx((1.0, 1.0))
 
 
+def test_items_of_one_source_are_drawn_together() -> None:
+    rng = np.random.default_rng(5)
+    sources = rng.permutation(np.repeat(np.arange(20), 3))
+    s = rng.normal(size=20)[sources] + 0.2 * rng.normal(size=60)
+    h = s + rng.normal(size=20)[sources]
+    low, high = band(s, np.zeros(60), h, [0.0], resamples=1, seed=7, sources=sources)
+    picks = np.concatenate([np.flatnonzero(sources == each) for each in np.random.default_rng(7).integers(20, size=20)])
+    assert low[0] == high[0] == pytest.approx(stats.spearmanr(s[picks], h[picks]).statistic)
+    together, alone = band(s, np.zeros(60), h, [0.0], sources=sources), band(s, np.zeros(60), h, [0.0])
+    assert together[1][0] - together[0][0] > 1.3 * (alone[1][0] - alone[0][0])
+    each = band(s, np.zeros(60), h, [0.0], sources=np.arange(60))
+    np.testing.assert_array_equal(each, alone)
+
+
 def test_where_the_work_is_too_much_fewer_strengths_are_drawn_and_the_ends_are_exact(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

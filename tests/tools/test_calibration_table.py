@@ -28,11 +28,13 @@ def test_a_table_holds_what_was_measured_and_is_refused_before(tmp_path: Path, m
         own, _ = find(found, store.runs()[0], subject="human", language="en")
     assert own is not None
     made = tables(calibrations(run.path, "corner", FLIPS))
-    row = own.effect(found.choice.strength).set_index(["measure", "name"]).loc[("sensitivity", "vertical-flip")]
+    assert own.choice is not None
+    row = own.effect(own.choice.strength).set_index(["measure", "name"]).loc[("sensitivity", "vertical-flip")]
     line = next(line for line in made.splitlines() if line.startswith("| `orbit` |") and "vertical-flip" in line)
     assert f"{row['after']:.4f} [{row['after_low']:.4f}, {row['after_high']:.4f}]" in line
     assert f"**{row['ratio']:.3f} [" in line
     assert f"| {row['n']} |" in line
+    assert f"| `orbit` | {own.choice.strength:g}, chosen on dev, measured |" in made
     assert made.count("mean of these") == len(CHOICES)
 
 

@@ -21,19 +21,25 @@ PERCENT = Column(
 )  # fmt: skip
 ABSOLUTE = Column("median_abs_percent", "Median |%Δ| [95 % CI]", low="abs_low", high="abs_high",
                   help="Median over items of an item's median absolute change in percent")  # fmt: skip
-TESTS = (
+CLAIMED = (
     Column("drift", "Drift", kind="text", help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
            "corrected test rejects. No drift beyond the margin: its 90 % interval lies inside. Below "
            f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."),
     Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
            "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
            f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above."),
+)  # fmt: skip
+"""What may be claimed of a shift, in words."""
+
+BEHIND = (
     Column("beyond", "Items beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
            help="Share of the items whose |%Δ| exceeds the margin, Wilson's interval, items of one source together"),
     Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
            help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise"),
+    Column("n_scored", "n tested", digits=0, help="Items with a Δ, which test and δ are of; a baseline of 0 has a "
+           "Δ and no %Δ"),
     Column("p", "p", kind="p"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it; a control is not corrected"),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
@@ -46,6 +52,9 @@ TESTS = (
            "80 % power, were it as found here"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),
 )  # fmt: skip
+"""What stands behind the claims."""
+
+TESTS = (*CLAIMED, *BEHIND)
 """What stands behind the median of every shift."""
 
 UNITS: Mapping[str, tuple[str, int]] = {"percent": (" %", 2), "standardised": (" SD", 3), "delta": ("", 4)}

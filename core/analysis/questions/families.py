@@ -9,12 +9,13 @@ from core.analysis.over_null import beside_null
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import (
     ABSOLUTE,
+    BEHIND,
+    CLAIMED,
     CORPUS,
     COUNT,
     EVALUATOR,
     PERCENT,
     SHIFTS,
-    TESTS,
     Dots,
     how,
 )
@@ -52,7 +53,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     whole = Question(
         "S1", "Every family: how far scores move although the meaning does not", "summary", "families",
         f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, PERCENT, ABSOLUTE, _NULL_BAND, *_OVER_NULL, *TESTS),
+        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *_OVER_NULL, *BEHIND),
         every_family, tests=TESTED, asks=SHIFTS,
     )  # fmt: skip
     return (whole, *map(_of_axis, axes(table)))
@@ -117,6 +118,6 @@ def _of_axis(axis: str) -> Question:
 
     return Question(
         f"S1-{axis}", title, EDITS.get(axis, "words"), "families", f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, PERCENT, *_OVER_NULL, *TESTS), compute, figures=(drawing,), tests=TESTED,
-        asks=SHIFTS, part_of="S1",
+        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, PERCENT, *_OVER_NULL, *BEHIND), compute, figures=(drawing,),
+        tests=TESTED, asks=SHIFTS, part_of="S1",
     )  # fmt: skip

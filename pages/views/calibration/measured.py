@@ -35,7 +35,7 @@ class Source:
     Args:
         run: that it was learnt from.
         subject, language: of the captions.
-        whole: makes the calibration over every held-out item of the corpus: what a measurement scores.
+        whole: makes the calibration over every item of the corpus: what a measurement scores.
     """
 
     run: Run
@@ -152,8 +152,8 @@ def _offer(source: Source) -> None:
     )  # fmt: skip
     st.markdown(
         f"Not measured yet. To measure it, the evaluator scores at most {thousands(asked.images)} pictures: "
-        f"{counted(len(asked.items), 'held-out item')}, their variants, and the variants of both; {time}. "
-        "Every weighting and every λ are then known."
+        f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
+        "choose λ by what was measured, the held-out ones tell what it does; every weighting and every λ are known."
     )
     why = obstacle(asked)
     if why:

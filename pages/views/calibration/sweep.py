@@ -8,6 +8,8 @@ import streamlit as st
 from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
+from core.calibration.measured import Settled, settled
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
@@ -36,36 +38,40 @@ def draw_sweep(
     view: Callable[[], View],
 ) -> None:
     """Draw everything that follows λ; only this part runs again while λ moves."""
-    strength = _slider(state, found)
-    for sentence in found.caveats(strength):
-        st.warning(safe(sentence, limit=600), icon=":material/priority_high:")
     own, stale = measurement(source, key, found)
-    table = sweep_table(found, bands, measured=None if own is None else own.sweep)
+    usual = settled(found, own)
+    strength = _slider(state, usual)
+    for sentence in found.caveats(strength, measured=own is not None):
+        st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+    measured = {} if own is None else own.sweeps
+    table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True):
-        _spearman(table, found, strength)
+        _spearman(table, found, strength, usual)
     with right.container(border=True):
-        _sensitivity(table, found, strength)
-    dotted = "" if own is None else " Dotted: held out, every score scored."
+        _sensitivity(table, strength, usual)
     st.caption(
         f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "
-        f"{counted(found.n_dev, 'item')}, which chose λ*.{dotted} Nothing of one source is on both sides. "
+        f"{counted(found.n_dev, 'item')}{', which chose λ*' if usual.whence == CHOSEN else ''}."
+        f"{' Dotted: held out, every score scored.' if own else ''}"
+        f"{' Dash and dot: dev, every score scored; it chose λ*.' if 'measured dev' in measured else ''} "
+        "Nothing of one source is on both sides. "
         "Shaded: strengths that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated "
         "shift, on dev. Bands: 95 %, "
-        f"{BAND_RESAMPLES} bootstrap samples of items, one set for all λ."
+        f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ."
     )
     changed = effect(key, strength, found)
     draw_measured(source, key, found, strength, own, stale)
     st.subheader(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
-    _tiles(changed, found, strength)
+    _tiles(changed, usual, strength)
     draw_selectivity(found, strength, view)
     _changes(state, changed, found)
     _take_home(found, table, strength, fingerprint)
     state.publish()
 
 
-def _slider(state: PageState, found: Fit) -> float:
-    chosen = found.choice.strength
+def _slider(state: PageState, usual: Settled) -> float:
+    chosen = usual.strength
     key = state.key("strength.widget")
     st.session_state[key] = chosen if state.get("strength") is None else state.get("strength")
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_strength")
@@ -73,11 +79,10 @@ def _slider(state: PageState, found: Fit) -> float:
         "Strength λ", LAMBDAS, key=key, format_func=lambda value: f"{value:g}", on_change=_dragged,
         args=(state, key), help="0 leaves the score as it is, 1 is the full correction",
     )  # fmt: skip
-    row.button(f"λ* = {chosen:g}", icon=":material/my_location:", key="calib.back", on_click=state.put,
-               args=("strength", None), help="Back to the smallest strength that minimises the total sensitivity on "
-               "the dev split among those allowed")  # fmt: skip
-    if found.choice.note:
-        st.caption(f"{safe(found.choice.note).capitalize()}.")
+    row.button(usual.told, icon=":material/my_location:", key="calib.back", on_click=state.put,
+               args=("strength", None), help=_BACK[usual.whence])  # fmt: skip
+    if usual.choice.note:
+        st.caption(f"{safe(usual.choice.note).capitalize()}.")
     return float(st.session_state[key])
 
 
@@ -85,33 +90,44 @@ def _dragged(state: PageState, key: str) -> None:
     state.put("strength", st.session_state[key])
 
 
-def _spearman(table: pd.DataFrame, found: Fit, strength: float) -> None:
+_LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"
+_BACK = {
+    CHOSEN: _LEAST,
+    CHOSEN_MEASURED: f"{_LEAST}, every score of it scored",
+    FIXED: "Back to the strength that the formula favours among those allowed. It is no choice: by construction every "
+    "larger strength lowers every shift, whatever the scores are",
+}
+"""What the usual strength is, by where it comes from."""
+
+
+def _spearman(table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
     st.markdown("**Agreement with each H along λ**")
-    rows = table[table["measure"] == "spearman"]
+    # of unedited pairs every score was stored: what was measured of them is the same
+    rows = table[(table["measure"] == "spearman") & table["split"].isin(("dev", "test"))]
     if rows.empty:
         st.info("There is no other evaluator to hold the score to; audit a second one.")
         return
-    figure = spearman_along(rows, strength=strength, chosen=found.choice.strength, colour=colours(rows["name"]))
+    figure = spearman_along(rows, strength=strength, chosen=usual.chosen, colour=colours(rows["name"]))
     draw(figure, key="calib.spearman",
-         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; "
-         f"λ* is {found.choice.strength:g}")  # fmt: skip
+         alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
+         )  # fmt: skip
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement along λ", key="calib.s")
 
 
-def _sensitivity(table: pd.DataFrame, found: Fit, strength: float) -> None:
+def _sensitivity(table: pd.DataFrame, strength: float, usual: Settled) -> None:
     st.markdown("**Sensitivity by axis along λ**")
     rows = table[table["measure"] == "axis sensitivity"]
     axes = {axis: _AXES.get(axis, PALETTE[4]) for axis in rows["name"].unique()}
-    figure = sensitivity_along(rows, strength=strength, chosen=found.choice.strength, colour=axes)
+    figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axes)
     draw(figure, key="calib.sensitivity", alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength")
     figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
 
 
-def _tiles(changed: pd.DataFrame, found: Fit, strength: float) -> None:
+def _tiles(changed: pd.DataFrame, usual: Settled, strength: float) -> None:
     axes = changed[changed["measure"] == "axis sensitivity"]
     tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
     at = LAMBDAS.index(strength)
-    allowed = "yes" if found.choice.allowed[at] else "no"
+    allowed = "yes" if usual.choice.allowed[at] else "no"
     tiles.metric("Allowed on dev", allowed, border=True,
                  help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated "
                  "shift")  # fmt: skip

@@ -94,11 +94,11 @@ def test_two_corpora_have_cells_and_spreads_of_their_own(tmp_path: Path) -> None
 
 
 def test_cells_carry_their_gaps_counts_and_intervals(tmp_path: Path) -> None:
-    rows = scores_of(["identity", "rotate-5", "rotate+5"], 30, two_scales)
+    rows = scores_of(["identity", "rotate-5", "rotate+5"], 60, two_scales)
     rows[-1]["score"] = None
     found = cell_risks(shift_cells(view_of(tmp_path, rows)), gaps=(0.1, 0.5)).set_index("gap")
     cell = found.loc[0.5]
-    assert (cell["d"], cell["n_items"], cell["n_shifts"], cell["n_missing"]) == (0.5, 30, 59, 1)
+    assert (cell["d"], cell["n_items"], cell["n_shifts"], cell["n_missing"]) == (0.5, 60, 119, 1)
     assert cell["low"] <= cell["risk"] <= cell["high"]
 
 
@@ -228,11 +228,11 @@ def test_a_gap_that_is_nothing_or_more_than_the_scores_have_is_said_in_words(
 
 def test_items_of_one_source_widen_the_interval_of_a_risk(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    own = rng.normal(size=40)
+    own = rng.normal(size=70)
     rows = scores_of(
-        ["identity", "vflip"], 120, lambda probe, item: 5.0 + (probe == "vflip") * (own[item % 40] + 0.1 * rng.normal())
+        ["identity", "vflip"], 210, lambda probe, item: 5.0 + (probe == "vflip") * (own[item % 70] + 0.1 * rng.normal())
     )
-    items = [{"corpus": "c", "item": f"i{place:03d}", "item_group": f"cut-out {place % 40}"} for place in range(120)]
+    items = [{"corpus": "c", "item": f"i{place:03d}", "item_group": f"cut-out {place % 70}"} for place in range(210)]
     widths = []
     for name, known in (("alone", None), ("together", items)):
         write_run(tmp_path / name / "r", rows, items=known)

@@ -105,7 +105,7 @@ def obstacle(asked: Asked) -> str:
     """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
     try:
         kind = find(_evaluator(asked.run, asked.fit.evaluator)[0])
-        _root(asked)
+        corpus_origin(asked.corpus, asked.run.manifest["corpus"])
     except InvariscopeError as error:
         return f"{error}."
     ready = kind.availability()

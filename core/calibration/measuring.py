@@ -26,7 +26,6 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.registry import find
-from core.human.pictures import corpus_origin
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
@@ -105,7 +104,7 @@ def obstacle(asked: Asked) -> str:
     """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
     try:
         kind = find(_evaluator(asked.run, asked.fit.evaluator)[0])
-        corpus_origin(asked.corpus, asked.run.manifest["corpus"])
+        corpora.origin_here(asked.corpus, asked.run.manifest["corpus"])
     except InvariscopeError as error:
         return f"{error}."
     ready = kind.availability()
@@ -187,7 +186,7 @@ def _corpus(asked: Asked, root: Path | None, options: dict[str, str]) -> Corpus:
     """The corpus as the run read it, but for the folder and the options that are given."""
     told = asked.run.manifest["corpus"]
     if root is None:
-        origin = corpus_origin(asked.corpus, told)
+        origin = corpora.origin_here(asked.corpus, told)
     else:
         origin = replace(corpora.origin_of({"name": asked.corpus, **told}) or Origin(asked.corpus), root=root)
     return corpora.load_again(replace(origin, options={**origin.options, **options}))

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from core.corpora.registry import origin_here
 from core.errors import InvalidInput
 from core.human.definition import Definition
 from core.human.kinds import kind_of
-from core.human.pictures import Load, corpus_origin, load_corpus, make_pictures, read_with
+from core.human.pictures import Load, load_corpus, make_pictures, read_with
 from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.human.studies import Study, studies_dir
 from core.seeds import RUN_SEED
@@ -63,7 +64,7 @@ def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Co
         NotAvailable: if the corpus is not here.
     """
     told = run.manifest["corpus"]
-    corpus = load(corpus_origin(str(told.get("name")), told))
+    corpus = load(origin_here(str(told.get("name")), told))
     return {item.id: {other.label for other in item.others} for item in corpus.items}
 
 

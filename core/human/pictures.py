@@ -1,12 +1,11 @@
 """The pictures of a study, made again from (item, probe, seed) as the run made them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core import settings
 from core.corpora import registry as corpora
 from core.corpora.images import encode_png, read_item
 from core.corpora.schema import Corpus, Origin
@@ -46,34 +45,13 @@ def load_corpus(origin: Origin) -> Corpus:
     return corpora.load_again(origin)
 
 
-def corpus_origin(name: str, told: Mapping[str, Any]) -> Origin:
-    """What reads a corpus of a run here: its folder is ``data/corpora/<name>``, else where the run read it.
-
-    Args:
-        name: of the corpus.
-        told: what the run's manifest tells of it: ``loader``, ``folder`` and ``options``, or ``root`` alone.
-
-    Raises:
-        NotAvailable: if the corpus needs a folder and none is here.
-        UnknownName: if its loader is not here.
-    """
-    origin = corpora.origin_of({"name": name, **told}) or Origin(name)
-    if not corpora.catalogue().get(origin.loader).needs_root:
-        return replace(origin, root=None)
-    places = [settings.data_dir() / "corpora" / name, *([origin.root] if origin.root else [])]
-    for place in places:
-        if place.is_dir():
-            return replace(origin, root=place)
-    raise NotAvailable(f"the pictures of corpus {name!r} are not here; put its folder at {places[0]}")
-
-
 def read_with(told: Mapping[str, Any]) -> dict[str, Any]:
     """The part of what a manifest tells of its corpus that reads it again, for a study's definition."""
     return {key: told[key] for key in ("loader", "folder", "options") if key in told}
 
 
 def _origin(definition: Definition, name: str) -> Origin:
-    return corpus_origin(name, {"root": definition.root, **definition.read_with})
+    return corpora.origin_here(name, {"root": definition.root, **definition.read_with})
 
 
 def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:

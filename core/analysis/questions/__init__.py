@@ -18,6 +18,7 @@ from core.analysis.questions import (
     flips,
     levels,
     made_of,
+    matched,
     objects,
     prototypes,
     selective,
@@ -35,7 +36,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    directional, sides, levels, sweeps, sets, prototypes, elsewhere, selective, flips,
+    directional, sides, levels, matched, sweeps, sets, prototypes, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

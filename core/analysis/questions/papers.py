@@ -50,6 +50,9 @@ OTHER_FACTS = ("C28", "E, by knob and attribute")
 RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7")}
 """Families both of whose sides are true."""
 
+CENTRES = ("small_centre", "large_centre")
+"""Facts of the size probes: how far the smaller and the larger object lie from the centre, in half diagonals."""
+
 CROSSINGS = ("C-crossed", "D, 4.5")
 
 SETS, GIVEN = ("C-sets", ""), ("given", "given-picture")

@@ -267,6 +267,26 @@ def test_a_run_that_tells_no_places_says_so(tmp_path: Path) -> None:
         assert "tells no distance of its objects from the centre" in found.needs(table)
 
 
+def test_an_example_of_every_family_says_who_ranks_it_rightly(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    frame = asked["C27"].compute(table.view(), Options())
+    assert list(frame["family"]) == [name for name in frame["family"] if name in FAMILIES]
+    assert set(frame["family"]) == set(FAMILIES)
+    for row in frame.to_dict("records"):
+        assert row["probe"] in FAMILIES[row["family"]]
+        for evaluator in ("e", "truth"):
+            own = compared(stored, [row["probe"]], evaluator).set_index("item")
+            if row["item"] in own.index:
+                pair = own.loc[row["item"]]
+                expected = "✓" if pair["right"] > pair["wrong"] else "✗ tie" if pair["right"] == pair["wrong"] else "✗"
+            else:
+                expected = "–"
+            assert row[evaluator] == expected
+    again = asked["C27"].compute(table.view(), Options())
+    pd.testing.assert_frame_equal(frame, again)
+
+
 def test_a_broken_caption_that_says_more_is_held_against_a_right_one_that_says_less(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:

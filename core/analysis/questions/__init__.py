@@ -14,6 +14,7 @@ from core.analysis.questions import (
     directional,
     distance,
     elsewhere,
+    examples,
     families,
     flips,
     levels,
@@ -36,7 +37,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    directional, sides, levels, matched, sweeps, sets, prototypes, elsewhere, selective, flips,
+    directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -40,9 +40,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     note = (
         "The larger of two objects is named instead of the smaller one; both captions are true. Distances are from the "
         "picture’s centre to the objects, 0 there and 1 in a corner. All pairs; those whose distances differ by at "
-        f"most {ALIKE:g}, so that the place can hardly explain the answer; and those whose smaller object lies nearer to "
-        "the centre, where the place speaks for the smaller one. Holm’s correction over the three. A median that stays "
-        "in the second and in the third is of the size or of what goes with it beside the place."
+        f"most {ALIKE:g}, so that the place can hardly explain the answer; and those whose smaller object lies nearer "
+        "to the centre, where the place speaks for the smaller one. Holm’s correction over the three. A median that "
+        "stays in the second and in the third is of the size, or of what goes with it beside the place."
     )
     return (
         Question("C20-central", "Size: does the answer stay where both objects are equally central?", SECTION, MADE,

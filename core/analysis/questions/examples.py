@@ -26,7 +26,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     )  # fmt: skip
     note = (
         f"One comparison of every family, drawn with seed {RUN_SEED} among those that most evaluators scored, whatever "
-        f"they made of it. {RIGHT}: the right side scores higher; {WRONG}: it does not; {NONE}: no score of both sides. "
+        f"these made of it. {RIGHT}: the right side scores higher; {WRONG}: it does not; {NONE}: a side has no score. "
         "An example proves nothing; the rates do."
     )
     return (

@@ -117,8 +117,8 @@ def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: n
 
     Returns:
         Columns measure (``tau_b``, ``tau_c`` × 100, ``accuracy`` in percent), group ("" for all), value, low, high,
-        n, ties, note. A suite of ratings has τ and the accuracy of its rated pairs; one of pairs its accuracy, by
-        group too.
+        n, ties, note. A suite of ratings has τ and the accuracy of its rated pairs, language by language where it has
+        several; one of pairs its accuracy, by group too.
     """
     records = []
     if suite.convention != ACCURACY:
@@ -126,12 +126,12 @@ def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: n
             {
                 "image": [each.image for each in suite.rated], "caption": [each.caption for each in suite.rated],
                 "rating": [each.rating for each in suite.rated], "score": rated,
+                "language": [each.language for each in suite.rated],
             }
         )  # fmt: skip
-        found = tau(rated, table["rating"].to_numpy(), list(table["image"]), convention=suite.convention)
-        records.append(_record(suite.convention, "", found, 1.0, 0))
-        pairs = rated_pairs(table)
-        records.append(_accuracy("", pairs["preferred"].to_numpy(), pairs["other"].to_numpy(), list(pairs["image"])))
+        languages = list(dict.fromkeys(table["language"]))
+        for group in languages if len(languages) > 1 else [""]:  # scores of two languages have no common order
+            records += _of_ratings(suite, table[table["language"] == group] if group else table, group)
     else:
         images, groups = [each.image for each in suite.compared], [each.group for each in suite.compared]
         records.append(_accuracy("", preferred, other, images))
@@ -140,6 +140,16 @@ def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: n
             part = [image for image, keep in zip(images, chosen, strict=True) if keep]
             records.append(_accuracy(group, preferred[chosen], other[chosen], part))
     return pd.DataFrame(records, columns=["measure", "group", "value", "low", "high", "n", "ties", "note"])
+
+
+def _of_ratings(suite: Suite, table: pd.DataFrame, group: str) -> list[dict[str, object]]:
+    scores, ratings = table["score"].to_numpy(), table["rating"].to_numpy()
+    found = tau(scores, ratings, list(table["image"]), convention=suite.convention)
+    pairs = rated_pairs(table)
+    preferred, other = pairs["preferred"].to_numpy(), pairs["other"].to_numpy()
+    return [
+        _record(suite.convention, group, found, 1.0, 0), _accuracy(group, preferred, other, list(pairs["image"])),
+    ]  # fmt: skip
 
 
 def _accuracy(group: str, preferred: np.ndarray, other: np.ndarray, images: Sequence[str]) -> dict[str, object]:

@@ -6,8 +6,9 @@ import pandas as pd
 from core.analysis.comparisons import families, pairs
 from core.analysis.table import View
 
-COLUMNS = ("run", "item", "subject", "probe", "corpus", "margin", "right", "wrong")
-"""PAIR of :mod:`core.analysis.failures`, corpus, then wrong minus right and both scores."""
+COLUMNS = ("run", "item", "subject", "probe", "corpus", "margin", "right", "wrong", "upheld")
+"""PAIR of :mod:`core.analysis.failures`, corpus, then wrong minus right, both scores, and the share of people in [0, 1]
+who uphold the comparison, NaN where no study asked."""
 
 
 def worst_failures(
@@ -36,7 +37,8 @@ def worst_failures(
     found = pd.DataFrame(
         {"run": table.scope.run, "item": table.items["item"].to_numpy(dtype=object)[item],
          "subject": table.scope.subject, "probe": np.array(probes, dtype=object)[which], "corpus": table.scope.corpus,
-         "margin": margin[which, item], "right": both.right[which, item], "wrong": both.wrong[which, item]}
+         "margin": margin[which, item], "right": both.right[which, item], "wrong": both.wrong[which, item],
+         "upheld": table.upheld[table.places(probes)][which, item]}
     )  # fmt: skip
     found = found.sort_values(["margin", "item", "probe"], ascending=[False, True, True], kind="stable")
     return found.head(limit).reset_index(drop=True), len(found)

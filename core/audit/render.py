@@ -1,7 +1,9 @@
 """From items to images and pairs, in groups that fit one call of an evaluator."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from pathlib import Path
 
 import numpy as np
 
@@ -15,19 +17,28 @@ from core.probes.base import HUMAN, IDENTITY, Probe, Subject
 from core.probes.pairs import Draft, LeftOut, Pairs, subjects_of
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An item whose image was read, with the hashes of its file and of its pixels."""
+
+    item: Item
+    bytes_sha256: str
+    pixels_sha256: str
+
+
 @dataclass(slots=True)
 class Piece:
     """What one image of an item brings: its pixels, its pairs, or the reason why there are none.
 
     Args:
-        opened: the item with its decoded image, in the item's first piece.
+        opened: in the item's first piece, once its image was read.
         variants: images dealt with, rejected ones included: the unit of progress.
     """
 
     pixels: np.ndarray | None = None
     drafts: list[Draft] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    opened: tuple[Item, DecodedImage] | None = None
+    opened: Opened | None = None
     variants: int = 1
 
 
@@ -37,7 +48,7 @@ class Group:
 
     images: dict[str, np.ndarray] = field(default_factory=dict)
     drafts: list[Draft] = field(default_factory=list)
-    items: list[tuple[Item, DecodedImage]] = field(default_factory=list)
+    items: list[Opened] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     variants: int = 0
     bytes: int = 0
@@ -55,16 +66,25 @@ class Group:
         if piece.opened is not None:
             self.items.append(piece.opened)
 
+    def shows(self, piece: Piece) -> bool:
+        """Whether the images of a piece, at least one, are all here already."""
+        return bool(piece.drafts) and all(draft.image_key in self.images for draft in piece.drafts)
+
 
 def render(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
-    """Render every variant of the items, in order; groups depend on nothing but the plan and the items."""
+    """Render every variant of the items; groups depend on nothing but the plan and the items.
+
+    Items come in their order, but those that show one picture come together, edit by edit: what is the same for them
+    stands in one group, however many they are, so that an evaluator that remembers no more than the last image
+    encodes it once.
+    """
     group, most = Group(), group_bytes(plan)
-    for item in items:
-        for piece in _pieces(plan, item):
-            group.add(piece)
-            if len(group.images) >= plan.group_images or group.bytes >= most:
-                yield group
-                group = Group()
+    for piece in chain.from_iterable(_together(plan, each) for each in _by_picture(items)):
+        full = len(group.images) >= plan.group_images or group.bytes >= most
+        if full and not group.shows(piece):
+            yield group
+            group = Group()
+        group.add(piece)
     if group.variants:
         yield group
 
@@ -77,7 +97,28 @@ def references(draft: Draft) -> tuple[str, ...]:
     )
 
 
-def _pieces(plan: Plan, item: Item) -> Iterator[Piece]:
+def _by_picture(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
+    """Items that share a file, in the order in which their files come first; one without a file stands alone."""
+    found: dict[tuple[Path | None, str], list[Item]] = {}
+    for item in items:
+        found.setdefault((item.image_path, "" if item.image_path else item.id), []).append(item)
+    return found.values()
+
+
+def _together(plan: Plan, items: Sequence[Item]) -> Iterator[Piece]:
+    """The pieces of items that show one picture, edit by edit; the file is decoded once."""
+    last: list[DecodedImage] = []
+
+    def read(item: Item) -> DecodedImage:
+        image = read_item(item, decoded=last[0] if last else None)
+        last[:] = [image]
+        return image
+
+    for pieces in zip_longest(*(_pieces(plan, item, read) for item in items)):
+        yield from (piece for piece in pieces if piece is not None)
+
+
+def _pieces(plan: Plan, item: Item, read: Callable[[Item], DecodedImage]) -> Iterator[Piece]:
     """The item's own image with every caption, then one piece for each edited image."""
     whole = 1 + len(plan.image_probes)
     subjects, reasons = _subjects(plan, item)
@@ -86,7 +127,7 @@ def _pieces(plan: Plan, item: Item) -> Iterator[Piece]:
         yield Piece(left_out=[LeftOut(item.id, None, "no-caption", told)], variants=whole)
         return
     try:
-        image = read_item(item)
+        image = read(item)
     except (InvariscopeError, OSError) as error:
         code = "missing-image" if item.image_path and not item.image_path.exists() else "unreadable-image"
         yield Piece(left_out=[LeftOut(item.id, None, code, _text(plan, str(error)))], variants=whole)
@@ -94,7 +135,7 @@ def _pieces(plan: Plan, item: Item) -> Iterator[Piece]:
     pairs = Pairs(item, image.pixels, seed=plan.seed, image_key=image.pixels_sha256)
     own = [pairs.unedited(subject) for held in subjects.values() for subject in held]
     left_out = [LeftOut(item.id, IDENTITY, each.code, each.detail) for lacking in reasons.values() for each in lacking]
-    first = Piece(image.pixels, own, left_out, (item, image))
+    first = Piece(image.pixels, own, left_out, Opened(item, image.bytes_sha256, image.pixels_sha256))
     for probe in plan.caption_probes:
         edited = _edited(plan, pairs, probe, subjects)
         first.drafts += edited.drafts

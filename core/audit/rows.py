@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.audit.plan import Plan, told_path
-from core.corpora.images import DecodedImage
+from core.audit.render import Opened
 from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError
 from core.evaluators.base import Evaluator, EvaluatorSpec
@@ -108,23 +108,23 @@ def scores_table(rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> pa.Tab
     return pa.Table.from_pylist(list(rows), schema=SCORES.with_metadata(dict(metadata)))
 
 
-def items_table(run: str, plan: Plan, items: Iterable[tuple[Item, DecodedImage]]) -> pa.Table:
+def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
     """Items whose image was read as a table of schema ITEMS."""
     rows = [
         {
             "run": run,
             "corpus": plan.corpus.name,
-            **_item_columns(item),
-            "image": _image_name(plan.root, item.image_path),
-            "width": item.width,
-            "height": item.height,
-            "bytes_sha256": image.bytes_sha256,
-            "pixels_sha256": image.pixels_sha256,
-            "licence": item.licence,
-            "source": item.source,
-            "item_group": item.group or image.pixels_sha256,
+            **_item_columns(each.item),
+            "image": _image_name(plan.root, each.item.image_path),
+            "width": each.item.width,
+            "height": each.item.height,
+            "bytes_sha256": each.bytes_sha256,
+            "pixels_sha256": each.pixels_sha256,
+            "licence": each.item.licence,
+            "source": each.item.source,
+            "item_group": each.item.group or each.pixels_sha256,
         }
-        for item, image in items
+        for each in items
     ]
     return pa.Table.from_pylist(rows, schema=ITEMS)
 

@@ -19,7 +19,7 @@ from core.audit.batches import begun_with, settle
 from core.audit.plan import Plan
 from core.audit.prefetch import prefetch
 from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
-from core.audit.render import Group, references, render
+from core.audit.render import Group, Opened, references, render
 from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
 from core.evaluators.cache import EmbeddingCache
@@ -244,7 +244,7 @@ class _Job:
         found: list[rows.Row] = []
         left_out: list[LeftOut] = []
         told: list[Draft] = []
-        items = []
+        items: list[Opened] = []
         counts = ShardCounts()
         for group in iter(source.__next__, None):
             assert group is not None
@@ -257,6 +257,7 @@ class _Job:
         found.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
         left_out.sort(key=lambda each: order[each.item])
         told.sort(key=lambda each: order[each.item.id])
+        items.sort(key=lambda each: order[each.item.id])
         self.cache.save(self.folder.work(index))
         tables = {
             "scores": rows.scores_table(found, self.folder.metadata(counts)),

@@ -7,7 +7,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
 from core.calibration.orbits import Orbits
 from core.corpora import registry as corpora
+from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.registry import find
-from core.human.pictures import corpus_root
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
@@ -111,7 +111,7 @@ def obstacle(asked: Asked) -> str:
     """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
     try:
         kind = find(_evaluator(asked.run, asked.fit.evaluator)[0])
-        _root(asked)
+        corpora.origin_here(asked.corpus, asked.run.manifest["corpus"])
     except InvariscopeError as error:
         return f"{error}."
     ready = kind.availability()
@@ -181,8 +181,7 @@ def _evaluator(run: Run, name: str) -> tuple[str, str]:
 
 
 def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, str]) -> Plan:
-    place = _root(asked) if root is None else root
-    corpus = corpora.catalogue().get(asked.corpus).load(place, **options)
+    corpus = _corpus(asked, root, options)
     seed = asked.run.manifest.get("seed")
     return composed_plan(
         corpus, asked.items, asked.families, evaluator=reference, subject=asked.subject, language=asked.language,
@@ -190,9 +189,14 @@ def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, st
     )  # fmt: skip
 
 
-def _root(asked: Asked) -> Path | None:
-    told = asked.run.manifest["corpus"].get("root")
-    return corpus_root(asked.corpus, told if isinstance(told, str) else None)
+def _corpus(asked: Asked, root: Path | None, options: dict[str, str]) -> Corpus:
+    """The corpus as the run read it, but for the folder and the options that are given."""
+    told = asked.run.manifest["corpus"]
+    if root is None:
+        origin = corpora.origin_here(asked.corpus, told)
+    else:
+        origin = replace(corpora.origin_of({"name": asked.corpus, **told}) or Origin(asked.corpus), root=root)
+    return corpora.load_again(replace(origin, options={**origin.options, **options}))
 
 
 def _read(asked: Asked, run: Run, fingerprint: str, seconds: float) -> Measurement:

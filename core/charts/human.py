@@ -64,6 +64,41 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
                   styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
 
 
+def kappa_map(pairs: pd.DataFrame) -> Figure:
+    """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
+
+    Args:
+        pairs: one, other, kappa, low, high, n; see :func:`core.statistics.agreement.pairwise_kappas`; and study, where
+            there are several.
+    """
+    turned = pairs.rename(columns={"one": "other", "other": "one"})
+    both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
+    names = sorted({*both["one"].astype(str), *both["other"].astype(str)})
+    both = both.sort_values(["one", "other"], kind="stable", ignore_index=True)
+    frame = pd.DataFrame(
+        {"label": both["one"].astype(str), "series": both["other"].astype(str),
+         "panel": both["study"].astype(str) if "study" in both else "", "value": both["kappa"].astype(float),
+         "low": both["low"], "high": both["high"], "n": both["n"]}
+    )  # fmt: skip
+    frame["text"] = [
+        f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], frame["n"], strict=True)
+    ]
+    frame["hover"] = [
+        f"{row['label']} and {row['series']}\nκ = {row['value']:.2f} ({_interval(row['low'], row['high'])})\n"
+        f"n = {row['n']} judged by both" for row in frame.to_dict("records")
+    ]  # fmt: skip
+    return Figure("S-human-kappa-map", KAPPA_TITLE, KAPPA_NOTE, frame, "weighted κ", kind="map", diverging=True,
+                  order=tuple(names), paper="E, Figure 4")  # fmt: skip
+
+
+KAPPA_TITLE = "How far do two annotators agree?"
+KAPPA_NOTE = (
+    "Cohen’s κ with quadratic weights of every pair of annotators, on what both judged; versions of an item count one "
+    "by one. 1 is full agreement, 0 what chance would give. Pairs that judged fewer than two things together have no "
+    "cell."
+)
+
+
 def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
     frame = pd.DataFrame(
         {"label": rows["family"].astype(str), "series": series, "panel": rows["evaluator"].astype(str),

@@ -23,7 +23,9 @@ _MEASURES = {"tau_b": "τ_b × 100", "tau_c": "τ_c × 100", "accuracy": "prefer
 def suite(
     annotations: Annotated[
         Path,
-        typer.Argument(help="flickr8k.json, CrowdFlowerAnnotations.txt, pascal_50s.json, 8k_correctness.csv, …"),
+        typer.Argument(
+            help="flickr8k.json, CrowdFlowerAnnotations.txt, pascal_50s.json, 8k_correctness.csv, capeval.jsonl, …"
+        ),
     ],
     images: Annotated[list[Path], typer.Argument(help="Folders of the images.")],
     evaluator: Annotated[str, typer.Option(help="Name or path/to/file.py:Name.")] = "conse-lite0",
@@ -33,7 +35,7 @@ def suite(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
-    """Hold an evaluator to people's judgements: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL.
+    """Hold an evaluator to people's judgements: Flickr8k-Expert, -CF, Pascal-50S, Composite, FOIL, M-CapEval1k.
 
     The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images.
     """

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import Any
 
 from core.corpora.files import read_json, read_text
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
+from core.corpora.records import jsonl_records
 from core.errors import BadCorpus
 
-CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv")
+CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
 """Looked for in the folder, where no option names a file."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
@@ -20,6 +21,10 @@ BOX_FILES = ("boxes.csv", "boxes.json")
 _BOX_COLUMNS = ("x", "y", "width", "height")
 _FINE = ("critical_objects", "backgrounds", "relationships")
 """What M-FineCap lists beside a caption; the critical objects are what a substitution lets change places."""
+_FINECAPEVAL = {"object": "critical_objects", "background": "backgrounds", "relation": "relationships"}
+"""FineCapEval's names of the same. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
+_BETWEEN = re.compile(r"\\?;")
+"""Between two phrases of a cell: ``;``, or FineCapEval's backslash before it."""
 _CAPTION_COLUMNS = ("image", "caption", "language", "label", "category", *_FINE, *_BOX_COLUMNS)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -48,9 +53,11 @@ class Note:
 def read_caption_notes(path: Path) -> tuple[Note, ...]:
     """Read a file of captions; its ending tells the format.
 
-    ``.jsonl``: CaptionEvalKit's predictions, or references where the name begins with ``references``. ``.json``:
-    clipscore's candidates, or references likewise. ``.csv``: columns image, caption and, where there are any,
-    language, label, category, critical_objects (``;`` between them), x, y, width, height.
+    ``.jsonl``: CaptionEvalKit's predictions, references where the name begins with ``references``, or lines of image,
+    caption, language and lists of critical_objects, backgrounds, relationships (M-FineCap). ``.json``: clipscore's
+    candidates, or references likewise. ``.csv``: columns image, caption and, where there are any, language, label,
+    category, critical_objects (``;`` between them), x, y, width, height; or FineCapEval's image, caption, background,
+    object, relation.
 
     Raises:
         BadCorpus: if the file is malformed or has another ending.
@@ -65,6 +72,8 @@ def read_caption_notes(path: Path) -> tuple[Note, ...]:
         return tuple(Note(f"{path.name} {key}", key, text) for key, texts in found for text in texts)
     if suffix == ".json":
         return tuple(Note(f"{path.name} {key}", key, text) for key, text in read_candidates(path).items())
+    if set(_FINE) & next((record.keys() for _, record in jsonl_records(path)), set()):
+        return tuple(_fine_note(path, where, record) for where, record in jsonl_records(path))
     lines = read_predictions_jsonl(path)
     return tuple(Note(f"{path.name} {line.id}", line.image or line.id, line.caption) for line in lines)
 
@@ -108,6 +117,7 @@ def _csv_notes(path: Path, *, needed: tuple[str, ...], known: tuple[str, ...]) -
     reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
     try:
         columns = [column.strip().lower() for column in reader.fieldnames or ()]
+        columns = [_FINECAPEVAL.get(column, column) for column in columns]
         missing = [column for column in needed if column not in columns]
         if missing:
             raise BadCorpus(f"{path} has no column {missing[0]!r}; its first line must name {', '.join(needed)}")
@@ -129,7 +139,21 @@ def _csv_note(path: Path, line: int, row: dict[str, Any]) -> Note:
         raise BadCorpus(f"{path}, line {line}: the image is not named; fill it in or remove the line")
     box = [cells.get(column) for column in _BOX_COLUMNS]
     words = {name: cells.get(name) for name in ("caption", "language", "label", "category")}
-    named = tuple(text for each in (cells.get(_FINE[0]) or "").split(";") if (text := each.strip()))
+    named = tuple(text for each in _BETWEEN.split(cells.get(_FINE[0]) or "") if (text := each.strip()))
     return Note(
         f"{path.name} line {line}", box=None if not any(box) else box, image=cells["image"], named=named, **words
     )
+
+
+def _fine_note(path: Path, where: str, record: Mapping[str, Any]) -> Note:
+    image, caption, language, objects = (record.get(name) for name in ("image", "caption", "language", _FINE[0]))
+    for name, value in (("image", image), ("caption", caption)):
+        if not isinstance(value, str) or not value.strip():
+            raise BadCorpus(f"{path.parent / where}: {name} must be a text, got {str(value)[:40]!r}; fill it in")
+    if language is not None and not isinstance(language, str):
+        raise BadCorpus(f"{path.parent / where}: language must be a code such as de, got {str(language)[:40]!r}")
+    listed = [] if objects is None else objects
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise BadCorpus(f"{path.parent / where}: {_FINE[0]} must be a list of texts, got {str(listed)[:40]!r}")
+    named = tuple(text for each in listed if (text := each.strip()))
+    return Note(where, str(image).strip(), str(caption), language, named=named)

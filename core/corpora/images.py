@@ -122,15 +122,19 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
     return decode_image(data, name=str(path), max_side=max_side, max_pixels=max_pixels)
 
 
-def read_item(item: Item) -> DecodedImage:
+def read_item(item: Item, *, decoded: DecodedImage | None = None) -> DecodedImage:
     """Read an item's image at full size, and check that it is still the one the corpus recorded.
+
+    Args:
+        decoded: what the file gave for another item that shows it; None: the file is read.
 
     Raises:
         BadImage: if the file is unreadable, or its size or a recorded hash differs.
     """
     if item.image_path is None:
         raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
-    return _as_recorded((item.width, item.height), item.image_path, item.bytes_sha256, item.pixels_sha256)
+    image = read_image(item.image_path) if decoded is None else decoded
+    return _as_recorded(image, item.image_path, (item.width, item.height), item.bytes_sha256, item.pixels_sha256)
 
 
 def read_rival(item: Item, rival: Rival) -> DecodedImage:
@@ -140,13 +144,12 @@ def read_rival(item: Item, rival: Rival) -> DecodedImage:
         BadImage: if the file is unreadable, or its size or a recorded hash differs.
     """
     size = rival.size or (item.width, item.height)
-    return _as_recorded(size, rival.path, rival.bytes_sha256, rival.pixels_sha256)
+    return _as_recorded(read_image(rival.path), rival.path, size, rival.bytes_sha256, rival.pixels_sha256)
 
 
 def _as_recorded(
-    size: tuple[int, int], path: Path, bytes_sha256: str | None, pixels_sha256: str | None
+    image: DecodedImage, path: Path, size: tuple[int, int], bytes_sha256: str | None, pixels_sha256: str | None
 ) -> DecodedImage:
-    image = read_image(path)
     if (image.width, image.height) != size:
         raise _changed(path, f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}")
     if bytes_sha256 not in (None, image.bytes_sha256):

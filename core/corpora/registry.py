@@ -8,7 +8,7 @@ from typing import Any
 
 from core import settings
 from core.corpora.schema import Corpus, Origin
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
 from core.registry import Catalogue, discover
 
 
@@ -87,3 +87,24 @@ def origin_of(told: Mapping[str, Any]) -> Origin | None:
     if not isinstance(loader, str) or not isinstance(folder, str) or "\0" in folder:
         return None
     return Origin(loader, settings.ROOT / folder, {str(name): str(value) for name, value in options.items()})
+
+
+def origin_here(name: str, told: Mapping[str, Any]) -> Origin:
+    """Say what reads a corpus of a run here: its folder is ``data/corpora/<name>``, else where the run read it.
+
+    Args:
+        name: of the corpus.
+        told: what the run's manifest tells of it: ``loader``, ``folder`` and ``options``, or ``root`` alone.
+
+    Raises:
+        NotAvailable: if its loader is not here, or it needs a folder and none is.
+    """
+    origin = origin_of({"name": name, **told}) or Origin(name)
+    loader = next((each for each in catalogue() if each.name == origin.loader), None)
+    if loader is not None and not loader.needs_root:
+        return replace(origin, root=None)
+    places = [settings.data_dir() / "corpora" / name, *([origin.root] if origin.root else [])]
+    for place in places:
+        if loader is not None and place.is_dir():
+            return replace(origin, root=place)
+    raise NotAvailable(f"the pictures of corpus {name} are not here; put its folder at {places[0]}")

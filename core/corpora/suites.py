@@ -8,6 +8,8 @@
   (``;`` between columns, Input.image_url, Input.text1…, Answer.Q1Answer…).
 - FOIL, the publisher's ``foilv1.0_*.json``: ``{"images": [{"id", "file_name"}], "annotations": [{"id", "image_id",
   "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none.
+- M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
+  image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
 
 Sources: jmhessel/clipscore, flickr8k_example/compute_metrics.py; Yebin46/FLEUR, fleur_pascal.py and fleur_com.py;
 Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et al. (2017), FOIL.
@@ -16,27 +18,43 @@ Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.corpora.files import read_json, read_text
+from core.corpora.folder_tables import language_code
+from core.corpora.formats import LINES
+from core.corpora.records import Record, csv_records, jsonl_records
 from core.errors import BadCorpus
 
 TAU_B, TAU_C, ACCURACY = "tau_b", "tau_c", "accuracy"
 
 TOKENS = "Flickr8k.token.txt"
+ENGLISH = "en"
+
+CAPEVAL = "M-CapEval1k"
+_CAPEVAL_NEEDED = ("image", "language", "caption", "score")
+_CAPEVAL_KNOWN = (*_CAPEVAL_NEEDED, "references")
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One caption of an image with one rating by people; ``group`` is the part of the suite it belongs to."""
+    """One caption of an image with one rating by people.
+
+    Args:
+        group: the part of the suite it belongs to.
+        language: of the caption, ISO 639-1.
+        references: further captions that are right of the image.
+    """
 
     image: str
     caption: str
     rating: float
     group: str = ""
+    language: str = ENGLISH
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +76,7 @@ class Suite:
     """A suite as it was read.
 
     Args:
-        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite or FOIL.
+        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL or M-CapEval1k.
         convention: what the field reports of it: TAU_B or TAU_C (× 100), or ACCURACY.
         rated: ratings, for the conventions TAU_B and TAU_C.
         compared: pairs, for ACCURACY.
@@ -83,7 +101,11 @@ def read_suite(path: Path) -> Suite:
         return _raw_flickr(path, expert=True)
     if name == "crowdflowerannotations.txt":
         return _raw_flickr(path, expert=False)
+    if name.endswith(LINES):
+        return _capeval(path, list(jsonl_records(path)))
     if name.endswith(".csv"):
+        if is_capeval(path):
+            return _capeval(path, list(csv_records(path, _capeval_columns)))
         return _composite_csv(path)
     held = read_json(path)
     if isinstance(held, dict) and isinstance(held.get("annotations"), list):
@@ -96,9 +118,55 @@ def read_suite(path: Path) -> Suite:
             return _pairs(path, held)
         return _composite(path, held)
     raise BadCorpus(
-        f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite or FOIL; "
+        f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL or M-CapEval1k; "
         "give the file that its publisher ships"
     )
+
+
+def is_capeval(path: Path) -> bool:
+    """Whether the first line of a CSV file names M-CapEval1k's columns."""
+    first = next(csv.reader(io.StringIO(read_text(path), newline="")), [])
+    return {"image", "caption", "score"} <= {each.strip() for each in first}
+
+
+def _capeval_columns(path: Path, columns: Sequence[str]) -> None:
+    missing = [name for name in _CAPEVAL_NEEDED if name not in columns]
+    if missing or set(columns) - set(_CAPEVAL_KNOWN):
+        raise BadCorpus(
+            f"{path} has the columns {', '.join(columns)}; M-CapEval1k needs {', '.join(_CAPEVAL_NEEDED)} and may have "
+            "references"
+        )
+
+
+def _capeval(path: Path, records: Sequence[Record]) -> Suite:
+    rated, left_out = [], 0
+    for where, record in records:
+        image, caption, language = (record.get(name) for name in ("image", "caption", "language"))
+        score = _number(record.get("score"))
+        if score is not None and not 0 <= score <= 1:
+            raise BadCorpus(
+                f"{path.parent / where}: score must lie between 0 and 1, got {score:g}; divide it by its range"
+            )
+        code = language_code(language) if isinstance(language, str) else None
+        texts = [_spaced(each) if isinstance(each, str) else "" for each in (image, caption)]
+        if score is None or code is None or not all(texts):
+            left_out += 1
+            continue
+        references = tuple(text for each in _listed(record.get("references")) if (text := _spaced(each)))
+        rated.append(Rated(str(image).strip(), texts[1], score, code, code, references))
+    if not rated:
+        raise BadCorpus(
+            f"{path} holds no line with {', '.join(_CAPEVAL_NEEDED)}; it has {len(records)} lines, and JSON Lines are "
+            "read as M-CapEval1k alone"
+        )
+    return Suite(CAPEVAL, TAU_C, tuple(rated), left_out=left_out)
+
+
+def _listed(value: object) -> list[str]:
+    """References of a record: a list of texts, or one text with ``|`` between them."""
+    if isinstance(value, str):
+        return value.split("|")
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _flickr(path: Path, held: dict[str, Any]) -> Suite:

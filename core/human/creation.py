@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from core.corpora.registry import origin_here
 from core.errors import InvalidInput
 from core.human.definition import Definition
 from core.human.kinds import kind_of
-from core.human.pictures import Load, corpus_root, load_corpus, make_pictures
+from core.human.pictures import Load, load_corpus, make_pictures, read_with
 from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.human.studies import Study, studies_dir
 from core.seeds import RUN_SEED
@@ -50,7 +51,7 @@ def open_study(
         created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), run=run.id,
         run_seed=int(run.manifest.get("seed", RUN_SEED)), root=root if isinstance(root, str) else None, seed=seed,
         per_item=per_item, attention_rate=attention_rate, items=sample.items, strata=sample.strata,
-        examples=sample.examples,
+        examples=sample.examples, read_with=read_with(run.manifest["corpus"]),
     )  # fmt: skip
     make_pictures(definition, definition.items[0], load=load)
     return Study.create(studies_dir() if parent is None else parent, definition)
@@ -63,7 +64,7 @@ def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Co
         NotAvailable: if the corpus is not here.
     """
     told = run.manifest["corpus"]
-    corpus = load(str(told.get("name")), corpus_root(str(told.get("name")), told.get("root")))
+    corpus = load(origin_here(str(told.get("name")), told))
     return {item.id: {other.label for other in item.others} for item in corpus.items}
 
 

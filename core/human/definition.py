@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,7 @@ class Definition:
         items: what is annotated.
         strata: rows of (stratum, target, available, taken).
         examples: worked examples for the instructions.
+        read_with: loader, folder and options of the corpus as the run told them; empty in a study that is older.
     """
 
     id: str
@@ -128,6 +130,7 @@ class Definition:
     items: tuple[StudyItem, ...]
     strata: tuple[tuple[str, int, int, int], ...] = ()
     examples: tuple[Example, ...] = ()
+    read_with: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def asked(self) -> Kind:
@@ -197,7 +200,10 @@ def _from_json(told: Any, path: Path) -> Definition:
     version = told["schema_version"]
     if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise StoreError(f"{path} was written with schema {version!r}, this Invariscope reads up to {SCHEMA_VERSION}")
-    values = {field.name: told[field.name] for field in fields(Definition)}
+    values = {each.name: told[each.name] for each in fields(Definition) if each.name != "read_with"}
+    values["read_with"] = told.get("read_with", {})
+    if not isinstance(values["read_with"], dict):
+        raise TypeError("read_with must be an object")
     values["items"] = tuple(StudyItem(**each) for each in values["items"])
     values["examples"] = tuple(Example(**each) for each in values["examples"])
     values["strata"] = tuple((str(name), int(a), int(b), int(c)) for name, a, b, c in values["strata"])

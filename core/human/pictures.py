@@ -1,23 +1,22 @@
 """The pictures of a study, made again from (item, probe, seed) as the run made them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from core import settings
 from core.corpora import registry as corpora
 from core.corpora.images import encode_png, read_item
-from core.corpora.schema import Corpus
+from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
 from core.probes.base import IDENTITY
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench
 
-Load = Callable[[str, Path | None], Corpus]
-"""(name, root or None) -> corpus; pages give one that remembers."""
+Load = Callable[[Origin], Corpus]
+"""What reads a corpus; pages give one that remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +36,22 @@ class Pictures:
         return self.variant if version == VARIANT else self.original
 
 
-def load_corpus(name: str, root: Path | None) -> Corpus:
-    """Read a corpus by name.
+def load_corpus(origin: Origin) -> Corpus:
+    """Read a corpus as a run read it.
 
     Raises:
         InvariscopeError: if it cannot be read here.
     """
-    return corpora.catalogue().get(name).load(root)
+    return corpora.load_again(origin)
 
 
-def corpus_root(name: str, told: str | None) -> Path | None:
-    """Folder of a corpus: ``data/corpora/<name>``, else where the run read it; None for one that ships.
+def read_with(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of what a manifest tells of its corpus that reads it again, for a study's definition."""
+    return {key: told[key] for key in ("loader", "folder", "options") if key in told}
 
-    Raises:
-        NotAvailable: if the corpus needs a folder and none is here.
-    """
-    if not corpora.catalogue().get(name).needs_root:
-        return None
-    places = [settings.data_dir() / "corpora" / name, *([settings.ROOT / told] if told else [])]
-    for place in places:
-        if place.is_dir():
-            return place
-    raise NotAvailable(f"the pictures of corpus {name!r} are not here; put its folder at {places[0]}")
+
+def _origin(definition: Definition, name: str) -> Origin:
+    return corpora.origin_here(name, {"root": definition.root, **definition.read_with})
 
 
 def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:
@@ -68,7 +61,7 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
         NotAvailable: if the corpus, the item or the probe is not here any more, or makes something else now.
     """
     try:
-        corpus = load(item.corpus, corpus_root(item.corpus, definition.root))
+        corpus = load(_origin(definition, item.corpus))
         found = corpus.get(item.item)
         image = read_item(found)
         if item.pixels_sha256 is not None and image.pixels_sha256 != item.pixels_sha256:
@@ -105,6 +98,6 @@ def make_example(definition: Definition, corpus: str, item: str, *, load: Load =
         NotAvailable: if it is not here any more.
     """
     try:
-        return encode_png(read_item(load(corpus, corpus_root(corpus, definition.root)).get(item)).pixels)
+        return encode_png(read_item(load(_origin(definition, corpus)).get(item)).pixels)
     except (InvariscopeError, OSError) as error:
         raise NotAvailable(f"an example of study {definition.id!r} cannot be shown: {error}") from error

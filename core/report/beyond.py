@@ -12,11 +12,13 @@ import pandas as pd
 
 from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
+from core.charts.human import KAPPA_NOTE, KAPPA_TITLE, kappa_map
+from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
@@ -43,6 +45,11 @@ _PEOPLE = {
         Column("estimate", "Agreement [95 % CI]", low="low", high="high"), Column("note", "Remark", kind="text"),
     ), "Bootstrap intervals over items. With nearly all votes alike Fleiss’ κ is near 0 although all agree: no single "
        "measure is enough."),
+    "S-human-kappa": (KAPPA_TITLE, (
+        _STUDY, Column("one", "Annotator", kind="text"), Column("other", "and", kind="text"),
+        Column("n", "n judged by both", digits=0), Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
+        Column("note", "Remark", kind="text"),
+    ), f"{KAPPA_NOTE} Annotators are numbered: a report names nobody."),
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
         _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
@@ -71,7 +78,8 @@ _PEOPLE = {
        "failures. Wilson intervals as there."),
 }  # fmt: skip
 
-_PAPERS = {"S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
+_KAPPA = "S-human-kappa"
+_PAPERS = {"S-human-kappa": "E, Figure 4", "S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
 
 
 @dataclass(slots=True)
@@ -81,12 +89,14 @@ class Beyond:
     Args:
         tables: to be shown.
         details: as data only.
+        figures: of these tables.
         missing: with their reasons.
         studied: whether people judged a pair of these runs.
     """
 
     tables: list[Table] = field(default_factory=list)
     details: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     studied: bool = False
 
@@ -126,7 +136,9 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     for name, (title, columns, note) in _PEOPLE.items():
         if frames[name]:
             whole = pd.concat(frames[name], ignore_index=True)
-            found.tables.append(Table(name, title, note, whole, columns))
+            found.tables.append(Table(name, title, note, whole, columns, "" if name != _KAPPA else _PAPERS[name]))
+            if name == _KAPPA:
+                found.figures.append(kappa_map(whole))
         else:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
 
@@ -136,6 +148,8 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     kind, nothing = study.definition.asked, pd.DataFrame()
     rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
     yield "S-human-agreement", rows, ""
+    pairs = _numbered(study_kappas(votes, kind)).dropna(subset=["kappa"])
+    yield _KAPPA, pairs, "" if len(pairs) else f"no two annotators of study {study.id} judged the same things yet"
     yield from _of_comparisons(study, votes, table)
     if kind is not ACCEPTABILITY:
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
@@ -154,6 +168,13 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
         return
     turned = ["turned" if each else "same" for each in again["flips"]]
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
+
+
+def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of annotators without their names."""
+    names = sorted({*pairs["one"].astype(str), *pairs["other"].astype(str)})
+    numbers = {name: f"A{place}" for place, name in enumerate(names, start=1)}
+    return pairs.assign(**{side: pairs[side].astype(str).map(numbers) for side in ("one", "other")})
 
 
 def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -257,7 +278,7 @@ PARTS = (
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
     Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
-    Part("human_validation", "agreement", ("S-human-agreement",)),
+    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa")),
     Part("human_validation", "scores", ("S-human-scores",)),
     Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),
     Part("human_validation", "files", (), "Votes", "they are exported from the page, by those who may read them"),

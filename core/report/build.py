@@ -65,6 +65,7 @@ def build(
         missing += [Missing(each.id, each.paper, NO_ROW) for each in drawn if each.frame.empty]
     more = beyond(table, studies=studies, encode=encode)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
+    figures += more.figures
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",

@@ -10,6 +10,7 @@ from core.corpora.files import inside
 from core.corpora.suites import Suite
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
+from core.evaluators.references import Referenced
 from core.scoring.captions import CaptionedImage, score_captions
 
 
@@ -21,7 +22,8 @@ class SuiteScores:
         rated: of ``suite.rated``, float64 [n]; NaN where there is none.
         preferred: of the preferred captions of ``suite.compared``, float64 [m].
         other: of the other ones, float64 [m].
-        errors: one sentence for each caption without a score, its image's absence included.
+        errors: one sentence for each caption without a score, its image's absence included, and one for each language
+            that the evaluator does not read.
     """
 
     rated: np.ndarray
@@ -51,14 +53,21 @@ def score_suite(
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images")
+    unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
+    if suite.rated and len(unread) == len({each.language for each in suite.rated}):
+        raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
     pairs = [(each.image, each.caption) for each in suite.rated]
     pairs += [(each.image, text) for each in suite.compared for text in (each.preferred, each.other)]
+    silent = {(each.image, each.caption) for each in suite.rated if each.language in unread}
+    silent -= {(each.image, each.caption) for each in suite.rated if each.language not in unread}
+    told = {(each.image, each.caption): each.references for each in suite.rated}
+    needs = isinstance(evaluator, Referenced)
     places = {image: _place(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
     if pairs and not any(places.values()):
         raise InvalidInput(f"none of the {len(places)} images, such as {pairs[0][0]!r}, is in {_listed(folders)}")
-    unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None))
+    unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None and pair not in silent))
     lines = [
-        CaptionedImage(str(number), caption, place)
+        CaptionedImage(str(number), caption, place, told.get((image, caption), ()) if needs else ())
         for number, (image, caption) in enumerate(unique)
         if (place := places[image]) is not None
     ]
@@ -68,6 +77,10 @@ def score_suite(
     }  # fmt: skip
     errors = [f"{unique[int(each.id)][0]}: {each.error}" for each in found if each.error]
     errors += [f"{image}: no such image in {_listed(folders)}" for image, place in places.items() if place is None]
+    errors += [
+        f"{sum(each.language == language for each in suite.rated)} captions: {evaluator.spec.unread(language)}"
+        for language in sorted(unread)
+    ]
     values = np.array([scores.get(pair, np.nan) for pair in pairs], dtype=np.float64)
     count = len(suite.rated)
     return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))

@@ -34,6 +34,8 @@ TOLD = {"falsity": ["verified", "verified", "presumed"], "group": ["yes", "no"],
 QUADRUPLE = {"made:nonproto_wrong": -0.1, "made:prototype": 0.05, "made:adversary": -0.02}
 ROLES = {"made:prototype": "proto-right", "made:adversary": "proto-wrong"}
 """What these probes tell; the other one is known by the end of its name."""
+CENTRES = {"small_centre": ["0.5", "0.3", "0.2"], "large_centre": ["0.2", "0.25"]}
+"""Distances from the centre, item after item."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows += [score(item, name, value + float(rng.normal(mean, 0.05)), subject="human", evaluator="e", **told)
                  for item, value in clean.items()]  # fmt: skip
     roles = [fact for name, role in ROLES.items() for fact in facts_of([name], {"role": [role]})]
-    return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=[*facts_of(["denied"], TOLD), *roles])
+    places = facts_of(["size:large"], CENTRES)
+    told = [*facts_of(["denied"], TOLD), *roles, *places]
+    return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=told)
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +233,58 @@ def test_an_answer_is_the_paired_change_and_no_failure(
         assert frame.loc[probe, "p"] == pytest.approx(paired_p(own))
         assert "failure" not in frame
     assert not {"mention", "size"} & set(of(asked, table, "C-rates")["label"])
+
+
+def test_the_answer_to_size_is_read_again_where_both_objects_are_alike_in_centrality(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    frame, own = of(asked, table, "C20-central").set_index("label"), compared(stored, ["size:large"])
+    own = own.sort_values("item", ignore_index=True)
+    small, large = (np.resize(np.array(CENTRES[key], float), len(own)) for key in ("small_centre", "large_centre"))
+    apart = small - large
+    chosen = {
+        "all whose places are told": np.ones(len(own), bool),
+        "alike in centrality, within 0.1": (apart >= -0.1) & (apart <= 0.1),
+        "the smaller one nearer to the centre": apart < 0,
+    }
+    assert list(frame.index) == list(chosen)
+    assert set(frame["family"]) == {"size"}
+    assert 0 < chosen["the smaller one nearer to the centre"].sum() < len(own)
+    for label, keep in chosen.items():
+        part, row = own[keep], frame.loc[label]
+        change = 100 * (part["wrong"] - part["right"]) / part["right"]
+        assert (row["n_items"], row["median_percent"]) == (len(part), pytest.approx(change.median()))
+        assert row["apart"] == pytest.approx(np.median(apart[keep]))
+        assert row["p"] == pytest.approx(paired_p(part))
+    np.testing.assert_allclose(frame["p_holm"], multipletests(frame["p"], method="holm")[1])
+
+
+def test_a_run_that_tells_no_places_says_so(tmp_path: Path) -> None:
+    folder = write_broken(tmp_path / "old", rows_of(probes=["identity", "size:small", "size:large"]))
+    with Store.open(folder) as store:
+        table = read_table(store)
+        found = {each.id: each for each in catalogue(table)}["C20-central"]
+        assert "tells no distance of its objects from the centre" in found.needs(table)
+
+
+def test_an_example_of_every_family_says_who_ranks_it_rightly(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    frame = asked["C27"].compute(table.view(), Options())
+    assert list(frame["family"]) == [name for name in frame["family"] if name in FAMILIES]
+    assert set(frame["family"]) == set(FAMILIES)
+    for row in frame.to_dict("records"):
+        assert row["probe"] in FAMILIES[row["family"]]
+        for evaluator in ("e", "truth"):
+            own = compared(stored, [row["probe"]], evaluator).set_index("item")
+            if row["item"] in own.index:
+                pair = own.loc[row["item"]]
+                expected = "✓" if pair["right"] > pair["wrong"] else "✗ tie" if pair["right"] == pair["wrong"] else "✗"
+            else:
+                expected = "–"
+            assert row[evaluator] == expected
+    again = asked["C27"].compute(table.view(), Options())
+    pd.testing.assert_frame_equal(frame, again)
 
 
 def test_a_broken_caption_that_says_more_is_held_against_a_right_one_that_says_less(

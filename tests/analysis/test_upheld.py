@@ -149,6 +149,17 @@ def test_verdicts_of_comparisons_open_no_filter_of_accepted_pairs(tmp_path: Path
     assert np.isnan(table.accepted).all()
 
 
+def test_a_worst_failure_tells_the_share_of_people_who_uphold_it(
+    opened: tuple[ScoreTable, Mapping[float, ScoreTable]],
+) -> None:
+    table, _ = opened
+    found, _ = worst_failures(table.view(), "flat", "denied", limit=ITEMS)
+    assert len(found) == ITEMS
+    for row in found.to_dict("records"):
+        share = SHARES[int(row["item"][1:]) % len(SHARES)]
+        assert math.isnan(row["upheld"]) if share is None else row["upheld"] == share
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_a_share_out_of_range_is_refused(share: float) -> None:
     with pytest.raises(InvalidInput, match=r"upheld must be a share in \[0, 1\]"):

@@ -10,6 +10,7 @@ from core.corpora.schema import Box, Corpus, Item, Mask, Rejection
 PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 HISTOGRAM = f"{PLUGINS / 'histogram.py'}:Histogram"
 PAIRED = f"{PLUGINS / 'histogram.py'}:PairedHistogram"
+SHORT_MEMORY = f"{PLUGINS / 'histogram.py'}:ShortMemory"
 ENGLISH = f"{PLUGINS / 'histogram.py'}:EnglishHistogram"
 GATED = f"{PLUGINS / 'gated.py'}:Gated"
 

@@ -73,6 +73,46 @@ def test_before_and_after_calibration_stand_side_by_side(invoke: Invoke, tmp_pat
     assert "before (95 % CI)" in done.stdout
 
 
+def test_ratings_in_several_languages_are_read_language_by_language(
+    invoke: Invoke, pictures: Path, tmp_path: Path, colour_words: str
+) -> None:
+    def line(image: str, language: str, caption: str, score: float) -> str:
+        told = {"image": f"{image}.png", "language": language, "caption": caption, "score": score}
+        return json.dumps(told)
+
+    colours = ("red", "blue", "green")
+    lines = [
+        line(one, language, f"{language} {other} thing", float((one == other) == (language == "en")))
+        for language in ("en", "de") for one in colours for other in colours
+    ]  # fmt: skip
+    path = tmp_path / "capeval.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    done = invoke("suite", path, pictures, "--evaluator", colour_words, "--json")
+    assert done.exit_code == 0, done.output
+    told = {(row["group"], row["measure"]): row for row in json.loads(done.stdout)["before"]}
+    assert {key: row["value"] for key, row in told.items() if key[1] == "accuracy"} == {
+        ("en", "accuracy"): 100.0, ("de", "accuracy"): 0.0,
+    }  # fmt: skip
+    assert told["en", "tau_c"]["value"] == -told["de", "tau_c"]["value"] > 0
+
+
+def test_a_language_that_an_evaluator_does_not_read_is_refused(invoke: Invoke, pictures: Path, tmp_path: Path) -> None:
+    path = tmp_path / "capeval.jsonl"
+    line = {"image": "red.png", "language": "de", "caption": "Ein Hund.", "score": 0.5}
+    path.write_text(json.dumps(line), encoding="utf-8")
+    done = invoke("suite", path, pictures, "--evaluator", "blind-typicality")
+    assert done.exit_code == 2
+    assert "and not de, and M-CapEval1k has no other; choose another" in done.stderr
+    english = {**line, "language": "en", "caption": "A dog."}
+    path.write_text("\n".join(map(json.dumps, (line, english))), encoding="utf-8")
+    done = invoke("suite", path, pictures, "--evaluator", "blind-typicality", "--json")
+    assert done.exit_code == 1
+    assert "1 captions: blind-typicality reads en and not de" in done.stderr
+    assert {row["group"]: row["n"] for row in json.loads(done.stdout)["before"] if row["measure"] == "tau_c"} == {
+        "de": 0, "en": 1,
+    }  # fmt: skip
+
+
 def test_what_cannot_be_used_is_one_sentence(invoke: Invoke, pictures: Path, tmp_path: Path, colour_words: str) -> None:
     path = pascal(pictures)
     for arguments, sentence in (

@@ -323,3 +323,48 @@ def test_critical_objects_stand_beside_the_caption_that_names_them(folder: Path,
     items = by_id(folder)
     assert items["cat.jpg"].named == {"en": (("cat", "red sofa"), ()), "de": (("Katze",),)}
     assert items["dog.png"].named == {}
+
+
+def test_finecapeval_s_objects_are_the_critical_ones(folder: Path, write: Write) -> None:
+    lines = (
+        "image,caption,background,object,relation",
+        "cat.jpg,A cat on a red sofa.,room,cat\\;red sofa,cat on red sofa",
+        '"dog.png","A dog, a ball.",,dog\\;ball,',
+        "cat.jpg,,,,",
+    )
+    write("FineCapEval.csv", "\n".join(lines))
+    items = by_id(folder)
+    assert items["cat.jpg"].captions == {"en": ("A cat on a red sofa.",)}
+    assert items["cat.jpg"].named == {"en": (("cat", "red sofa"),)}
+    assert items["dog.png"].named == {"en": (("dog", "ball"),)}
+
+
+def test_m_finecap_s_lines_state_language_and_objects(folder: Path, write: Write) -> None:
+    line = {"image": "cat.jpg", "language": "de", "caption": "Eine Katze auf dem Sofa.", "critical_objects": ["Katze"]}
+    more = {"image": "cat.jpg", "caption": "A cat.", "backgrounds": [], "relationships": ["on"]}
+    write("captions.jsonl", f"{json.dumps(line)}\n\n{json.dumps(more)}\n")
+    (cat,) = (item for item in by_id(folder).values() if item.captions)
+    assert cat.captions == {"de": ("Eine Katze auf dem Sofa.",), "en": ("A cat.",)}
+    assert cat.named == {"de": (("Katze",),)}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"critical_objects": "Katze"},
+            "captions.jsonl, line 1: critical_objects must be a list of texts, got 'Katze'",
+        ),
+        ({"critical_objects": [3]}, r"critical_objects must be a list of texts, got '\[3\]'"),
+        ({"caption": ""}, "line 1: caption must be a text"),
+        ({"image": None}, "line 1: image must be a text, got 'None'"),
+        ({"language": 4}, "line 1: language must be a code such as de, got '4'"),
+    ],
+)
+def test_m_finecap_s_broken_lines_are_one_sentence(
+    folder: Path, write: Write, change: dict[str, object], sentence: str
+) -> None:
+    line = {"image": "cat.jpg", "language": "de", "caption": "Eine Katze.", "critical_objects": ["Katze"], **change}
+    write("captions.jsonl", json.dumps(line))
+    with pytest.raises(BadCorpus, match=sentence):
+        load(folder)

@@ -99,6 +99,45 @@ def test_foil_pairs_each_foil_with_its_caption(tmp_path: Path) -> None:
     assert (suite.name, suite.left_out) == ("FOIL", 1)
 
 
+CAPEVAL = [
+    {"image": "a.jpg", "language": "en", "caption": "A  dog .", "score": 0.75, "references": ["A dog runs .", " "]},
+    {"image": "a.jpg", "language": "de", "caption": "Ein Hund .", "score": 0},
+    {"image": "a.jpg", "language": "?", "caption": "Un chien .", "score": 1},
+    {"image": "b.jpg", "language": "de", "caption": "Ein Haus .", "score": "none"},
+]
+
+
+def test_m_capeval1k_comes_as_lines_or_as_csv(tmp_path: Path) -> None:
+    wanted = (
+        Rated("a.jpg", "A dog .", 0.75, "en", "en", ("A dog runs .",)), Rated("a.jpg", "Ein Hund .", 0.0, "de", "de"),
+    )  # fmt: skip
+    lines = read_suite(written(tmp_path, "capeval.jsonl", "\n".join(map(json.dumps, CAPEVAL))))
+    table = read_suite(
+        written(
+            tmp_path, "capeval.csv",
+            "image,language,caption,score,references\na.jpg,en,A dog .,0.75,A dog runs .|\na.jpg,de,Ein Hund .,0,\n"
+            "a.jpg,?,Un chien .,1,\nb.jpg,de,Ein Haus .,,\n",
+        )
+    )  # fmt: skip
+    assert lines == table
+    assert (lines.name, lines.convention, lines.rated, lines.left_out) == ("M-CapEval1k", TAU_C, wanted, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("x.jsonl", json.dumps({**CAPEVAL[0], "score": 4}), "line 1: score must lie between 0 and 1, got 4"),
+        ("x.jsonl", json.dumps({"image": "a.jpg"}), "holds no line with image, language, caption, score; it has 1"),
+        ("x.jsonl", "[]", "line 1 must be a JSON object"),
+        ("x.csv", "image,caption,score\na.jpg,A dog.,1\n", "M-CapEval1k needs image, language, caption, score"),
+        ("x.csv", "image,language,caption,score,extra\n", "and may have references"),
+    ],
+)
+def test_m_capeval1k_s_bad_files_are_one_sentence(tmp_path: Path, name: str, content: str, sentence: str) -> None:
+    with pytest.raises(BadCorpus, match=sentence):
+        read_suite(written(tmp_path, name, content))
+
+
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", "5", '{"a": 1}', '{"a": {"b": 1}}', '{"HC": [3]}', '{"annotations": [3]}', "[" * 99_999]
 )

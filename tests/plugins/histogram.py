@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 import torch
 
+from core.corpora.images import pixel_hash
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
 
 BINS = 64
@@ -97,3 +98,27 @@ class EnglishHistogram(Histogram):
     @property
     def fingerprint(self) -> Fingerprint:
         return Fingerprint("english-histogram", "none", "4 levels a channel", "float32")
+
+
+@evaluator(name="short-memory", title="Histogram that remembers one image", **SPEC)
+class ShortMemory(PairedHistogram):
+    """Reads pairs, and encodes an image anew unless it is the one of the pair before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: list[str] = []
+        self._last = np.zeros(BINS, np.float32)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("short-memory", "none", "4 levels a channel", "float32")
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        return np.array([self._one(image, caption) for image, caption in zip(images, captions, strict=True)])
+
+    def _one(self, image: np.ndarray, caption: str) -> float:
+        key = pixel_hash(image)
+        if self.encoded[-1:] != [key]:
+            self.encoded.append(key)
+            self._last = image_vector(image)
+        return float(self._last @ caption_vector(caption))

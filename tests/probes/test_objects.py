@@ -1,5 +1,6 @@
 """Number and size of the mentioned objects: sentences by hand, shared draws, thresholds, and their crossings."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Expectation, Subject, Variant
-from core.probes.families.objects import areas
+from core.probes.families.objects import areas, distances
 from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, select, with_baselines
 from core.probes.words.object_lists import denied_objects, draw_keys, named_objects, shuffled_objects
@@ -111,6 +112,24 @@ def test_the_objects_of_an_item_are_the_same_in_every_probe() -> None:
 
 def test_an_area_is_the_sum_of_masks_else_of_boxes() -> None:
     assert areas(TABLE) == {"cup": 2500.0, "dog": 18000.0, "apple": 300.0}
+
+
+def test_a_distance_is_that_of_the_instances_centres_each_by_its_area() -> None:
+    item = Item(
+        id="i", corpus="c", image_path=None, width=WIDTH, height=HEIGHT, label="cup", box=Box(0, 0, 100, 100),
+        others=(SceneObject("cup", Box(200, 100, 200, 200)), block("dog", 130, 180, 40)),
+    )  # fmt: skip
+    half = math.hypot(WIDTH, HEIGHT) / 2
+    first, second = math.hypot(50 - 200, 50 - 150), math.hypot(300 - 200, 200 - 150)
+    found = distances(item)
+    assert found["cup"] == pytest.approx((10_000 * first + 40_000 * second) / 50_000 / half)
+    dog = item.others[1]
+    rows, columns = np.nonzero(dog.mask.to_array()) if dog.mask else (np.array([]), np.array([]))
+    away = math.hypot(columns.mean() + 0.5 - 200, rows.mean() + 0.5 - 150) / half
+    assert found["dog"] == pytest.approx(away)
+    small = made("size:small").facts
+    told = distances(TABLE)
+    assert (small["small_centre"], small["large_centre"]) == (told[str(small["small"])], told["dog"])
 
 
 def test_two_objects_differ_by_more_than_the_threshold() -> None:

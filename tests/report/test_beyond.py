@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
-from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement
+from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
@@ -57,6 +57,20 @@ def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Stu
     again = reanalyse(table, item_outcomes(votes)).table
     pd.testing.assert_frame_equal(named(found, "S-human-scores")[list(again.columns)], again)
     assert not {each.id for each in found.missing} & {each.id for each in found.tables}
+
+
+def test_the_agreement_of_two_annotators_is_a_map_that_names_nobody(table: ScoreTable, study: Study) -> None:
+    found, votes = beyond(table, studies=[study]), vote_table(study)
+    pairs, told = study_kappas(votes, ACCEPTABILITY), named(found, "S-human-kappa")
+    assert len(told) == 3  # of three annotators
+    assert set(told["one"]) | set(told["other"]) == {"A1", "A2", "A3"}
+    np.testing.assert_allclose(sorted(told["kappa"]), sorted(pairs["kappa"]))
+    assert not set(pairs["one"]) & set(told["one"])
+    (figure,) = found.figures
+    assert (figure.id, figure.kind, len(figure.frame)) == ("S-human-kappa-map", "map", 6)
+    cell = {(row["label"], row["series"]): row["value"] for row in figure.frame.to_dict("records")}
+    for row in told.to_dict("records"):
+        assert cell[row["one"], row["other"]] == cell[row["other"], row["one"]] == pytest.approx(row["kappa"])
 
 
 def test_what_people_say_of_comparisons_stands_beside_the_evaluators_on_the_same_ones(tmp_path: Path) -> None:

@@ -63,11 +63,12 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     across = {"T9", "T10", "T11", "T12", "F9", "F10"}
     unasked = {"occupational", "natural-cultural", "natural-economic", "natural-gender", "natural-emotion",
                "natural-occupational", "reposition-hard"}  # fmt: skip
-    people = {"S-human-outcomes", "S-human-agreement", "S-human-scores", "S-human-comparisons", "S-human-failures"}
+    people = {"S-human-outcomes", "S-human-agreement", "S-human-scores", "S-human-comparisons", "S-human-failures",
+              "S-human-kappa"}  # fmt: skip
     elsewhere = {each.name for each in PARTS if each.reason}
     directional = {
         "C-rates", "C-matrix", "C1", "C2", "C3", "C5", "C16", "C18", "C19", "C20", "C21", "C21-drops", "C22", "C23",
-        "C24", "C24-sides", "C25", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
+        "C24", "C24-sides", "C25", "C27", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
         "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
         "C-sweep", "C-sweep-curves",
     }  # fmt: skip

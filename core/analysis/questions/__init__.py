@@ -14,10 +14,12 @@ from core.analysis.questions import (
     directional,
     distance,
     elsewhere,
+    examples,
     families,
     flips,
     levels,
     made_of,
+    matched,
     objects,
     prototypes,
     selective,
@@ -36,7 +38,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, strengths,
-    made_of, directional, sides, levels, sweeps, sets, prototypes, elsewhere, selective, flips,
+    made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

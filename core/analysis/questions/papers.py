@@ -50,6 +50,11 @@ OTHER_FACTS = ("C28", "E, by knob and attribute")
 RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7")}
 """Families both of whose sides are true."""
 
+EXAMPLES = ("C27", "E, Figure 1")
+
+CENTRES = ("small_centre", "large_centre")
+"""Facts of the size probes: how far the smaller and the larger object lie from the centre, in half diagonals."""
+
 CROSSINGS = ("C-crossed", "D, 4.5")
 
 SETS, GIVEN = ("C-sets", ""), ("given", "given-picture")
@@ -78,8 +83,8 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C13": ("C, Table 6", "it compares captioners, and a run holds no captions of theirs"),
     "C14": ("C, caption health", "it is of a captioner's captions, and a run holds none"),
     "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),
+    "C26": ("E, Figure 4", "agreement of every two annotators is of a study; where one is reported it is "
+            "S-human-kappa, and the page Human validation draws it"),
     "C17": ("D, Table 4", "it is of a file of pairs, and a run holds probes; python -m core suite reads pairs"),
-    "C26": ("E, Figure 4", "agreement of people is in the tables of the studies, S-human-agreement"),
-    "C27": ("E, Figure 1", "single pictures with their rivals are on the page Contrast tests"),
 }  # fmt: skip
 """Number of what the papers show and a run cannot give -> what it is there, and why."""

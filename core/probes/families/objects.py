@@ -13,6 +13,7 @@ drawn, seeded.
 Source: paper D, 4.3.1, 4.3.2 and 4.5, and its authors' code.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -53,12 +54,14 @@ def drawn_labels(item: Item, rng: np.random.Generator) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """Two categories of an item, and their areas in square pixels."""
+    """Two categories of an item, their areas in square pixels, and how far they lie from the centre, in [0, 1]."""
 
     small: str
     large: str
     small_area: float
     large_area: float
+    small_centre: float
+    large_centre: float
 
     def facts(self, item: Item, said: str) -> Facts:
         """What is told of a variant."""
@@ -73,6 +76,8 @@ class Sized:
                 "small_share": self.small_area * share,
                 "large_share": self.large_area * share,
                 "ratio": self.large_area / self.small_area,
+                "small_centre": self.small_centre,
+                "large_centre": self.large_centre,
             }
         )
 
@@ -92,16 +97,45 @@ def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> Sized:
     if not found:
         raise ProbeRejected("similar-size", f"no two categories of item {item.id!r} differ by over {least:g} px²")
     small, large = found[int(rng.integers(len(found)))]
-    return Sized(small, large, sizes[small], sizes[large])
+    away = distances(item)
+    return Sized(small, large, sizes[small], sizes[large], away[small], away[large])
 
 
 def areas(item: Item) -> dict[str, float]:
     """Area of each annotated category in square pixels: its instances' masks, else their boxes, summed."""
-    own = [] if item.label is None else [(item.label, item.mask, item.box)]
     found: dict[str, float] = {}
-    for label, mask, box in [*own, *((each.label, each.mask, each.box) for each in item.others)]:
+    for label, mask, box in _instances(item):
         found[label] = found.get(label, 0.0) + _area(mask, box)
     return found
+
+
+def distances(item: Item) -> dict[str, float]:
+    """How far each annotated category with an area lies from the picture's centre: 0 there, 1 in a corner.
+
+    The mean over its instances of the distance of an instance's centre (of its mask, else of its box), each weighing by
+    its area, in units of half the diagonal.
+    """
+    sums: dict[str, tuple[float, float]] = {}
+    for label, mask, box in _instances(item):
+        area, centre = _area(mask, box), _centre(mask, box)
+        if area > 0 and centre is not None:
+            away = math.hypot(centre[0] - item.width / 2, centre[1] - item.height / 2)
+            total, weight = sums.get(label, (0.0, 0.0))
+            sums[label] = (total + area * away, weight + area)
+    half = math.hypot(item.width, item.height) / 2
+    return {label: total / weight / half for label, (total, weight) in sums.items()}
+
+
+def _instances(item: Item) -> list[tuple[str, Mask | None, Box | None]]:
+    own = [] if item.label is None else [(item.label, item.mask, item.box)]
+    return [*own, *((each.label, each.mask, each.box) for each in item.others)]
+
+
+def _centre(mask: Mask | None, box: Box | None) -> tuple[float, float] | None:
+    if mask is not None:
+        rows, columns = np.nonzero(mask.to_array())
+        return (float(columns.mean()) + 0.5, float(rows.mean()) + 0.5) if len(rows) else None
+    return None if box is None else (box.x + box.width / 2, box.y + box.height / 2)
 
 
 def _area(mask: Mask | None, box: Box | None) -> float:

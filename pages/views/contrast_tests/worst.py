@@ -11,7 +11,7 @@ from core.analysis.worst import worst_failures
 from pages.views.common.downloads import data_buttons
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, store, view
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.failures.card import below_pictures, captions, draw_pictures, place_for_pictures, scores, to_lab
 from pages.views.failures.pictures import finished, pictures
 from pages.views.failures.state import by_pair, shifts_of
@@ -46,6 +46,8 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
                 st.markdown(f"**{_ahead(pair)}** · {safe(str(pair['probe']))}")
                 rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
                 captions(own)
+                if upheld(pair):
+                    st.caption(upheld(pair))
                 scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
                 to_lab(pair, own)
         for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
@@ -53,6 +55,13 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
             draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
             if said := below_pictures(drawn):
                 below.caption(said)
+
+
+def upheld(pair: pd.Series) -> str:
+    """What people say of a comparison, in words; empty where no study asked."""
+    if pd.isna(pair["upheld"]):
+        return ""
+    return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
 
 
 def _ahead(pair: pd.Series) -> str:

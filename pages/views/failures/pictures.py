@@ -15,7 +15,7 @@ from core.analysis.failures import picture_hashes
 from core.charts.canvas import thumbnail
 from core.charts.differences import changed_share, with_boxes, with_changes
 from core.corpora.schema import Item
-from core.errors import InvariscopeError
+from core.errors import InvariscopeError, NotAvailable
 from core.probes import registry as probes
 from core.probes.base import Edits, Probe
 from core.scoring.replay import Replay, open_bench, replay
@@ -24,7 +24,7 @@ from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from core.store.store import Store
 from pages.views.common.shelf import Shelf
-from pages.views.probe_lab.state import corpus_names, load_corpus
+from pages.views.probe_lab.state import load_corpus_of
 
 SIDE = 320
 """Longest side, in px, of a picture on a card."""
@@ -136,18 +136,18 @@ def finished(each: "Future[Made] | Made") -> Made:
 def _jobs(store: Store, pairs: pd.DataFrame, *, marks: str, side: int) -> list["_Job | str"]:
     hashes = picture_hashes(store, pairs)
     runs = {run.id: run for run in store.runs()}
-    items = {str(name): _items(str(name), set(rows["item"])) for name, rows in pairs.groupby("corpus")}
-    return [_job(row, items[row["corpus"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
+    items = {name: _items(runs[name], set(rows["item"])) for name, rows in pairs.groupby("run")}
+    return [_job(row, items[row["run"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
 
 
-def _items(corpus: str, wanted: set[str]) -> dict[str, Item] | str:
+def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:
     """The wanted items, or why the corpus cannot be read; here and not in a thread, since it may show progress."""
-    if corpus not in corpus_names():
-        return f"The pictures of corpus {corpus} are not here; put its folder at data/corpora/{corpus}."
     try:
-        return {item.id: item for item in load_corpus(corpus).items if item.id in wanted}
+        return {item.id: item for item in load_corpus_of(run).items if item.id in wanted}
+    except NotAvailable as error:
+        return f"{str(error)[0].upper()}{str(error)[1:]}."
     except InvariscopeError as error:
-        return f"The pictures of corpus {corpus} cannot be shown: {error}"
+        return f"The pictures of corpus {run.manifest['corpus'].get('name')} cannot be shown: {error}"
 
 
 def _job(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.corpora.schema import Corpus
+from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError
 from core.human.definition import DEFINITION, Example, StudyItem
 from core.human.pictures import Pictures, load_corpus, make_example, make_pictures
@@ -80,13 +80,13 @@ class Desk:
         for item in items:
             self._ahead.submit(self._quietly, study, item)
 
-    def corpus(self, name: str, root: Path | None) -> Corpus:
+    def corpus(self, origin: Origin) -> Corpus:
         """Read a corpus once.
 
         Raises:
             InvariscopeError: if it cannot be read.
         """
-        return self._load(name, root)
+        return self._load(origin)
 
     def _quietly(self, study: Study, item: StudyItem) -> None:
         try:
@@ -94,9 +94,10 @@ class Desk:
         except InvariscopeError:  # told when the item is shown
             return
 
-    def _load(self, name: str, root: Path | None) -> Corpus:
+    def _load(self, origin: Origin) -> Corpus:
+        key = (origin.loader, origin.root, tuple(sorted(origin.options.items())))
         with self._lock:
-            return self._corpora.get_or((name, root), lambda: load_corpus(name, root))
+            return self._corpora.get_or(key, lambda: load_corpus(origin))
 
 
 def desk() -> Desk:

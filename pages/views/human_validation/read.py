@@ -10,7 +10,7 @@ from core.analysis.people.outcomes import Aggregates, aggregates, item_outcomes,
 from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
-from core.charts.human import outcome_bars, reanalysis_dots
+from core.charts.human import kappa_map, outcome_bars, reanalysis_dots
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
@@ -82,6 +82,10 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     if pairs.empty:
         st.info("No two annotators have judged the same items yet.")
         return
+    if pairs["kappa"].notna().any():
+        figure = kappa_map(pairs)
+        draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
+        figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
     st.dataframe(pairs, hide_index=True, width="stretch", column_config={
         name: st.column_config.NumberColumn(format="%.2f") for name in ("kappa", "low", "high")
     })  # fmt: skip

@@ -18,7 +18,7 @@ from core.probes.base import ENGLISH, Axis, Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.settings import data_dir
-from core.store.manifest import list_runs
+from core.store.manifest import Run, list_runs
 from pages.views.common.shelf import Shelf
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
@@ -97,6 +97,17 @@ def load_corpus(name: str) -> Corpus:
         InvariscopeError: if it cannot be read.
     """
     origin = corpus_origins().get(name) or Origin(name)
+    return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
+
+
+def load_corpus_of(run: Run) -> Corpus:
+    """Read the corpus of a run as the run read it, once for all sessions.
+
+    Raises:
+        InvariscopeError: if it cannot be read here.
+    """
+    told = run.manifest["corpus"]
+    origin = corpora.origin_here(str(told.get("name")), told)
     return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
 
 

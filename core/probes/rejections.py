@@ -63,6 +63,8 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "part-of-speech": "modifier and noun make no phrase of English",
         "implausible": "the phrase is well formed, and no one would say it",
         "lexicalised": "the phrase names a kind of its own, so the meaning changes",
+        "false-origin": "the kind is of another part of the world, so the phrase is false of it",
+        "colloquial": "the phrase is colloquial, so it stands in a family outside the default grid",
         "lexical-gender": "the noun states the gender already",
         "literal-sense": "a neutral control is not neutral before this noun",
         "already-modified": "the label holds a word of the family already",

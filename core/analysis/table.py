@@ -21,6 +21,7 @@ from core.analysis.slices import Slice, is_cut
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
+from core.probes.registry import further_readings
 from core.statistics.changes import (
     NullBand,
     interquartile_range,
@@ -217,9 +218,13 @@ class ScoreTable:
 
     @cached_property
     def _families(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-        """The invariant probes of every family: those that are no controls, where it has some; and all."""
+        """The invariant probes of every family: those that are no controls, where it has some; and all.
+
+        Further readings of an edit (a moved object on another plate) are no family: they are asked for by name.
+        """
         plain, every = {}, {}
-        for name, own in self.probes[self.probes["expectation"] == Expectation.INVARIANT.value].groupby("family"):
+        rows = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
+        for name, own in rows[~rows.index.isin(further_readings())].groupby("family"):
             every[str(name)] = tuple(map(str, own.index))
             plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
         return plain, every

@@ -15,6 +15,7 @@ from core.analysis.questions import (
     distance,
     elsewhere,
     families,
+    filling,
     flips,
     levels,
     made_of,
@@ -34,8 +35,8 @@ from core.analysis.table import ScoreTable
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
 MODULES = (
-    families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, made_of,
-    directional, sides, levels, sweeps, sets, prototypes, elsewhere, selective, flips,
+    families, space, controls, composites, filling, cut, distance, objects, balance, adjusted, words, unasked, across,
+    made_of, directional, sides, levels, sweeps, sets, prototypes, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -169,7 +169,7 @@ class _Way:
         family: also what its probes' names begin with.
         said: follows *moves to the top left quadrant of its own background*.
         plate: what it is put onto.
-        needs: as of :class:`core.probes.base.Probe`.
+        needs, selector: as of :class:`core.probes.base.Probe`.
     """
 
     family: str
@@ -178,17 +178,18 @@ class _Way:
     feather: bool = True
     plate: Callable[[Scene], Plate] = lambda scene: scene.plate(Fill.EXAMPLE)
     needs: str = ""
+    selector: str = ""
 
 
 _USUAL = _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)")
 _HARD = _Way("reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False)
 _TELEA = _Way(
     "reposition-telea", "its old place filled smoothly", "paper A, section A.4: the fill of OpenCV",
-    plate=lambda scene: scene.plate(Fill.TELEA),
+    plate=lambda scene: scene.plate(Fill.TELEA), selector="reposition-telea",
 )  # fmt: skip
 _TRUE = _Way(
     "reposition-true", "its old place showing what is truly behind it", "paper A, section A.4, on composed pictures",
-    plate=lambda scene: scene.true_plate, needs="backdrop",
+    plate=lambda scene: scene.true_plate, needs="backdrop", selector="reposition-true",
 )  # fmt: skip
 
 
@@ -207,6 +208,7 @@ def _reposition(anchor: str, way: _Way) -> Probe:
         draws=f"{_USUAL.family}-{anchor}",
         moves=PLACES,
         needs=way.needs,
+        selector=way.selector,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place(scene, anchor, rng)

@@ -220,11 +220,12 @@ class ScoreTable:
     def _families(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
         """The invariant probes of every family: those that are no controls, where it has some; and all.
 
-        The points of a sweep over strength are no part of it: a median over strengths would be of none of them.
+        Points of a sweep over strength and further readings of an edit (a moved object on another plate) are no part
+        of it: they are asked for by name.
         """
         plain, every = {}, {}
-        kept = (self.probes["expectation"] == Expectation.INVARIANT.value) & ~self.probes.index.isin(further_readings())
-        for name, own in self.probes[kept].groupby("family"):
+        rows = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
+        for name, own in rows[~rows.index.isin(further_readings())].groupby("family"):
             every[str(name)] = tuple(map(str, own.index))
             plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
         return plain, every

@@ -230,6 +230,8 @@ class Item:
         facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``.
         wrong: a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``.
         named: critical objects of each caption, in the order of ``captions``, where the corpus lists them.
+        backdrop: name of the place that the object was composed onto, where it can be drawn again without the object;
+            empty: a photograph, or nobody knows.
     """
 
     id: str
@@ -252,6 +254,7 @@ class Item:
     facts: Mapping[str, str | float] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    backdrop: str = ""
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

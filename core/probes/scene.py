@@ -6,15 +6,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from core.corpora.demo_build.plates import true_plate
 from core.corpora.images import check_rgb, read_rival
 from core.corpora.schema import Item, Mask, SceneObject
-from core.errors import BadImage, InvalidInput, ProbeRejected
+from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out
 from core.probes.pixels.diagnostics import seam_energy
 from core.probes.pixels.grabcut import mask_from_box
-from core.probes.pixels.inpainting import clean_plate
+from core.probes.pixels.inpainting import Fill, Plate
+from core.probes.pixels.kept_plates import kept_plates
 
 T = TypeVar("T")
+
+TRUE = "true"
+"""What a hole was filled with where the picture behind the object is known."""
 
 GRABCUT_NOTE = "The item has a box and no mask: the object's mask was found by GrabCut inside the box."
 
@@ -63,8 +68,29 @@ class Scene:
 
     @property
     def background(self) -> np.ndarray:
-        """Uint8 [H, W, 3]: the image without the object, the hole inpainted (the clean plate)."""
-        return self._once("background", lambda: clean_plate(self.pixels, self.mask, self._outlined()))
+        """Uint8 [H, W, 3]: the image without the object, the hole filled by example (the clean plate)."""
+        return self.plate(Fill.EXAMPLE).pixels
+
+    def plate(self, fill: Fill) -> Plate:
+        """The image without the object, its place filled in one of several ways.
+
+        Raises:
+            ProbeRejected: see :func:`core.probes.pixels.inpainting.clean_plate`.
+        """
+        made = self._once(
+            f"plate-{fill.value}", lambda: kept_plates().get(self.pixels, self.mask, self._outlined(), fill)
+        )
+        made.pixels.flags.writeable = False
+        return made
+
+    @property
+    def true_plate(self) -> Plate:
+        """The image as it was before the object was put there, its shadow neither, where that is known.
+
+        Raises:
+            ProbeRejected: ``no-true-plate`` where the item was not composed, or is not what its builder draws.
+        """
+        return self._once("true_plate", self._find_true_plate)
 
     @property
     def cutout(self) -> Cutout:
@@ -110,6 +136,18 @@ class Scene:
         if not mask.any():
             raise ProbeRejected("empty-mask", f"the mask of item {item.id!r} has no pixel; give one of the object")
         return mask
+
+    def _find_true_plate(self) -> Plate:
+        if not self.item.backdrop:
+            raise ProbeRejected(
+                "no-true-plate", f"nobody knows what is behind the object of item {self.item.id!r}: it was not composed"
+            )
+        try:
+            pixels = true_plate(self.item, self.pixels)
+        except InvariscopeError as error:
+            raise ProbeRejected("no-true-plate", str(error)) from error
+        pixels.flags.writeable = False
+        return Plate(pixels, TRUE)
 
     def _find_obstacles(self) -> np.ndarray:
         height, width = self.pixels.shape[:2]

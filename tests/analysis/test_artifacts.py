@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, edges, filtered_moves
+from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, USUAL, beside, filtered_moves
 from core.analysis.reading import read_table
 from core.errors import InvalidInput
 from core.statistics.bootstrap import median_bca
@@ -127,15 +127,15 @@ def test_both_edges_are_compared_item_by_item() -> None:
     hard[:, 7] = math.nan
     rough = {name: values + 1 for name, values in measured.items()} | {"seam_ratio": np.full((2, 40), 2.0)}
     soft = {**measured, "seam_ratio": np.full((2, 40), 0.5)}
-    one, other = edges({"feathered": scores, "hard": hard}, {"feathered": soft, "hard": rough})
+    one, other = beside("hard", {USUAL: scores, "hard": hard}, {USUAL: soft, "hard": rough})
     both = np.arange(40) != 7
     percent = [100 * (each[1] - each[0])[both] / each[0][both] for each in (scores, hard)]
-    assert (one["filter"], other["filter"]) == ("feathered", "hard")
+    assert (one["filter"], other["filter"]) == ("usual-hard", "hard")
     assert one["n_items"] == other["n_items"] == 39
     assert one["median_percent"] == pytest.approx(np.median(percent[0]))
     assert other["median_percent"] == pytest.approx(np.median(percent[1]))
     expected = median_bca(percent[0] - percent[1])
-    assert [other[name] for name in ("edge", "edge_low", "edge_high")] == pytest.approx(
+    assert [other[name] for name in ("apart", "apart_low", "apart_high")] == pytest.approx(
         [expected.estimate, expected.low, expected.high]
     )
     assert (one["seam"], other["seam"], other["direction"]) == (0.5, 2.0, SAME)
@@ -149,7 +149,7 @@ def test_an_edge_turns_the_effect_only_where_its_interval_lies_on_the_other_side
         hard = np.array([scores[0], 1 + spread * (scores[1] + shift - 1)])
         if words == OPEN:
             hard[1, ::4] += 0.2
-        row = edges({"feathered": scores, "hard": hard}, {"feathered": measured, "hard": measured})[1]
+        row = beside("hard", {USUAL: scores, "hard": hard}, {USUAL: measured, "hard": measured})[1]
         assert row["direction"] == words
         assert (row["median_percent"] > 0) == (words == SAME)
         assert (row["high"] < 0) == (words == TURNED)
@@ -164,13 +164,18 @@ def test_a_filter_that_takes_no_item_with_a_shift_says_that_there_is_nothing_to_
     assert (found["cut_items"], found["direction"]) == (0, NOTHING)
 
 
-def repositioned(*, hard: bool) -> list[dict]:
-    """An audit of twenty items moved to two places, with feathered edges and perhaps with hard ones."""
+WAYS = ("hard-", "telea-", "true-")
+OTHERS = ("", "-hard", "-telea", "-true")
+
+
+def repositioned(*, others: bool) -> list[dict]:
+    """An audit of twenty items moved to two places, as usual and perhaps in every other way."""
     rng, rows = np.random.default_rng(2), []
     for place in range(20):
         item, clean = f"i{place:02d}", float(rng.uniform(0.4, 0.8))
         rows.append(score(item, "identity", clean))
-        for edge, family in (("", "reposition"), ("hard-", "reposition-hard"))[: 1 + hard]:
+        for edge in ("", *WAYS) if others else ("",):
+            family = f"reposition-{edge}".removesuffix("-")
             for anchor in ("TL", "BR"):
                 about = {"axis": "spatial", "family": family, "baseline": "identity", "seam_energy": rng.uniform(),
                          "bg_delta": rng.uniform(0, 1e-3), "seam_ratio": 2.0 if edge else 0.5}  # fmt: skip
@@ -178,30 +183,35 @@ def repositioned(*, hard: bool) -> list[dict]:
     return rows
 
 
-def table_2(folder: Path, *, hard: bool) -> tuple[pd.DataFrame, str]:
-    write_run(folder / "r", repositioned(hard=hard), corpus={"name": "c"})
+def table_2(folder: Path, *, others: bool) -> tuple[pd.DataFrame, str]:
+    write_run(folder / "r", repositioned(others=others), corpus={"name": "c"})
     with Store.open(folder) as store:
         table = read_table(store)
         question = next(each for each in catalogue(table) if each.id == "T2")
         return question.compute(table.view(), Options()), question.note
 
 
-def test_where_both_edges_were_run_table_2_has_their_line(tmp_path: Path) -> None:
-    found, note = table_2(tmp_path, hard=True)
+def test_where_other_ways_were_run_table_2_has_their_lines(tmp_path: Path) -> None:
+    found, note = table_2(tmp_path, others=True)
     rows = found.set_index("filter")
     wide = raw(tmp_path / "r").pivot_table(index="item", columns="probe", values="score")
-    percent = {edge: 100 * (wide[f"reposition{edge}-BR"] / wide[f"reposition{edge}-TL"] - 1) for edge in ("", "-hard")}
-    assert rows.loc["feathered", "median_percent"] == pytest.approx(percent[""].median())
-    assert rows.loc["hard", "median_percent"] == pytest.approx(percent["-hard"].median())
-    assert rows.loc["hard", "edge"] == pytest.approx((percent[""] - percent["-hard"]).median())
-    assert (rows.loc["feathered", "seam"], rows.loc["hard", "seam"]) == (0.5, 2.0)
-    assert rows.loc["hard", "label"] == "hard edge, the same items"
+    moves = {way: 100 * (wide[f"reposition{way}-BR"] / wide[f"reposition{way}-TL"] - 1) for way in OTHERS}
+    for way, label in (("hard", "hard edge, the same items"), ("telea", "fill=telea, the same items"),
+                       ("true", "true plate, the same items")):  # fmt: skip
+        usual, other = moves[""], moves[f"-{way}"]
+        assert rows.loc[f"usual-{way}", "median_percent"] == pytest.approx(usual.median())
+        assert rows.loc[way, "median_percent"] == pytest.approx(other.median())
+        assert rows.loc[way, "apart"] == pytest.approx((usual - other).median())
+        assert rows.loc[way, "apart_low"] <= rows.loc[way, "apart"] <= rows.loc[way, "apart_high"]
+        assert rows.loc[way, "label"] == label
+    assert (rows.loc["usual-hard", "seam"], rows.loc["hard", "seam"]) == (0.5, 2.0)
     assert "compared item by item" in note
 
 
-def test_where_one_edge_was_run_the_line_says_what_it_needs(tmp_path: Path) -> None:
-    found, note = table_2(tmp_path, hard=False)
-    row = found.iloc[-1]
+def test_where_one_way_was_run_the_lines_say_what_they_need(tmp_path: Path) -> None:
+    found, note = table_2(tmp_path, others=False)
+    assert found["label"].tolist()[-2:] == ["fill by example and Telea's", "filled and true plate"]
+    row = found.iloc[-3]
     assert (row["label"], row["n_items"]) == ("feathered and hard edge", 0)
     assert row["direction"] == "needs an audit with --probes reposition-hard-TL,reposition-hard-BR"
     assert math.isnan(row["median_percent"])
@@ -211,7 +221,7 @@ def test_where_one_edge_was_run_the_line_says_what_it_needs(tmp_path: Path) -> N
 
 
 def test_every_row_of_table_2_says_how_disturbed_its_composites_are(tmp_path: Path) -> None:
-    found, note = table_2(tmp_path, hard=False)
+    found, note = table_2(tmp_path, others=False)
     rows = found[found["n_items"] > 0].set_index(["filter", "q"])
     assert rows[["seam", "background"]].notna().all(axis=None)
     scores = raw(tmp_path / "r")

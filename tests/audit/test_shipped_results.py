@@ -29,10 +29,11 @@ def manifest() -> dict:
     return json.loads((SHIPPED / "manifest.json").read_text(encoding="utf-8"))
 
 
-def test_auditing_a_few_items_again_gives_the_shipped_scores(tmp_path: Path) -> None:
+def test_auditing_a_few_items_again_gives_the_shipped_scores(manifest: dict, tmp_path: Path) -> None:
     corpus = catalogue().get("demo").load()
     few = replace(corpus, items=corpus.items[:: len(corpus) // ITEMS][:ITEMS])
-    run_audit(make_plan(few, evaluators=EVALUATORS), tmp_path, run_id="again", pool=Pool())
+    probes = [each["name"] for each in manifest["probes"]]
+    run_audit(make_plan(few, evaluators=EVALUATORS, probes=probes), tmp_path, run_id="again", pool=Pool())
     again = Store.open([tmp_path / "again"]).query("select * from scores").set_index(_KEY).sort_index()
     shipped = Store.open([SHIPPED]).query("select * from scores").set_index(_KEY).sort_index()
     shipped = shipped[shipped.index.get_level_values("item").isin([item.id for item in few.items])]

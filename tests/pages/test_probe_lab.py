@@ -90,6 +90,20 @@ def test_an_upload_is_edited_and_its_caption_probes_need_a_noun(open_page: Open)
     assert "There is an African bicycle." in texts(app)
 
 
+def test_naming_the_object_of_an_upload_says_its_category_too(open_page: Open) -> None:
+    words = "cultural:African,economic:cheap,gender:female,emotion:happy"
+    app = upload(open_page(LAB, evaluators="", probes=words), png())
+    app.text_input(key="lab.label").set_value("Brown dog").run()
+    for word in ("an African", "a cheap", "a female", "a happy"):
+        assert f"There is {word} Brown dog." in texts(app)
+    assert app.selectbox(key="lab.category").placeholder == "animal"
+    app.text_input(key="lab.label").set_value("astrolabe").run()
+    assert "No table knows the category of astrolabe" in texts(app)
+    assert "the item has no category" in texts(app)
+    app.selectbox(key="lab.category").set_value("indoor").run()
+    assert "There is a cheap astrolabe." in texts(app)
+
+
 def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) -> None:
     app = upload(open_page(LAB, evaluators="", probes="vflip"), png())
     key = app.query_params["upload"]

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.corpora.images import read_item
+from core.corpora.registry import catalogue as corpora
 from core.corpora.rivals import PROTOTYPE_ROLES, WRONG_PICTURE
 from core.corpora.schema import CATEGORIES, Box, Item, Mask
 from core.errors import ProbeRejected
@@ -130,12 +132,19 @@ def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe
         assert str(dict(first.diagnostics)) == str(dict(second.diagnostics))  # NaN is equal to itself here
 
 
+def composed() -> Scene:
+    """A picture of which it is known what is behind its object."""
+    item = corpora().get("demo").load().get("frog-1-10-20")
+    return Scene(item, read_item(item).pixels)
+
+
 @pytest.mark.parametrize(
     "probe", [probe for probe in IMAGE_PROBES if probe.name != "typographic:right"], ids=lambda probe: probe.name
 )
 def test_an_image_probe_does_not_read_label_category_or_captions(probe: Probe) -> None:
-    larger = {"width": 820, "height": 600} if probe.family == "resampling" else {}
-    scene = with_rivals(paint(**larger), folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
+    painted = paint(width=820, height=600) if probe.family == "resampling" else paint()
+    scene = with_rivals(painted, folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
+    scene = composed() if probe.needs == "backdrop" else scene
     renamed = replace(scene.item, label="dog", category=CATEGORIES[1], captions={})
     first, second = attempt(probe, scene), attempt(probe, Scene(renamed, scene.pixels))
     assert isinstance(first, Variant)

@@ -15,11 +15,13 @@ from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Expectation, Variant
 from core.probes.families.reposition import ANCHORS, TRIES, anchor_point, find_place
+from core.probes.pixels.gradients import gradient
 from core.probes.registry import catalogue, select
 from core.probes.scene import GRABCUT_NOTE, Scene
 from core.seeds import stream
 from tests.probes.painted import SUBJECT, ellipse, neighbour, paint, result_or_code
 
+WAYS = ("", "-hard", "-telea", "-true")
 CENTRES = st.tuples(st.floats(20, 140), st.floats(16, 104))
 
 
@@ -198,3 +200,34 @@ def test_on_real_photographs_the_background_stays_and_every_rejection_has_its_re
 def photographs(root: Path, *, limit: int) -> list[Scene]:
     corpus = corpora().get("coco").load(root, split="val2017")
     return [Scene(item, read_item(item).pixels) for item in corpus.items[:limit]]
+
+
+def test_the_ways_to_put_an_object_down_share_its_place_and_differ_in_one_thing() -> None:
+    corpus = corpora().get("demo").load()
+    one = corpus.get("frog-1-10-20")
+    scene = Scene(one, read_item(one).pixels)
+    made = {way: catalogue().get(f"reposition{way}-TL").make(scene, SUBJECT, stream(2025, "x")) for way in WAYS}
+    assert len({variant.object_box for variant in made.values()}) == 1
+    assert [variant.facts["fill"] for variant in made.values()] == ["example", "example", "smooth", "true"]
+    usual, _, smooth, true = (variant.pixels for variant in made.values())
+    assert usual is not None
+    assert smooth is not None
+    assert true is not None
+    hole = distance_transform_edt(~scene.mask) <= 7
+    assert (usual != smooth)[hole].any()
+    np.testing.assert_array_equal(usual[~hole], smooth[~hole])
+    far = distance_transform_edt(~scene.mask) > 60  # the true plate has no shadow of the object either
+    np.testing.assert_array_equal(usual[far], true[far])
+    texture = gradient(true, scene.mask)
+    assert abs(gradient(usual, scene.mask) / texture - 1) < 0.3
+    assert gradient(smooth, scene.mask) / texture < 0.3
+
+
+def test_probes_of_one_place_draw_from_one_stream() -> None:
+    assert {catalogue().get(f"reposition{way}-TL").draws for way in WAYS} == {"reposition-TL"}
+
+
+def test_a_picture_that_was_not_composed_has_no_true_plate() -> None:
+    with pytest.raises(ProbeRejected) as caught:
+        move(paint(), "reposition-true-TL")
+    assert caught.value.code == "no-true-plate"

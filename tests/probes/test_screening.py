@@ -40,6 +40,12 @@ def item(label: str | None, category: str | None) -> Item:
         ("male boy", "person", "gender", "lexical-gender"),
         ("female rooster", "animal", "gender", "lexical-gender"),
         ("girl beetle", "animal", "gender", "implausible"),
+        ("girl magpie", "animal", "gender", "colloquial"),
+        ("boy elephant", "animal", "gender", "colloquial"),
+        ("girl beetle", "animal", "gender-colloquial", "implausible"),
+        ("girl hen", "animal", "gender-colloquial", "lexical-gender"),
+        ("girl photographer", "person", "gender-colloquial", "animacy"),
+        ("girl firefighter", "person", "gender", "implausible"),
         ("angry bird", "animal", "emotion", "lexicalised"),
         ("sad starfish", "animal", "emotion", "implausible"),
         ("luxury dog", "animal", "economic", "implausible"),
@@ -48,6 +54,16 @@ def item(label: str | None, category: str | None) -> Item:
         ("luxury fire hydrant", "outdoor", "economic", "implausible"),
         ("budget banana", "food", "economic", "implausible"),
         ("cheap moon", "outdoor", "economic", "implausible"),
+        ("African gnu", "animal", "cultural", "lexicalised"),
+        ("African hippopotamus", "animal", "cultural", "lexicalised"),
+        ("African kangaroo", "animal", "cultural", "false-origin"),
+        ("European elephant", "animal", "cultural", "false-origin"),
+        ("African sea lion", "animal", "cultural", "false-origin"),
+        ("typical kangaroo", "animal", "cultural", "no-modifier"),
+        ("Russian stop sign", "outdoor", "cultural", "false-origin"),
+        ("European keyboard", "electronics", "cultural", "lexicalised"),
+        ("luxury ear of corn", "food", "economic", "implausible"),
+        ("plain umbrella", "accessory", "cultural", "literal-sense"),
         ("African elephant", "animal", "cultural", "lexicalised"),
         ("African Baby Elephant", "animal", "cultural", "lexicalised"),
         ("European African elephant", "animal", "cultural", "already-modified"),
@@ -78,7 +94,8 @@ def test_the_screen_keeps_out(phrase: str, category: str | None, family: str, co
         ("African bed", "furniture", "cultural"),
         ("African bed", None, "cultural"),
         ("African person", "person", "cultural"),
-        ("European elephant", "animal", "cultural"),
+        ("African cow", "animal", "cultural"),
+        ("Asian goose", "animal", "cultural"),
         ("American hot dog", "food", "cultural"),
         ("luxury sofa", "furniture", "economic"),
         ("luxury car", "vehicle", "economic"),
@@ -86,15 +103,16 @@ def test_the_screen_keeps_out(phrase: str, category: str | None, family: str, co
         ("cheap fire hydrant", "outdoor", "economic"),
         ("cheap hot dog", "food", "economic"),
         ("male dog", "animal", "gender"),
-        ("boy elephant", "animal", "gender"),
+        ("boy elephant", "animal", "gender-colloquial"),
         ("male beetle", "animal", "gender"),
         ("female cow", "animal", "gender"),
         ("male person", "person", "gender"),
         ("female wild boar", "animal", "gender"),
-        ("African sea lion", "animal", "cultural"),
+        ("American sea lion", "animal", "cultural"),
         ("luxury Christmas tree", "outdoor", "economic"),
         ("luxury potted plant", "furniture", "economic"),
-        ("girl astronaut", "person", "gender"),
+        ("girl photographer", "person", "gender"),
+        ("female astronaut", "person", "gender"),
         ("angry person", "person", "emotion"),
         ("happy zebra", "animal", "emotion"),
         ("plain zebra", "animal", "gender"),
@@ -164,6 +182,16 @@ def test_every_rejected_pair_is_listed_once_with_the_number_of_its_items() -> No
 def test_listing_the_standard_grid_leaves_targeted_families_out() -> None:
     listed = rejected_pairs([item("chair", "furniture")], defaults_only=True)
     assert {pair.family for pair in listed} == {"gender", "emotion"}
+
+
+def test_colloquial_phrases_are_off_in_the_default_grid_and_can_be_asked_for() -> None:
+    default = {(word.family, word.word) for each in families().values() if each.default for word in each.modifiers}
+    assert screen("magpie", "animal", "gender-colloquial", "girl") is None
+    assert not {pair for pair in default if pair[0] == "gender-colloquial"}
+    assert {word for family, word in default if screen("magpie", "animal", family, word) is None} & {
+        "boy",
+        "girl",
+    } == set()
 
 
 def test_every_code_that_a_line_may_give_is_explained() -> None:

@@ -16,6 +16,7 @@ from core.analysis.questions import (
     elsewhere,
     examples,
     families,
+    filling,
     flips,
     levels,
     made_of,
@@ -37,8 +38,9 @@ from core.analysis.table import ScoreTable
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
 MODULES = (
-    families, space, controls, composites, cut, distance, objects, balance, adjusted, words, unasked, across, strengths,
-    made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+    families, space, controls, composites, filling, cut, distance, objects, balance, adjusted, words, unasked, across,
+    strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere, selective,
+    flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -9,13 +9,13 @@ from core.analysis.effects import corpora
 from core.analysis.questions import paper
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, Dots, axis_of
-from core.analysis.questions.filters import FEATHERED, HARD, edges, filtered_moves
+from core.analysis.questions.filters import USUAL, beside, filtered_moves
 from core.analysis.questions.needs import no_probe
 from core.analysis.table import ScoreTable, View
 
 _COLUMNS = (
     "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
-    "background", "fill", "edge", "edge_low", "edge_high", "note",
+    "background", "fill", "apart", "apart_low", "apart_high", "note",
 )  # fmt: skip
 
 
@@ -39,8 +39,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),
         Column("fill", "Fill ratio", help="Texture inside the filled hole over that of its rim, median over the "
                "composites kept; 1: alike, below 1: smoother"),
-        Column("edge", "Feathered − hard, points [95 % CI]", signed=True, low="edge_low", high="edge_high",
-               help="Median over items of the item's %Δ with feathered edges minus that with hard ones"),
+        Column("apart", "Usual − this, points [95 % CI]", signed=True, low="apart_low", high="apart_high",
+               help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
+                    "that of this row"),
     )  # fmt: skip
     title = "Repositioning without the suspicious composites"
     drawing = Drawing("F-composites", title, "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
@@ -73,7 +74,7 @@ def _note(table: ScoreTable) -> str:
             f"{np.nanmedian(own['seam_ratio']):.2f} (1: the seam is as strong as the object's own edge)."
         )
         said += _flat(own["bg_delta"])
-    return f"{said} Kept: {_KEPT[0].lower()}{_KEPT[1:]} {_edges_said(table)}"
+    return f"{said} Kept: {_KEPT[0].lower()}{_KEPT[1:]} {_ways_said(table)}"
 
 
 def _flat(background: np.ndarray) -> str:
@@ -86,19 +87,31 @@ def _flat(background: np.ndarray) -> str:
     )
 
 
-def _edges_said(table: ScoreTable) -> str:
-    """What the paper's line on feathered edges is here, or what it needs."""
-    if _both_edges(table):
-        return (
-            "Feathered and hard edge: the same items rendered both ways, their %Δ compared item by item. Each edge has "
-            "places of its own where the anchor itself was not free."
-        )
-    needed = no_probe(table, paper.HARD_CORNERS, what="the same places with hard edges")
-    return f"Feathered and hard edge: {needed}."
+_SAID: Mapping[str, tuple[str, str, str]] = {
+    "hard": ("feathered and hard edge", "feathered edge, items with both edges", "hard edge, the same items"),
+    "telea": ("fill by example and Telea's", "filled by example, items with both fills", "fill=telea, the same items"),
+    "true": ("filled and true plate", "filled by example, items with a true plate", "true plate, the same items"),
+}
+"""Way -> what its comparison is called, and its two rows."""
 
 
-def _both_edges(table: ScoreTable) -> bool:
-    return len(table.places(paper.HARD_CORNERS)) == len(paper.HARD_CORNERS)
+def _ways_said(table: ScoreTable) -> str:
+    """What the lines of the other ways are here, or what they need."""
+    here, lacking = _ways(table), [way for way in paper.OTHER_WAYS if way not in _ways(table)]
+    said = []
+    if here:
+        named = "; ".join(_SAID[way][0] for way in here)
+        said.append(f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their %Δ "
+                    "compared item by item.")  # fmt: skip
+    for way in lacking:
+        needed = no_probe(table, paper.OTHER_WAYS[way], what="the same places made that way")
+        said.append(f"{_SAID[way][0][0].upper()}{_SAID[way][0][1:]}: {needed}.")
+    return " ".join(said)
+
+
+def _ways(table: ScoreTable) -> tuple[str, ...]:
+    """The other ways that these scores hold both composites of."""
+    return tuple(way for way, probes in paper.OTHER_WAYS.items() if len(table.places(probes)) == len(probes))
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
@@ -107,14 +120,16 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
         return pd.DataFrame(columns=["evaluator", "corpus", *_COLUMNS, "label", "retained", "overlap"])
     sources = table.sources
     for evaluator in view.evaluators:
-        scores = {edge: _scores(view, evaluator, probes) for edge, probes in _edges(table).items()}
+        ways = {USUAL: paper.CORNERS, **{way: paper.OTHER_WAYS[way] for way in _ways(table)}}
+        scores = {way: _scores(view, evaluator, probes) for way, probes in ways.items()}
         for corpus, own in corpora(table):
             items = np.flatnonzero(own & view.items)
-            parts = {edge: each[:, items] for edge, each in scores.items()}
-            measured = {edge: _diagnostics(table, _EDGES[edge], items) for edge in parts}
+            parts = {way: each[:, items] for way, each in scores.items()}
+            measured = {way: _diagnostics(table, ways[way], items) for way in parts}
             grouped = None if sources is None else sources[items]
-            rows = list(filtered_moves(parts[FEATHERED], measured[FEATHERED], sources=grouped))
-            rows += edges(parts, measured, sources=grouped) if HARD in parts else [_not_here()]
+            rows = list(filtered_moves(parts[USUAL], measured[USUAL], sources=grouped))
+            for way in paper.OTHER_WAYS:
+                rows += beside(way, parts, measured, sources=grouped) if way in parts else [_not_here(way)]
             records += [{"evaluator": evaluator, "corpus": corpus, **record} for record in rows]
     frame = pd.DataFrame(records, columns=["evaluator", "corpus", *_COLUMNS])
     said = [_label(*named) for named in zip(frame["filter"], frame["q"], strict=True)]
@@ -126,25 +141,22 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     return frame[some].reset_index(drop=True)
 
 
-_EDGES: Mapping[str, tuple[str, ...]] = {FEATHERED: paper.CORNERS, HARD: paper.HARD_CORNERS}
-_NAMED = {
-    "none": "all composites", FEATHERED: "feathered edge, items with both edges", HARD: "hard edge, the same items",
-    "edges": "feathered and hard edge",
-}  # fmt: skip
+_LABELS: Mapping[str, str] = {
+    "none": "all composites",
+    **{f"{USUAL}-{way}": usual for way, (_, usual, _) in _SAID.items()},
+    **{way: other for way, (_, _, other) in _SAID.items()},
+    **{f"no-{way}": named for way, (named, _, _) in _SAID.items()},
+}
 
 
 def _label(name: str, q: float) -> str:
-    return _NAMED.get(name) or f"without the top {q:g} % by {name}"
+    return _LABELS.get(name) or f"without the top {q:g} % by {name}"
 
 
-def _edges(table: ScoreTable) -> dict[str, tuple[str, ...]]:
-    return {edge: probes for edge, probes in _EDGES.items() if edge == FEATHERED or _both_edges(table)}
-
-
-def _not_here() -> dict[str, object]:
-    """The row of the hard edge where nobody rendered one: what it needs, instead of a number."""
-    needed = f"needs an audit with --probes {','.join(paper.HARD_CORNERS)}"
-    return {"filter": "edges", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed, "overlaps": False,
+def _not_here(way: str) -> dict[str, object]:
+    """The row of a way in which nobody made the composites: what it needs, instead of a number."""
+    needed = f"needs an audit with --probes {','.join(paper.OTHER_WAYS[way])}"
+    return {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed, "overlaps": False,
             "note": needed}  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What dropping suspicious composites, or another edge, does to the effect of repositioning: arrays in, rows out.
+"""What dropping suspicious composites, or making them another way, does to the effect of repositioning.
 
 Source: paper A, A.8.
 """
@@ -23,40 +23,43 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 """What each filter looks at; of the fill's texture, how far it is from that of its rim, on either side."""
 
-FEATHERED, HARD = "feathered", "hard"
-"""Rows of the two edges over the same items."""
+USUAL = "usual"
+"""The composites as they are usually made: a feathered edge on the plate filled by example."""
 
 SAME, TURNED, OPEN, NOTHING = "same", "turned", "cannot be told", "nothing to drop"
 """Where a filtered median points, held against the unfiltered one."""
 
 
-def edges(
+def beside(
+    other: str,
     scores: Mapping[str, np.ndarray],
     measured: Mapping[str, Mapping[str, np.ndarray]],
     *,
     sources: np.ndarray | None = None,
 ) -> list[dict[str, object]]:
-    """The move between the two places with feathered and with hard edges, over the items that have both.
+    """The move between the two places as usual and made another way, over the items that have both.
 
     Args:
-        scores: of both composites of every item by edge, float64 [2, n].
-        measured: diagnostics of the composites by edge and name, float64 [2, n].
+        other: the other way, e.g. cut hard.
+        scores: of both composites of every item by way, float64 [2, n].
+        measured: diagnostics of the composites by way and name, float64 [2, n].
         sources: as of :func:`filtered_moves`.
 
     Returns:
-        A row an edge as :func:`filtered_moves` gives them, the hard one held against the feathered one; with it edge,
-        edge_low, edge_high: median of the items' feathered minus hard %Δ, in points.
+        A row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart,
+        apart_low, apart_high: median of the items' usual minus other %Δ, in points.
     """
-    percent = {edge: percent_change(each[1], each[0]) for edge, each in scores.items()}
-    both = ~np.isnan(percent[FEATHERED]) & ~np.isnan(percent[HARD])
-    found = {edge: median_over(each, both, sources) for edge, each in percent.items()}
-    apart = median_over(percent[FEATHERED] - percent[HARD], both, sources)
-    paired = {FEATHERED: {}, HARD: {"edge": apart.estimate, "edge_low": apart.low, "edge_high": apart.high}}
+    percent = {way: percent_change(scores[way][1], scores[way][0]) for way in (USUAL, other)}
+    both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
+    found = {way: median_over(each, both, sources) for way, each in percent.items()}
+    apart = median_over(percent[USUAL] - percent[other], both, sources)
+    paired = {USUAL: {}, other: {"apart": apart.estimate, "apart_low": apart.low, "apart_high": apart.high}}
     return [
-        {"filter": edge, "q": 0.0, "cut_items": 0, "median_percent": own.estimate, "low": own.low, "high": own.high,
-         "n_items": own.n, "direction": direction(own, found[FEATHERED]), "overlaps": overlap(own, found[FEATHERED]),
-         **_kept_said(measured[edge], both), **paired[edge], "note": own.note}
-        for edge, own in found.items()
+        {"filter": other if way == other else f"{USUAL}-{other}", "q": 0.0, "cut_items": 0,
+         "median_percent": own.estimate, "low": own.low, "high": own.high,
+         "n_items": own.n, "direction": direction(own, found[USUAL]), "overlaps": overlap(own, found[USUAL]),
+         **_kept_said(measured[way], both), **paired[way], "note": own.note}
+        for way, own in found.items()
     ]  # fmt: skip
 
 

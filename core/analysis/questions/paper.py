@@ -12,6 +12,13 @@ CORNERS = ("reposition-TL", "reposition-BR")
 HARD_CORNERS = ("reposition-hard-TL", "reposition-hard-BR")
 """Table 2, last line: the same places, cut hard instead of feathered."""
 
+OTHER_WAYS: Mapping[str, tuple[str, ...]] = {
+    "hard": HARD_CORNERS,
+    "telea": ("reposition-telea-TL", "reposition-telea-BR"),
+    "true": ("reposition-true-TL", "reposition-true-BR"),
+}
+"""The same places made another way: cut hard (table 2), filled smoothly, and on what is truly behind the object."""
+
 SMALL_TURNS = ("rotate-10", "rotate+10")
 """Table 4, figure 4."""
 

@@ -23,8 +23,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     here = {*table.families(controls=True), *paper.WORDS, *paper.LEVELS, paper.FLIP, paper.DISTANCE, BASE_CAPTION}
     lacking = {
         probe.family: probe.axis.value for probe in catalogue()
-        if probe.expectation is Expectation.INVARIANT and not probe.control
-        and not probe.selector and probe.family not in here
+        if probe.expectation is Expectation.INVARIANT and not (probe.control or probe.selector)
+        and probe.family not in here
         and probe.axis not in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT)
     }  # fmt: skip
     return tuple(_unasked(family, axis) for family, axis in sorted(lacking.items()))

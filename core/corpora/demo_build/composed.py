@@ -53,6 +53,7 @@ def composed_item(entry: ItemEntry, plan: Plan, stamps: Path) -> tuple[Item, byt
         mask=mask,
         licence=LICENCE,
         source=_source(about, entry.background, composition.photographs),
+        backdrop=entry.background,
     )
     if item.coverage_bin != entry.coverage_bin:
         raise BadCorpus(f"item {entry.id!r} covers {item.coverage:.3f} of its frame, not {entry.coverage_bin} %")

@@ -26,7 +26,7 @@ def to_line(item: Item, *, made_from: Mapping[str, Any]) -> str:
     Args:
         item: with image, mask, captions and hashes.
         made_from: what the builder knows beside the schema, e.g. the magnification; of it the hash of the cut-out is
-            read back, as the item's group.
+            read back, as the item's group, and the background of an item of CORPUS, as its backdrop.
     """
     assert item.image_path is not None
     assert item.mask is not None
@@ -103,6 +103,7 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             group=record["made_from"].get("stamp_sha256"),
             rivals=tuple(_rival(rival, root) for rival in record.get("rivals", ())),
             facts=_facts(record.get("facts", {})),
+            backdrop=str(record["made_from"].get("background", "")) if corpus == CORPUS else "",
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)

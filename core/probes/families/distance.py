@@ -57,7 +57,7 @@ def _position(radius: float, angle: int) -> Probe:
             raise ProbeRejected("collision", f"the object would cover another {where}")
         made = compose(scene, name, place)
         realised = normalised_radius(from_x + place.right, from_y + place.down, width, height)
-        facts = MappingProxyType({"angle": float(angle), "radius": realised})
+        facts = MappingProxyType({**made.facts, "angle": float(angle), "radius": realised})
         return replace(made, diagnostics=MappingProxyType({**made.diagnostics, "radius": realised}), facts=facts)
 
     return make

@@ -86,7 +86,7 @@ def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewr
         )
     if rewrite != SWAPPED:
         return found.text
-    if owner.name == "gender" and _GENDERED.search(found.text):
+    if owner.name in ("gender", "gender-colloquial") and _GENDERED.search(found.text):
         raise ProbeRejected(
             "contradiction", f"the caption has a word such as 'his', which {word.word!r} may contradict"
         )

@@ -3,6 +3,7 @@
 Source: paper A, sections 3.2, A.4 (Algorithm 1) and A.8; PROTOCOL section 1.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -13,6 +14,7 @@ from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels.cutout import Cutout, put_down
 from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy
+from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
 from core.probes.words.places import PLACES
 
@@ -96,16 +98,28 @@ def is_free(scene: Scene, right: int, down: int) -> bool:
     return not bool((under & cutout.mask).any())
 
 
-def compose(scene: Scene, name: str, place: Place, *, feather: bool = True, notes: tuple[str, ...] = ()) -> Variant:
+def compose(
+    scene: Scene,
+    name: str,
+    place: Place,
+    *,
+    feather: bool = True,
+    plate: Plate | None = None,
+    notes: tuple[str, ...] = (),
+) -> Variant:
     """Put the object down at a place on the clean plate, and measure the side effects (Algorithm 1, line 7).
 
+    Args:
+        plate: what it is put onto; None: the plate filled by example.
+
     Returns:
-        A variant with ``bg_delta``, ``seam_energy``, ``seam_ratio`` and ``fill_ratio`` (see
-        :mod:`core.probes.pixels.diagnostics`); the ratio of the seam is NaN where the ring around the object in the
-        original has no edge at all.
+        A variant with the fact ``fill`` (what the hole was filled with) and the diagnostics ``bg_delta``,
+        ``seam_energy``, ``seam_ratio`` and ``fill_ratio`` (see :mod:`core.probes.pixels.diagnostics`); the ratio of
+        the seam is NaN where the ring around the object in the original has no edge at all.
     """
     cutout, place_at = scene.cutout, (place.right, place.down)
-    pixels = put_down(scene.background, cutout, *place_at, feather=feather)
+    plate = plate or scene.plate(Fill.EXAMPLE)
+    pixels = put_down(plate.pixels, cutout, *place_at, feather=feather)
     seam = seam_energy(pixels, cutout, *place_at)
     diagnostics = {
         "bg_delta": bg_delta(scene.pixels, pixels, cutout, *place_at),
@@ -122,6 +136,7 @@ def compose(scene: Scene, name: str, place: Place, *, feather: bool = True, note
         object_mask=Mask.from_array(cutout.placed(pixels.shape, *place_at)),
         diagnostics=MappingProxyType(diagnostics),
         notes=(*notes, *scene.mask_notes),
+        facts=MappingProxyType({"fill": plate.filled}),
     )
 
 
@@ -146,30 +161,69 @@ def _check_room(scene: Scene, anchor: str) -> None:
         raise ProbeRejected("too-large", f"the object is too large for its centre to come into the {anchor} quadrant")
 
 
-def _reposition(anchor: str, *, feather: bool) -> Probe:
-    name = f"reposition-{anchor}" if feather else f"reposition-hard-{anchor}"
-    edge = "with a feathered edge" if feather else "cut hard, without feathering"
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to put the object down.
+
+    Args:
+        family: also what its probes' names begin with.
+        said: follows *moves to the top left quadrant of its own background*.
+        plate: what it is put onto.
+        needs, selector: as of :class:`core.probes.base.Probe`.
+    """
+
+    family: str
+    said: str
+    source: str
+    feather: bool = True
+    plate: Callable[[Scene], Plate] = lambda scene: scene.plate(Fill.EXAMPLE)
+    needs: str = ""
+    selector: str = ""
+
+
+_USUAL = _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)")
+_HARD = _Way("reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False)
+_TELEA = _Way(
+    "reposition-telea", "its old place filled smoothly", "paper A, section A.4: the fill of OpenCV",
+    plate=lambda scene: scene.plate(Fill.TELEA), selector="reposition-telea",
+)  # fmt: skip
+_TRUE = _Way(
+    "reposition-true", "its old place showing what is truly behind it", "paper A, section A.4, on composed pictures",
+    plate=lambda scene: scene.true_plate, needs="backdrop", selector="reposition-true",
+)  # fmt: skip
+
+
+def _reposition(anchor: str, way: _Way) -> Probe:
+    name = f"{way.family}-{anchor}"
 
     @probe(
         name=name,
         axis=Axis.SPATIAL,
-        family="reposition" if feather else "reposition-hard",
+        family=way.family,
         edits=Edits.IMAGE,
-        summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {edge}, at the same size.",
-        source="paper A, section A.4 (Algorithm 1)" if feather else "paper A, section A.8 (Table 2)",
-        default=feather,
+        summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {way.said}, at the same "
+        "size.",
+        source=way.source,
+        default=way is _USUAL,
+        draws=f"{_USUAL.family}-{anchor}",
         moves=PLACES,
+        needs=way.needs,
+        selector=way.selector,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place(scene, anchor, rng)
         where = "at its anchor" if place.tries == 0 else f"after {place.tries} of {TRIES} jittered tries"
-        made = compose(scene, name, place, feather=feather, notes=(f"Placed {where}.",))
-        return replace(made, facts=MappingProxyType({"anchor": anchor, "redrawn": place.tries}))
+        plate = way.plate(scene)
+        made = compose(scene, name, place, feather=way.feather, plate=plate, notes=(f"Placed {where}.",))
+        return replace(made, facts=MappingProxyType({**made.facts, "anchor": anchor, "redrawn": place.tries}))
 
     return make
 
 
 _WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 
-FEATHERED = tuple(_reposition(anchor, feather=True) for anchor in ANCHORS)
-HARD = tuple(_reposition(anchor, feather=False) for anchor in ANCHORS)
+FEATHERED = tuple(_reposition(anchor, _USUAL) for anchor in ANCHORS)
+HARD = tuple(_reposition(anchor, _HARD) for anchor in ANCHORS)
+SMOOTH = tuple(_reposition(anchor, _TELEA) for anchor in ANCHORS)
+TRUE = tuple(_reposition(anchor, _TRUE) for anchor in ANCHORS)
+"""The same places, drawn alike, so that two of them differ in one thing alone."""

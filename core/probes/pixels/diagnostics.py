@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 from core.probes.pixels.cutout import Cutout
+from core.probes.pixels.gradients import gradient
 
 BACKGROUND_REACH = 8
 """r_bg: pixels around the object, old and new place, that BGΔ leaves out."""
@@ -53,7 +54,7 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
     ring = (away > SEAM_RING[0]) & (away <= SEAM_RING[1])
     if not ring.any():
         return float("nan")
-    return _gradient(np.ascontiguousarray(pixels[view]), ring)
+    return gradient(np.ascontiguousarray(pixels[view]), ring)
 
 
 FILL_RIM = 8
@@ -79,14 +80,5 @@ def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> floa
     hole, rim = (away <= 0) & ~moved, (away > 0) & (away <= FILL_RIM) & ~moved
     if not hole.any() or not rim.any():
         return float("nan")
-    inside, around = (_gradient(np.ascontiguousarray(after[view]), each) for each in (hole, rim))
+    inside, around = (gradient(np.ascontiguousarray(after[view]), each) for each in (hole, rim))
     return inside / around if around > 0 else float("nan")
-
-
-def _gradient(crop: np.ndarray, where: np.ndarray) -> float:
-    """Mean over marked pixels and RGB channels of the Sobel magnitude, channels in [0, 1]."""
-    # Whole numbers until the root: OpenCV's float magnitude rounds differently with where its memory lies.
-    across, upright = (
-        cv2.Sobel(crop, cv2.CV_16S, *order, ksize=3)[where].astype(np.float64) for order in ((1, 0), (0, 1))
-    )
-    return float(np.sqrt(across**2 + upright**2).mean() / 255)

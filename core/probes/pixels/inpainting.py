@@ -1,14 +1,19 @@
 """The clean plate: the image as if the object were not there.
 
-OpenCV's fast-marching inpainting fills the hole (Telea, *An image inpainting technique based on the fast marching
-method*, 2004). A large hole is filled at a reduced size, where the fill is smooth anyway, and stitched to the
-photograph at full size along its rim.
+Its place is filled by example (:mod:`core.probes.pixels.by_example`), or smoothly: OpenCV's fast-marching inpainting
+(Telea, *An image inpainting technique based on the fast marching method*, 2004) fills a large hole at a reduced size
+and stitches it to the photograph at full size along its rim.
 """
+
+from dataclasses import dataclass
+from enum import StrEnum
 
 import cv2
 import numpy as np
 
 from core.errors import ProbeRejected
+from core.probes.pixels.by_example import crop_around, fill_by_example
+from core.probes.pixels.gradients import gradient
 
 HOLE_REACH = 7
 """How far the hole reaches beyond the mask, in pixels: annotated outlines are loose, and a rim of the object that
@@ -26,12 +31,48 @@ OTHERS_AS_GROUND = 0.5
 SMOOTHING = (15, 7, 3)
 """Sides of the box filters that take the creases out of a large fill, at the working size."""
 
+SOFT = 0.03
+"""Texture around a hole below which the smooth fill stays. On the demo corpus, where what was behind the object is
+known, the seam of the fill by example is the farther one from the truth below this, and the nearer one above."""
+
+TEXTURE_RIM = 8
+"""How far around a hole its surroundings' texture is measured, in pixels."""
+
 RIM = 3
 """Width of the rim inside the hole that is filled at full size, in pixels."""
 
 
-def clean_plate(pixels: np.ndarray, mask: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+class Fill(StrEnum):
+    """How the place that an object leaves is filled."""
+
+    EXAMPLE = "example"
+    TELEA = "telea"
+
+
+EXAMPLE, SMOOTH = "example", "smooth"
+"""What a hole was filled with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """A picture without its object.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        filled: how its place was filled: EXAMPLE or SMOOTH.
+    """
+
+    pixels: np.ndarray
+    filled: str
+
+
+def clean_plate(
+    pixels: np.ndarray, mask: np.ndarray, others: np.ndarray | None = None, *, fill: Fill = Fill.EXAMPLE
+) -> Plate:
     """Remove an object and fill the hole from its surroundings.
+
+    By example, pieces of the surroundings stand in the hole; where they are soft (less texture around the hole than
+    SOFT) or hold too little, the smooth fill stays: it cannot be told from them, and has no seams.
 
     Args:
         pixels: uint8 RGB [H, W, 3].
@@ -39,29 +80,72 @@ def clean_plate(pixels: np.ndarray, mask: np.ndarray, others: np.ndarray | None 
         others: boolean [H, W] of other instances. They stay as they are, and the hole is not filled from them, or
             what was behind a rider would look like his motorcycle; but where they make up OTHERS_AS_GROUND of the
             hole's rim (a plate on a table) they are the ground that shows through.
+        fill: by example, or smooth throughout.
 
     Returns:
-        uint8 RGB [H, W, 3]; every pixel farther than HOLE_REACH from the mask is untouched.
+        The plate; every pixel farther than HOLE_REACH from the mask is untouched. The same arrays give the same bytes.
 
     Raises:
-        ProbeRejected: ``no-background`` where nothing of the image is left to fill from.
+        ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the
+            library that fills by example is not here.
 
     Source: paper A, sections 3.2 and A.4 (Algorithm 1); PROTOCOL section 1.
     """
     others = np.zeros_like(mask) if others is None else others & ~mask
     result = pixels.copy()
     if not mask.any():
-        return result
+        return Plate(result, SMOOTH)
+    hole = hole_of(mask, others)
+    part = _by_example(pixels, hole, others) if fill is Fill.EXAMPLE else None
+    filled = SMOOTH if part is None else EXAMPLE
+    crop, inside = part or _smoothly(pixels, mask, hole, others)
+    cv2.copyTo(inside, np.ascontiguousarray(hole[crop]).view(np.uint8), result[crop])
+    return Plate(result, filled)
+
+
+def hole_of(mask: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Boolean [H, W] of what is filled when an object is taken away: it and HOLE_REACH around it, others aside."""
+    hole = np.zeros_like(mask)
     crop = _around(mask)
-    blocked = others[crop]
-    gap = _grow(mask[crop], HOLE_REACH) & ~blocked
-    rim = cv2.dilate(gap.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool) & ~gap
-    if np.count_nonzero(rim & blocked) >= OTHERS_AS_GROUND * np.count_nonzero(rim):
+    hole[crop] = _grow(mask[crop], HOLE_REACH) & ~others[crop]
+    return hole
+
+
+Part = tuple[tuple[slice, slice], np.ndarray]
+"""Rows and columns of an image, and uint8 RGB pixels for them."""
+
+
+def _by_example(pixels: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Part | None:
+    crop = crop_around(hole)
+    own, barred = np.ascontiguousarray(hole[crop]), others[crop]
+    if _rim(own, barred)[1]:
+        barred = np.zeros_like(own)
+    if texture_around(pixels[crop], own, barred) < SOFT:
+        return None
+    filled = fill_by_example(np.ascontiguousarray(pixels[crop]), own, barred)
+    return None if filled is None else (crop, filled)
+
+
+def texture_around(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) -> float:
+    """Mean Sobel magnitude of the TEXTURE_RIM pixels around a hole, channels in [0, 1]; 0 where there are none."""
+    rim = _grow(hole, TEXTURE_RIM) & ~_grow(hole, 1) & ~barred
+    return gradient(np.ascontiguousarray(pixels), rim) if rim.any() else 0.0
+
+
+def _rim(hole: np.ndarray, barred: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The pixels next to a hole, and whether others make up so many of them that they are its ground."""
+    rim = cv2.dilate(hole.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool) & ~hole
+    return rim, np.count_nonzero(rim & barred) >= OTHERS_AS_GROUND * np.count_nonzero(rim)
+
+
+def _smoothly(pixels: np.ndarray, mask: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Part:
+    crop = _around(mask)
+    gap, blocked = np.ascontiguousarray(hole[crop]), others[crop]
+    if _rim(gap, blocked)[1]:
         blocked = np.zeros_like(gap)
     if (gap | blocked).all():
         raise ProbeRejected("no-background", "the object fills the image: nothing is left to fill its place from")
-    cv2.copyTo(_fill(pixels[crop], gap | blocked), gap.view(np.uint8), result[crop])
-    return result
+    return crop, _fill(pixels[crop], gap | blocked)
 
 
 def _grow(mask: np.ndarray, reach: float) -> np.ndarray:

@@ -13,10 +13,10 @@ from types import MappingProxyType
 import numpy as np
 
 from core.corpora.schema import Item
-from core.corpora.taxonomy import load_taxonomy
+from core.corpora.taxonomy import load_taxonomy, taxonomy_names
 from core.errors import ProbeRejected
 from core.probes.tables import Row, lexicon_path, read_table, words_path
-from core.probes.words.grammar import Number, number_of, plural
+from core.probes.words.grammar import Number, head_endings, number_of, plural
 from core.probes.words.natural_captions import object_nouns
 
 MOST_WORDS = 3
@@ -30,6 +30,27 @@ Name = tuple[str, ...]
 def vocabulary() -> Mapping[str, str]:
     """COCO's categories with their supercategories, in the order of ``assets/taxonomy/coco.csv``."""
     return MappingProxyType({entry.label: entry.category for entry in load_taxonomy("coco").entries.values()})
+
+
+@cache
+def _every_category() -> Mapping[str, str]:
+    """Nouns in lower case with their category: those of captions, and over them the labels of every taxonomy map."""
+    nouns = {noun: category for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()}
+    maps = [load_taxonomy(name) for name in reversed(taxonomy_names())]
+    return MappingProxyType(nouns | {key: entry.category for each in maps for key, entry in each.entries.items()})
+
+
+def usual_category(label: str) -> str | None:
+    """Category of a noun that somebody typed, by the longest ending that a table names; None where none does.
+
+    Asked are the maps of ``assets/taxonomy``, then the nouns of ``assets/lexicons/object_nouns.csv``.
+
+    Example:
+        >>> usual_category("Small brown dog"), usual_category("bowl of soup"), usual_category("quasar")
+        ('animal', 'kitchen', None)
+    """
+    known = _every_category()
+    return next((known[ending] for ending in head_endings(label) if ending in known), None)
 
 
 @cache

@@ -13,7 +13,10 @@ from core.probes.tables import WILDCARD, Row, read_table
 from core.probes.words.grammar import head_endings
 from core.probes.words.lexicons import Family, Modifier, families
 
-RULE_CODES = ("part-of-speech", "animacy", "implausible", "lexicalised", "lexical-gender", "literal-sense")
+RULE_CODES = (
+    "part-of-speech", "animacy", "implausible", "lexicalised", "false-origin", "colloquial", "lexical-gender",
+    "literal-sense",
+)  # fmt: skip
 """Codes that a line may give; what each means stands in :mod:`core.probes.rejections`."""
 
 _COLUMNS = ("decision", "family", "modifier", "category", "label", "code", "reason")

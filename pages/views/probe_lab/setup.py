@@ -58,8 +58,11 @@ def _label(state: PageState, item: Item) -> None:
     right.selectbox(
         "Category", (*CATEGORIES, *EXTRA_CATEGORIES), index=None, key=state.key("category"),
         placeholder=item.category or "unknown",
-        help="Decides which modifiers are plausible: no happy chair.",
+        help="Decides which modifiers are plausible: no happy chair. Empty: that of the object's name.",
     )  # fmt: skip
+    if item.label and not item.category:
+        st.caption(f"No table knows the category of {safe(item.label)}: choose one, or words that are said of some "
+                   "kinds of things only are left out.")  # fmt: skip
 
 
 def _template(state: PageState, item: Item) -> str:

@@ -10,6 +10,7 @@ from core.corpora.images import decode_image, pixel_hash, read_item, require_aud
 from core.corpora.schema import Box, Corpus, Item
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
+from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.url_state import PageState
@@ -21,7 +22,6 @@ from pages.views.probe_lab.state import (
     item_ids,
     load_corpus,
     shared,
-    usual_category,
 )
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
@@ -46,10 +46,7 @@ def choose_picture(state: PageState) -> Workbench | None:
     if found is None:
         return None
     item, pixels, notes = found
-    item = replace(
-        item, label=state.get("label").strip() or item.label, category=state.get("category") or item.category
-    )
-    bench = _on_bench(state, item, pixels)
+    bench = _on_bench(state, _named(state, item), pixels)
     _show(state, bench, notes)
     return bench
 
@@ -60,7 +57,7 @@ def said_of(item: Item, sentence: str) -> str:
 
 
 def _named(state: PageState, item: Item) -> Item:
-    """The item under the label and category that the reader gave it."""
+    """The item under the name that the reader gave its object, in the category that he chose or that the name has."""
     label = " ".join(state.get("label").split())
     category = (usual_category(label) if label else None) or item.category
     return replace(item, label=label or item.label, category=state.get("category") or category)

@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from core.corpora import registry as corpora
-from core.corpora import taxonomy
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Origin
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
@@ -114,13 +113,6 @@ def load_corpus_of(run: Run) -> Corpus:
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
 def _load_corpus(loader: str, root: Path | None, options: tuple[tuple[str, str], ...]) -> Corpus:
     return corpora.load_again(Origin(loader, root, dict(options)))
-
-
-@st.cache_data(show_spinner=False, max_entries=256)
-def usual_category(label: str) -> str | None:
-    """Category of a label by the first taxonomy map that names it, or None."""
-    maps = (taxonomy.load_taxonomy(name) for name in taxonomy.taxonomy_names())
-    return next((found for each in maps if (found := each.category(label))), None)
 
 
 def item_ids(corpus: str) -> tuple[str, ...]:

@@ -1,0 +1,79 @@
+"""Repositioning along the ground: the object moves left or right on the line that it stands on, at constant scale.
+
+The paper's anchors put a bus into the trees. An object that stands is as large anywhere on its own ground line, so this
+move changes where it is and nothing that a viewer would object to. Whether it stands is read off the picture alone: its
+lowest row lies in the lower half and above the last row, where a picture would have cut it off.
+"""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from core.errors import ProbeRejected
+from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.families.reposition import LEAST_ROOM, TRIES, Place, compose, is_free, pull_in
+from core.probes.scene import Scene
+from core.probes.words.places import SIDE, SPOT
+
+SIDES = {"left": 0.25, "right": 0.75}
+"""Side -> where the object's centroid goes, as a share of the width: the columns of the paper's anchors."""
+
+
+def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> Place:
+    """Find where the object goes: as Algorithm 1, but along its own ground line.
+
+    Raises:
+        ProbeRejected: ``no-ground`` where it does not stand; ``too-large`` where the way is shorter than LEAST_ROOM of
+            the width; ``collision`` after TRIES tries, each drawn nearer to where the object came from.
+    """
+    cutout, (height, width) = scene.cutout, scene.pixels.shape[:2]
+    foot = cutout.top + cutout.height
+    if not height / 2 < foot < height:
+        raise ProbeRejected(
+            "no-ground",
+            f"the object's lowest row is {foot} of {height}: it stands on no ground in the lower half of the picture, "
+            "or the picture cuts it off",
+        )
+    goal = pull_in(cutout, round(SIDES[side] * width - 0.5 - cutout.centroid[0]), 0, width, height)[0]
+    least = LEAST_ROOM * width
+    if abs(goal) < least or (goal < 0) != (side == "left"):
+        raise ProbeRejected(
+            "too-large", f"the object is or comes too near to the {side}: its way is {abs(goal)} px, at least "
+            f"{least:.0f} are needed"
+        )  # fmt: skip
+    place = Place(goal, 0)
+    while not is_free(scene, place.right, 0):
+        tries = place.tries + 1
+        if tries > TRIES:
+            raise ProbeRejected(
+                "collision",
+                f"every place tried for the object on its ground to the {side} ({TRIES} tries) covers another",
+            )
+        shorter = goal + (np.sign(goal) * least - goal) * rng.random() * tries / TRIES
+        place = Place(int(np.rint(shorter)), 0, tries)
+    return place
+
+
+def _along_ground(side: str) -> Probe:
+    name = f"reposition-ground-{side}"
+
+    @probe(
+        name=name,
+        axis=Axis.SPATIAL,
+        family="reposition-ground",
+        edits=Edits.IMAGE,
+        summary=f"The object moves to the {side} along the line that it stands on, at the same size.",
+        source="paper A, section A.4, kept to the object's own ground",
+        default=False,
+        moves=(SIDE, SPOT),
+    )
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        place = find_place_on_ground(scene, side, rng)
+        made = compose(scene, name, place, notes=(f"Moved by {abs(place.right)} px along its ground line.",))
+        return replace(made, facts=MappingProxyType({**made.facts, "side": side, "redrawn": place.tries}))
+
+    return make
+
+
+ALONG = tuple(_along_ground(side) for side in SIDES)

@@ -7,6 +7,7 @@ from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.text import safe
 from pages.views.probe_lab.downloads import draw_downloads
+from pages.views.probe_lab.places import draw_places
 from pages.views.probe_lab.results import charts, compute, strip, table
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.sight import draw_sight
@@ -52,9 +53,11 @@ def draw() -> None:
         "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it. Where a "
         "probe breaks the meaning its colour says whether the score drops, as it must."
     )
-    seen, rows, files = st.tabs(["What the metric saw", "Table", "Downloads"])
+    seen, places, rows, files = st.tabs(["What the metric saw", "Position map", "Table", "Downloads"])
     with seen:
         draw_sight(state, bench, result, probes)
+    with places:
+        draw_places(bench, caption, result.evaluators)
     with rows:
         table(result)
     with files:

@@ -72,6 +72,45 @@ def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
     return cv2.rectangle(drawn, corner, opposite, ACCENT, _line(pixels))
 
 
+LOWER, HIGHER = (0, 114, 178), (230, 159, 0)
+"""RGB of a score that falls and of one that rises: Okabe and Ito's blue and orange."""
+
+
+def heat_over(
+    pixels: np.ndarray, columns: np.ndarray, rows: np.ndarray, values: np.ndarray, *, reach: float
+) -> np.ndarray:
+    """Return the picture with a tinted cell around each place of a grid, its value written in it.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3].
+        columns: x of the places in pixels, float64 [k]; rising.
+        rows: y of the places, likewise.
+        values: float64 [k, k], rows first; a place with NaN stays as it is.
+        reach: the value, above 0, from which on a tint is at its strongest.
+    """
+    drawn = pixels.copy()
+    across, down = _borders(columns, pixels.shape[1]), _borders(rows, pixels.shape[0])
+    size = max(pixels.shape[:2]) / 1100
+    for row, column in np.argwhere(~np.isnan(values)):
+        value = float(values[row, column])
+        cell = drawn[down[row] : down[row + 1], across[column] : across[column + 1]]
+        share = 0.75 * min(abs(value) / reach, 1.0)
+        tint = np.asarray(HIGHER if value > 0 else LOWER, dtype=np.float32)
+        cell[...] = ((1 - share) * cell + share * tint).astype(np.uint8)
+        foot = int(across[column]) + 3, int((down[row] + down[row + 1]) // 2)
+        for colour, thick in (((0, 0, 0), 3), ((255, 255, 255), 1)):
+            cv2.putText(drawn, f"{value:+.1f}", foot, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick, cv2.LINE_AA)
+    return drawn
+
+
+def _borders(places: np.ndarray, end: int) -> np.ndarray:
+    """Where cells around rising places begin and end, int [k + 1]: halfway between, and as far beyond the outermost."""
+    half = np.diff(places) / 2
+    inner = places[:-1] + half
+    borders = np.concatenate([[places[0] - half[0]], inner, [places[-1] + half[-1]]])
+    return np.clip(np.rint(borders), 0, end).astype(int)
+
+
 def box_canvas(pixels: np.ndarray, *, box: Box | None = None) -> go.Figure:
     """Return a figure of the image on which a box can be drawn, in the image's own pixels.
 

@@ -127,6 +127,24 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
     assert "Score of the unedited pair" in texts(app)
 
 
+def test_words_in_the_template_are_told_where_another_caption_is_chosen(open_page: Open) -> None:
+    about = {"subject": "free", "caption": "Stones by a path.", "evaluators": "", "item": "frog-1-10-20"}
+    assert "Words are put into the template" in texts(open_page(LAB, probes="cultural:American", **about))
+    assert "Words are put into the template" not in texts(open_page(LAB, probes="vflip", **about))
+    same = about | {"subject": "template"}
+    assert "Words are put into the template" not in texts(open_page(LAB, probes="cultural:American", **same))
+
+
+def test_the_position_map_is_made_on_demand_and_kept(open_page: Open) -> None:
+    app = open_page(LAB, probes="vflip", evaluators="conse-lite0", item="frog-1-10-20")
+    assert "7 × 7 places" in texts(app)
+    app.button(key="lab.places").click().run()
+    assert not app.exception
+    assert "49 places" in texts(app)
+    assert any("by the object" in image.alt for element in app.image for image in element.proto.imgs)
+    assert "49 places" in texts(app.run())
+
+
 def test_an_empty_caption_asks_for_one(open_page: Open) -> None:
     app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="conse-lite0")
     assert not app.exception

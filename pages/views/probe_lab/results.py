@@ -11,8 +11,9 @@ from core.charts.style import colours, signed
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
-from core.probes.base import IDENTITY, Probe, Subject
+from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Probe, Subject
 from core.probes.pairs import subject_of
+from core.probes.words.captions import base_caption
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -44,10 +45,23 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
 
 def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
     """Draw every variant small, in one row that scrolls; an edit of the caption as its text."""
+    if any(of_template(probe, bench, caption) for probe in probes):
+        st.caption(
+            f"Words are put into the template “{safe(base_caption(bench.item.label or ''))}”, not into the caption "
+            "above: its neutral words stand in the same place, so that a shift is the word's. These rows are compared "
+            "with the template."
+        )
     with st.container(horizontal=True, wrap=False, gap="small", key="lab_strip"):
         for probe in probes:
             with st.container(width=148, gap="xxsmall", border=True):
                 _preview(bench, probe, subject_of(bench.item, caption))
+
+
+def of_template(probe: Probe, bench: Workbench, caption: str) -> bool:
+    """Whether a probe edits the template although another caption is chosen."""
+    if probe.edits is not Edits.CAPTION or probe.subjects != (TEMPLATE,) or not (bench.item.label or "").strip():
+        return False
+    return probe.axis is Axis.SOCIETAL and caption != base_caption(bench.item.label or "")
 
 
 def _preview(bench: Workbench, probe: Probe, subject: Subject) -> None:

@@ -15,6 +15,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Probe
 from core.scoring.lab_result import LabResult
+from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
 from core.settings import data_dir
 from core.store.manifest import Run, list_runs
@@ -51,13 +52,14 @@ class Shared:
     benches: Shelf[Workbench]
     results: Shelf[LabResult]
     masks: Shelf[np.ndarray]
+    maps: Shelf[PositionMap]
     embeddings: EmbeddingCache
 
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    return Shared(Shelf(16), Shelf(4), Shelf(64), Shelf(16), EmbeddingCache(None, memory_mb=64))
+    return Shared(Shelf(16), Shelf(4), Shelf(64), Shelf(16), Shelf(32), EmbeddingCache(None, memory_mb=64))
 
 
 @st.cache_data(show_spinner=False, ttl=30)

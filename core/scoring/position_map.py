@@ -1,0 +1,128 @@
+"""Score over place: the object put down on a grid of places, coarse first, under several evaluators.
+
+The grid spans every place at which the object's box stays inside the picture, so that its outer points are the
+outermost places. The object keeps its size; the plate is the one that repositioning uses.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.corpora.images import pixel_hash
+from core.errors import InvariscopeError, ProbeRejected
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.pool import Pool
+from core.evaluators.references import references_of
+from core.evaluators.scoring import score_pairs
+from core.probes.families.reposition import LEAST_ROOM, is_free
+from core.probes.pixels.cutout import put_down
+from core.scoring.workbench import Workbench
+from core.statistics.changes import percent_change
+
+STEPS = 7
+"""Places along each side of the grid."""
+
+COARSE = 3
+"""The first pass takes every third place, the second the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionMap:
+    """What is known of a picture's places so far.
+
+    Args:
+        columns: x of the object's centroid at each place, in pixels, float64 [k]; rises.
+        rows: y, likewise.
+        percent: evaluator -> %Δ from the unedited pair, float64 [k, k], rows first; NaN where the object would cover
+            another one, where the baseline scores 0, and where nothing was scored yet.
+        failures: evaluator -> why it could not score.
+        done: whether the last pass is in.
+    """
+
+    columns: np.ndarray
+    rows: np.ndarray
+    percent: Mapping[str, np.ndarray]
+    failures: Mapping[str, str]
+    done: bool
+
+    def table(self) -> pd.DataFrame:
+        """A row a place and evaluator: evaluator, x, y, percent."""
+        parts = [
+            pd.DataFrame({"evaluator": name, "x": np.tile(self.columns, len(self.rows)),
+                          "y": np.repeat(self.rows, len(self.columns)), "percent": values.ravel()})
+            for name, values in self.percent.items()
+        ]  # fmt: skip
+        return (
+            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["evaluator", "x", "y", "percent"])
+        )
+
+
+def position_map(
+    bench: Workbench,
+    caption: str,
+    evaluators: Sequence[str],
+    *,
+    pool: Pool,
+    cache: EmbeddingCache | None = None,
+    steps: int = STEPS,
+) -> Iterator[PositionMap]:
+    """Score the places of a grid: first every third one, then all.
+
+    Args:
+        caption: held beside every place.
+        steps: places along each side.
+
+    Yields:
+        The map after each pass; the last one is done.
+
+    Raises:
+        ProbeRejected: as repositioning's, where the object cannot be cut out or has too little room.
+    """
+    scene, (height, width) = bench.scene, bench.pixels.shape[:2]
+    cutout = scene.cutout
+    if min(1 - cutout.width / width, 1 - cutout.height / height) < LEAST_ROOM:
+        raise ProbeRejected("too-large", f"the object needs {LEAST_ROOM:.0%} of the width and of the height to move in")
+    across = np.rint(np.linspace(-cutout.left, width - cutout.width - cutout.left, steps)).astype(int)
+    down = np.rint(np.linspace(-cutout.top, height - cutout.height - cutout.top, steps)).astype(int)
+    percent = {name: np.full((steps, steps), np.nan) for name in dict.fromkeys(evaluators)}
+    failures: dict[str, str] = {}
+    centre = cutout.centroid
+    for number, chosen in enumerate(_passes(steps), 1):
+        places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
+        images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
+        for name in [name for name in percent if name not in failures]:
+            try:
+                shifts = _shifts(bench, caption, name, images, pool=pool, cache=cache)
+            except InvariscopeError as error:
+                failures[name] = str(error)
+                continue
+            for place, shift in zip(places, shifts, strict=True):
+                percent[name][place] = shift
+        yield PositionMap(
+            centre[0] + across, centre[1] + down,
+            {name: values.copy() for name, values in percent.items() if name not in failures}, dict(failures),
+            done=number == len(_passes(steps)),
+        )  # fmt: skip
+
+
+def _passes(steps: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    coarse = [(row, column) for row in range(0, steps, COARSE) for column in range(0, steps, COARSE)]
+    every = [(row, column) for row in range(steps) for column in range(steps)]
+    return coarse, [place for place in every if place not in set(coarse)]
+
+
+def _shifts(
+    bench: Workbench, caption: str, name: str, images: Sequence[np.ndarray], *, pool: Pool, cache: EmbeddingCache | None
+) -> np.ndarray:
+    """%Δ of each picture from the unedited one, float64 [n]."""
+    keys = [pixel_hash(image) for image in images]
+    held = {bench.image_key: bench.pixels, **dict(zip(keys, images, strict=True))}
+    pairs = list(dict.fromkeys((key, caption) for key in (bench.image_key, *keys)))
+    others = references_of(bench.item.captions, caption)
+    with pool.lease(name) as evaluator:
+        scores = score_pairs(evaluator, held, pairs, references=[others] * len(pairs), cache=cache)
+    known = {key: float(score) for (key, _), score in zip(pairs, scores, strict=True)}
+    after = np.array([known[key] for key in keys])
+    return np.asarray(percent_change(after, np.full(len(after), known[bench.image_key])))

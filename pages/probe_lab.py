@@ -13,6 +13,7 @@ from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choos
 from pages.views.probe_lab.sight import draw_sight
 from pages.views.probe_lab.source import choose_picture, take_picked
 from pages.views.probe_lab.state import lab_state
+from pages.views.probe_lab.worst import draw_worst
 
 
 def draw() -> None:
@@ -53,11 +54,15 @@ def draw() -> None:
         "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it. Where a "
         "probe breaks the meaning its colour says whether the score drops, as it must."
     )
-    seen, places, rows, files = st.tabs(["What the metric saw", "Position map", "Table", "Downloads"])
+    seen, places, worst, rows, files = st.tabs(
+        ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"]
+    )
     with seen:
         draw_sight(state, bench, result, probes)
     with places:
         draw_places(bench, caption, result.evaluators)
+    with worst:
+        draw_worst(bench, caption, result.evaluators)
     with rows:
         table(result)
     with files:

@@ -13,6 +13,7 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dot
 from core.analysis.questions.needs import no_probe
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW
+from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.ratios import ratio_bca
 
@@ -86,8 +87,8 @@ def _both(view: View, evaluator: str, pairs: dict[str, str]) -> tuple[np.ndarray
     sides = [np.array([view.changes(evaluator, (name,)).percent for name in side])
              for side in (pairs.keys(), pairs.values())]  # fmt: skip
     absent = np.isnan(sides[0]) | np.isnan(sides[1])
-    filled, true = (np.ma.median(np.ma.array(side, mask=absent), axis=0).filled(np.nan) for side in sides)
-    return np.asarray(filled), np.asarray(true)
+    filled, true = (row_medians(np.where(absent, np.nan, side)) for side in sides)
+    return filled, true
 
 
 def _row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: np.ndarray) -> dict[str, object]:

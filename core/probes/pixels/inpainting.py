@@ -135,7 +135,7 @@ def texture_around(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) -> 
 def _rim(hole: np.ndarray, barred: np.ndarray) -> tuple[np.ndarray, bool]:
     """The pixels next to a hole, and whether others make up so many of them that they are its ground."""
     rim = cv2.dilate(hole.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool) & ~hole
-    return rim, np.count_nonzero(rim & barred) >= OTHERS_AS_GROUND * np.count_nonzero(rim)
+    return rim, bool(np.count_nonzero(rim & barred) >= OTHERS_AS_GROUND * np.count_nonzero(rim))
 
 
 def _smoothly(pixels: np.ndarray, mask: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Part:

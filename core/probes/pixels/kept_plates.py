@@ -54,5 +54,5 @@ def kept_plates() -> Plates:
 def _key(pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> bytes:
     digest = hashlib.blake2b(f"{pixels.shape}{fill.value}".encode(), digest_size=20)
     for each in (pixels, np.packbits(mask), np.packbits(others)):
-        digest.update(np.ascontiguousarray(each))
+        digest.update(np.ascontiguousarray(each).data)
     return digest.digest()

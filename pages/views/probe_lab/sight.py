@@ -15,6 +15,7 @@ from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.text import as_percent, number, safe
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab.occluded import draw_occluded
 
 
 def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
@@ -32,6 +33,8 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
         with column, st.container(border=True):
             st.markdown(f"**{safe(title)}** · score **{number(rows[probe].score, digits=4)}**")
             _side(bench, variant, rows[probe].caption or result.caption, evaluator)
+    told = tuple((title, variant, rows[probe].caption or result.caption) for title, probe, variant in sides)
+    draw_occluded(bench, told, evaluator)
 
 
 def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: str) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
@@ -15,8 +16,10 @@ from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Probe
 from core.scoring.lab_result import LabResult
+from core.scoring.occlusion import OcclusionMap, WordLoss
 from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
+from core.scoring.worst_edit import Worst
 from core.settings import data_dir
 from core.store.manifest import Run, list_runs
 from pages.views.common.shelf import Shelf
@@ -53,13 +56,17 @@ class Shared:
     results: Shelf[LabResult]
     masks: Shelf[np.ndarray]
     maps: Shelf[PositionMap]
+    occluded: Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]]
+    worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
     embeddings: EmbeddingCache
 
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    return Shared(Shelf(16), Shelf(4), Shelf(64), Shelf(16), Shelf(32), EmbeddingCache(None, memory_mb=64))
+    return Shared(
+        Shelf(16), Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32), EmbeddingCache(None, memory_mb=64)
+    )
 
 
 @st.cache_data(show_spinner=False, ttl=30)

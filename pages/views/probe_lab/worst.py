@@ -1,0 +1,104 @@
+"""The worst harmless edit: what moves each evaluator most within bounds that nobody minds."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.charts.canvas import thumbnail
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.evaluators.references import references_of
+from core.evaluators.scoring import score_pairs
+from core.scoring.workbench import Workbench
+from core.scoring.worst_edit import CANDIDATES, DEGREES, LEAST_QUALITY, OFFSET, ZOOM, Worst, worst_edit
+from core.statistics.changes import percent_change
+from core.store.files import csv_text
+from pages.views.common.text import counted, number, safe
+from pages.views.probe_lab.state import shared
+
+SIDE = 420
+"""Longest side at which an edit is drawn, in px."""
+
+BOUNDS = (
+    f"turned by up to {DEGREES:g}°, enlarged or shrunk by up to {100 * ZOOM:g} %, moved by up to {100 * OFFSET:g} % of "
+    f"its sides, saved as JPEG of quality {LEAST_QUALITY} or more"
+)
+
+Table = tuple[tuple[Worst, ...], pd.DataFrame]
+
+
+def draw_worst(bench: Workbench, caption: str, names: Sequence[str]) -> None:
+    """Draw what was found where it is known, else the button that starts the search."""
+    key = ("worst", bench.image_key, bench.item.id, caption, tuple(names))
+    kept = shared().worst.get(key)
+    if kept is None and not st.button("Search", icon=":material/search:", key="lab.worst"):
+        st.caption(
+            f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
+            f"{counted(len(names), 'evaluator')}; the one that moves its score furthest is shown."
+        )
+        return
+    if kept is None:
+        try:
+            kept = shared().worst.put(key, _search(bench, caption, names))
+        except InvariscopeError as error:
+            st.warning(safe(str(error), limit=600))
+            return
+    _draw(bench, *kept)
+
+
+def _search(bench: Workbench, caption: str, names: Sequence[str]) -> Table:
+    bar = st.progress(0.0, text="Searching …")
+    others = references_of(bench.item.captions, caption)
+    found: list[Worst] = []
+    for place, name in enumerate(names):
+
+        def told(done: int, total: int, name: str = name, place: int = place) -> None:
+            bar.progress((place + done / total) / len(names), text=f"Searching under {name} …")
+
+        with shared_pool().lease(name) as loaded:
+            found.append(worst_edit(loaded, bench.pixels, caption, seed=bench.seed, references=others, progress=told))
+    table = _crossed(bench, caption, found)
+    bar.empty()
+    return tuple(found), table
+
+
+def _crossed(bench: Workbench, caption: str, found: Sequence[Worst]) -> pd.DataFrame:
+    """Every edit that was found under every evaluator: one row an edit, a column of %Δ an evaluator."""
+    edited = {str(each.edit): each.edit.apply(bench.pixels) for each in found}
+    others = references_of(bench.item.captions, caption)
+    rows: dict[str, list[object]] = {"worst for": [each.evaluator for each in found],
+                                     "edit": [str(each.edit) for each in found]}  # fmt: skip
+    for each in found:
+        with shared_pool().lease(each.evaluator) as loaded:
+            pairs = [(str(other.edit), caption) for other in found]
+            scores = score_pairs(loaded, edited, pairs, references=[others] * len(pairs))
+        rows[each.evaluator] = list(percent_change(scores, [each.before] * len(found)))
+    return pd.DataFrame(rows)
+
+
+def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None:
+    cells = st.grid(min(len(found), 3) or 1, min_column_width=260, gap="medium")
+    for each in found:
+        with cells.container(border=True):
+            st.markdown(f"**{safe(each.evaluator)}** · **{each.percent:+.2f} %**")
+            st.image(thumbnail(each.edit.apply(bench.pixels), side=SIDE), width="stretch",
+                     alt=f"The picture {each.edit}: {each.percent:+.2f} % under {each.evaluator}")  # fmt: skip
+            st.caption(
+                f"{str(each.edit).capitalize()}. Score {number(each.before)} before, {number(each.after)} after; the "
+                f"middle of {each.scored} tried edits moves it by {number(float(pd.Series(each.sizes).median()))} %."
+            )
+    numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
+    st.dataframe(
+        table, hide_index=True, placeholder="—", alt="Every edit that was found, under every evaluator",
+        column_config={"worst for": "Worst for", "edit": st.column_config.TextColumn("Edit", width="large"), **numbers},
+    )  # fmt: skip
+    st.caption(
+        "A lower bound for each evaluator: an edit that moves its score at least so far exists, and a longer search "
+        "may find a worse one. Differential evolution, seeded by the run and the picture, so that the same search "
+        "finds the same edit."
+    )
+    st.download_button(
+        "Edits as CSV", csv_text(table).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-worst-edits.csv",
+        "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
+    )  # fmt: skip

@@ -172,3 +172,30 @@ def test_evaluators_that_are_not_here_are_listed_and_never_chosen(open_page: Ope
     app = open_page(LAB, evaluators="no-such-evaluator,conse-lite0", probes="vflip")
     assert app.session_state["lab.evaluators"] == ["conse-lite0"]
     assert "no\\-such\\-evaluator" in texts(app)
+
+
+def test_what_a_score_rests_on_is_mapped_on_demand_for_both_pictures(open_page: Open) -> None:
+    app = open_page(
+        LAB, probes="vflip", evaluators="conse-lite0", item="frog-1-10-20", subject="free", caption="A frog sits."
+    )
+    assert "each word of the caption left out" in texts(app)
+    app.button(key="lab.occlude").click().run()
+    assert not app.exception
+    maps = [image.alt for element in app.image for image in element.proto.imgs if "a part is hidden" in image.alt]
+    assert [alt.rpartition(": ")[2] for alt in maps] == ["Original", "vflip"]
+    words = [list(frame.value["word"]) for frame in app.dataframe if "word" in frame.value]
+    assert words == [["A", "frog", "sits."]] * 2
+    assert "One scale for both pictures" in texts(app.run())
+
+
+def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_other_evaluators(open_page: Open) -> None:
+    app = open_page(LAB, probes="vflip", evaluators="conse-lite0", item="frog-1-10-20")
+    assert "60 such edits are tried for each of 1 evaluator" in texts(app)
+    app.button(key="lab.worst").click().run()
+    assert not app.exception
+    found = next(frame.value for frame in app.dataframe if "worst for" in frame.value)
+    assert list(found["worst for"]) == ["conse-lite0"]
+    assert found["edit"][0].startswith("turned by")
+    assert abs(found["conse-lite0"][0]) > 0
+    assert f"{found['conse-lite0'][0]:+.2f} %" in texts(app)
+    assert "A lower bound for each evaluator" in texts(app.run())

@@ -72,8 +72,8 @@ def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) ->
     if scale == 1:
         return filled
     large = cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.int16)
-    detailed: np.ndarray = np.clip(large + _detail(pixels, filled, unknown, known), 0, 255).astype(np.uint8)
-    return detailed
+    sharp: np.ndarray = np.clip(large + _detail(pixels, filled, unknown, known), 0, 255).astype(np.uint8)
+    return sharp
 
 
 def _shrunk(
@@ -121,8 +121,8 @@ def _detail(pixels: np.ndarray, filled: np.ndarray, unknown: np.ndarray, known: 
     right = np.clip(np.arange(width) + np.rint(moved[..., 1] * (width / narrow)), 0, width - 1).astype(int)
     blurred = cv2.resize(pixels, (narrow, low), interpolation=cv2.INTER_AREA)
     smooth = cv2.resize(blurred, (width, height), interpolation=cv2.INTER_CUBIC)
-    detail: np.ndarray = (pixels.astype(np.int16) - smooth)[down, right]
-    return detail
+    lost: np.ndarray = (pixels.astype(np.int16) - smooth)[down, right]
+    return lost
 
 
 def _likest(filled: np.ndarray, unknown: np.ndarray, known: np.ndarray) -> np.ndarray:

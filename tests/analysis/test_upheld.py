@@ -123,7 +123,8 @@ def test_worst_failures_are_of_upheld_comparisons(opened: tuple[ScoreTable, Mapp
     found, n = worst_failures(table.view(Slice(upheld=1.0)), "flat", "denied", limit=99)
     expected, m = worst_failures(less[1.0].view(), "flat", "denied", limit=99)
     assert n == m == 6
-    pd.testing.assert_frame_equal(found, expected)
+    assert set(found["upheld"]) == {1.0}
+    pd.testing.assert_frame_equal(found.drop(columns="upheld"), expected.drop(columns="upheld"))
 
 
 def test_a_share_of_no_comparison_leaves_nothing_and_breaks_nothing(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_a_worst_failure_tells_the_share_of_people_who_uphold_it(
     assert len(found) == ITEMS
     for row in found.to_dict("records"):
         share = SHARES[int(row["item"][1:]) % len(SHARES)]
-        assert math.isnan(row["upheld"]) if share is None else row["upheld"] == share
+        assert math.isnan(row["upheld"]) if share is None else row["upheld"] == pytest.approx(share)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])

@@ -136,8 +136,8 @@ def finished(each: "Future[Made] | Made") -> Made:
 def _jobs(store: Store, pairs: pd.DataFrame, *, marks: str, side: int) -> list["_Job | str"]:
     hashes = picture_hashes(store, pairs)
     runs = {run.id: run for run in store.runs()}
-    items = {name: _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
-    return [_job(row, items[row["run"]], runs[str(row["run"])], hashes, marks, side) for _, row in pairs.iterrows()]
+    items = {str(name): _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
+    return [_job(row, items[row["run"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
 
 
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:

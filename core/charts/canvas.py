@@ -108,13 +108,8 @@ def _borders(places: np.ndarray, end: int) -> np.ndarray:
     half = np.diff(places) / 2
     inner = places[:-1] + half
     borders = np.concatenate([[places[0] - half[0]], inner, [places[-1] + half[-1]]])
-<<<<<<< HEAD
-    edges: np.ndarray = np.clip(np.rint(borders), 0, end).astype(int)
-    return edges
-=======
     cells: np.ndarray = np.clip(np.rint(borders), 0, end).astype(int)
     return cells
->>>>>>> wt14
 
 
 def box_canvas(pixels: np.ndarray, *, box: Box | None = None) -> go.Figure:

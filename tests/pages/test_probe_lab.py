@@ -179,7 +179,7 @@ def test_what_a_score_rests_on_is_mapped_on_demand_for_both_pictures(open_page: 
         LAB, probes="vflip", evaluators="conse-lite0", item="frog-1-10-20", subject="free", caption="A frog sits."
     )
     assert "each word of the caption left out" in texts(app)
-    app.button(key="lab.occlude").click().run()
+    app.button(key="lab.occluded").click().run()
     assert not app.exception
     maps = [image.alt for element in app.image for image in element.proto.imgs if "a part is hidden" in image.alt]
     assert [alt.rpartition(": ")[2] for alt in maps] == ["Original", "vflip"]

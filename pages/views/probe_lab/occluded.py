@@ -14,6 +14,7 @@ from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_l
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from pages.views.common.text import number, safe
+from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
 
 SIDE = 560
@@ -32,7 +33,8 @@ def draw_occluded(bench: Workbench, sides: tuple[tuple[str, Variant | None, str]
     keys = [("occluded", bench.image(variant)[0], caption, bench.item.id, evaluator) for _, variant, caption in sides]
     known = [shared().occluded.get(key) for key in keys]
     st.markdown("**What the score rests on**")
-    if None in known and not st.button("Hide part after part", icon=":material/visibility_off:", key="lab.occlude"):
+    if None in known and not asked("occluded", keys):
+        ask("Hide part after part", "occluded", keys, icon=":material/visibility_off:")
         st.caption(
             "Each part of the picture is hidden under the picture’s mean colour, and each word of the caption left "
             "out; the change of the score is drawn. About 50 pictures are scored a side."

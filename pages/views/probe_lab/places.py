@@ -12,6 +12,7 @@ from core.scoring.position_map import PositionMap, position_map
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
 from pages.views.common.text import counted, number, safe
+from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
 
@@ -19,15 +20,12 @@ SIDE = 560
 """Longest side at which the map is drawn, in px."""
 
 
-_ASKED = "places.asked"
-
-
 def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     """Draw the maps where they are known, else the button that asks for them."""
     key = ("places", bench.image_key, bench.item.id, bench.item.mask, caption, tuple(names))
     kept = shared().maps.get(key)
-    if kept is None and st.session_state.get(_ASKED) != key:
-        st.button("Map the places", icon=":material/grid_on:", key="lab.places", on_click=_ask, args=(key,))
+    if kept is None and not asked("places", key):
+        ask("Map the places", "places", key, icon=":material/grid_on:")
         st.caption("The object is put down on 7 × 7 places and scored at each, coarse places first.")
         return
     place = st.empty()
@@ -53,10 +51,6 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
         "Places as CSV", csv_text(kept.table()).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-places.csv",
         "text/csv", icon=":material/table:", on_click="ignore", key="lab.places.csv",
     )  # fmt: skip
-
-
-def _ask(key: tuple[object, ...]) -> None:
-    st.session_state[_ASKED] = key
 
 
 def _draw(place: "st.delta_generator.DeltaGenerator", bench: Workbench, found: PositionMap) -> None:

@@ -15,6 +15,7 @@ from core.scoring.worst_edit import CANDIDATES, DEGREES, LEAST_QUALITY, OFFSET, 
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
 from pages.views.common.text import counted, number, safe
+from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
 
 SIDE = 420
@@ -32,7 +33,8 @@ def draw_worst(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     """Draw what was found where it is known, else the button that starts the search."""
     key = ("worst", bench.image_key, bench.item.id, caption, tuple(names))
     kept = shared().worst.get(key)
-    if kept is None and not st.button("Search", icon=":material/search:", key="lab.worst"):
+    if kept is None and not asked("worst", key):
+        ask("Search", "worst", key, icon=":material/search:")
         st.caption(
             f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
             f"{counted(len(names), 'evaluator')}; the one that moves its score furthest is shown."

@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from core.charts.style import signed
 from tests.pages.opening import LAB, Open, texts
 
 
@@ -197,5 +198,5 @@ def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_ot
     assert list(found["worst for"]) == ["conse-lite0"]
     assert found["edit"][0].startswith("turned by")
     assert abs(found["conse-lite0"][0]) > 0
-    assert f"{found['conse-lite0'][0]:+.2f} %" in texts(app)
+    assert signed(found["conse-lite0"][0], digits=2) in texts(app)
     assert "A lower bound for each evaluator" in texts(app.run())

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import thumbnail
+from core.charts.style import signed
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.references import references_of
@@ -82,13 +83,15 @@ def _crossed(bench: Workbench, caption: str, found: Sequence[Worst]) -> pd.DataF
 def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None:
     cells = st.grid(min(len(found), 3) or 1, min_column_width=260, gap="medium")
     for each in found:
+        said, moved = str(each.edit), signed(each.percent, digits=2)
+        middle = number(float(pd.Series(each.sizes).median()))
         with cells.container(border=True):
-            st.markdown(f"**{safe(each.evaluator)}** · **{each.percent:+.2f} %**")
-            st.image(thumbnail(each.edit.apply(bench.pixels), side=SIDE), width="stretch",
-                     alt=f"The picture {each.edit}: {each.percent:+.2f} % under {each.evaluator}")  # fmt: skip
+            st.markdown(f"**{safe(each.evaluator)}** · **{moved}**")
+            picture = thumbnail(each.edit.apply(bench.pixels), side=SIDE)
+            st.image(picture, width="stretch", alt=f"The picture {said}: {moved} under {each.evaluator}")
             st.caption(
-                f"{str(each.edit).capitalize()}. Score {number(each.before)} before, {number(each.after)} after; the "
-                f"middle of {each.scored} tried edits moves it by {number(float(pd.Series(each.sizes).median()))} %."
+                f"{said[0].upper()}{said[1:]}. Score {number(each.before)} before, {number(each.after)} after; the "
+                f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
     numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
     st.dataframe(

@@ -260,3 +260,13 @@ def test_names_from_a_run_are_shown_and_not_obeyed(open_page: Open) -> None:
     assert not app.exception
     labels = [each.proto.popover.label for each in app.get("popover")] or [str(each) for each in app.main]
     assert not [label for label in labels if "<img" in label.replace("\\<", "")]
+
+
+def test_a_shard_that_cannot_be_read_is_named_where_numbers_stand(runs: None, open_page: Open) -> None:
+    whole = said(open_page(RESULTS, run="first"))
+    assert "cannot be read" not in whole
+    shard = next((runs_dir() / "first").rglob("scores*/*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-40])
+    told = said(go(open_page(RESULTS, run="second"), OVERVIEW))
+    assert "No number here rests on what cannot be read" in told
+    assert shard.name in told

@@ -60,10 +60,20 @@ def choose_scope(state: PageState, files: Signature, *, across: bool = False, us
                       on_click=_keep, args=(state, first), help="Takes back every choice of this row")  # fmt: skip
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
+    _unread(store(files).left_out)
     if left_out := found.left_out if across else found.only().left_out:
         st.caption(safe(" ".join(left_out), limit=900))
     state.share()
     return found
+
+
+def _unread(problems: Sequence[str]) -> None:
+    """Say which stored files no number on the page rests on, since they cannot be read."""
+    if not problems:
+        return
+    more = f" And {counted(len(problems) - 2, 'other file')}." if len(problems) > 2 else ""
+    told = " ".join(safe(each, limit=400) for each in problems[:2])
+    st.warning(f"No number here rests on what cannot be read: {told}{more}", icon=":material/broken_image:")
 
 
 @dataclass(frozen=True, slots=True)

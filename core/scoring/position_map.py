@@ -47,7 +47,7 @@ class PositionMap:
     failures: Mapping[str, str]
     done: bool
 
-    def table(self) -> pd.DataFrame:
+    def rows_of_places(self) -> pd.DataFrame:
         """A row a place and evaluator: evaluator, x, y, percent."""
         parts = [
             pd.DataFrame({"evaluator": name, "x": np.tile(self.columns, len(self.rows)),

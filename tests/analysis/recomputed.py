@@ -17,9 +17,11 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_the_mixed_model_of_whole_pairs_gives_the_mean_shift": ("T3", "S14"),
         "test_the_two_contrasts_of_table_4_are_of_the_scores_themselves": ("T4",),
         "test_composites_are_dropped_by_their_own_diagnostics": ("T2",),
-        "test_every_probe_of_a_family_has_a_row_beside_the_controls": ("S-reposition", "S-rotation"),
+        "test_every_probe_of_a_family_has_a_row_beside_the_controls": (
+            "S-reposition", "S-rotation", "S-reposition-ground",
+        ),
         "test_levels_of_a_family_are_tested_as_scipy_does": (
-            "S2", "S-rotation-levels", "S6", "S7", "S8", "S9", "S2-pairs", "S-rotation-levels-pairs", "S6-pairs",
+            "S2", "S-rotation-levels", "S-reposition-ground-levels", "S-reposition-ground-levels-pairs", "S6", "S7", "S8", "S9", "S2-pairs", "S-rotation-levels-pairs", "S6-pairs",
             "S7-pairs", "S8-pairs", "S9-pairs",
         ),
         "test_clean_scores_by_level_are_those_of_the_raw_rows": (

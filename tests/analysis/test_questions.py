@@ -170,7 +170,7 @@ def test_composites_are_dropped_by_their_own_diagnostics(answer: Answer, scores:
             assert row["retained"] == pytest.approx(100 * len(kept) / len(percent))
 
 
-@pytest.mark.parametrize("family", ["reposition", "rotation"])
+@pytest.mark.parametrize("family", ["reposition", "rotation", "reposition-ground"])
 def test_every_probe_of_a_family_has_a_row_beside_the_controls(answer: Answer, rows: pd.DataFrame, family: str) -> None:
     found, tested = answer(f"S-{family}"), answer(f"S-{family}")["tests"] != ""
     assert set(found.loc[tested, "label"]) == set(of(rows, family=family)["probe"])
@@ -182,7 +182,8 @@ def test_every_probe_of_a_family_has_a_row_beside_the_controls(answer: Answer, r
 
 @pytest.mark.parametrize(
     ("id_", "family", "level"),
-    [("S2", "reposition", "probe"), ("S-rotation-levels", "rotation", "probe"), ("S6", "cultural", "modifier"),
+    [("S2", "reposition", "probe"), ("S-rotation-levels", "rotation", "probe"),
+     ("S-reposition-ground-levels", "reposition-ground", "probe"), ("S6", "cultural", "modifier"),
      ("S7", "economic", "modifier"), ("S8", "gender", "modifier"), ("S9", "emotion", "modifier")],
 )  # fmt: skip
 def test_levels_of_a_family_are_tested_as_scipy_does(

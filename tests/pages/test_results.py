@@ -39,11 +39,11 @@ def test_every_part_is_drawn(open_page: Open, demo: Path, query: dict[str, str])
 
 def test_numbers_come_with_n_interval_test_and_verdict(open_page: Open, demo: Path) -> None:
     app = open_page(RESULTS)
-    table, control = tables(app)
-    assert set(control["evaluator"]) == set(table["evaluator"])
+    table, control, filling = tables(app)
+    assert set(control["evaluator"]) == set(filling["evaluator"]) == set(table["evaluator"])
     assert {"value", "low", "high", "n_items", "drift", "scatter", "test", "p", "p_holm", "cliffs_delta"} <= set(table)
-    assert "Holm's correction is over the families of its axis: 4 tests" in said(app)
-    assert set(table.loc[table["m_tests"] > 0, "m_tests"]) == {4}
+    assert "Holm's correction is over the families of its axis: 5 tests" in said(app)
+    assert set(table.loc[table["m_tests"] > 0, "m_tests"]) == {5}
 
 
 def test_filters_of_the_link_drive_the_numbers(open_page: Open, demo: Path) -> None:

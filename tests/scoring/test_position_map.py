@@ -43,8 +43,8 @@ def test_coarse_places_come_first_and_every_place_is_what_repositioning_would_ma
         after, before = score_pairs(evaluator, {"a": moved, "b": one.pixels}, [("a", CAPTION), ("b", CAPTION)])
         assert last[row, column] == pytest.approx(100 * (after - before) / before)
     assert full.columns[0] - cutout.centroid[0] == -cutout.left
-    assert list(full.table().columns) == ["evaluator", "x", "y", "percent"]
-    assert len(full.table()) == 49
+    assert list(full.rows_of_places().columns) == ["evaluator", "x", "y", "percent"]
+    assert len(full.rows_of_places()) == 49
 
 
 def test_places_that_would_cover_another_object_have_no_number() -> None:

@@ -48,7 +48,7 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
         "its own scale. A cell without a number would cover another object, or its baseline scores 0 or less."
     )
     st.download_button(
-        "Places as CSV", csv_text(kept.table()).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-places.csv",
+        "Places as CSV", csv_text(kept.rows_of_places()).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-places.csv",
         "text/csv", icon=":material/table:", on_click="ignore", key="lab.places.csv",
     )  # fmt: skip
 

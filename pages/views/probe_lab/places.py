@@ -47,9 +47,10 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
         "%Δ from the unedited pair with the object's centroid in the cell; blue falls, orange rises, each evaluator on "
         "its own scale. A cell without a number would cover another object, or its baseline scores 0 or less."
     )
+    written = csv_text(kept.rows_of_places()).encode("utf-8-sig")
     st.download_button(
-        "Places as CSV", csv_text(kept.rows_of_places()).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-places.csv",
-        "text/csv", icon=":material/table:", on_click="ignore", key="lab.places.csv",
+        "Places as CSV", written, f"{bench.item.corpus}-{bench.item.id}-places.csv", "text/csv",
+        icon=":material/table:", on_click="ignore", key="lab.places.csv",
     )  # fmt: skip
 
 

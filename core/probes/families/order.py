@@ -1,5 +1,9 @@
 """Order: the words of a human caption in a random one. Source: paper D, 4.4.2 (probe), 4.5 (crossings).
 
+``order-parts`` chooses ARO's four orders, of a part of an English caption's words: nouns and adjectives, all others,
+the words of every three in a row, the threes themselves. ARO finds parts of speech with a tagger; here a dictionary
+and rules do.
+
 Unlike ``jumble`` the final full stop stays at the end and the sentence begins with a capital, so that nothing but the
 order tells the two apart. The words of the caption itself, in lower case with a capital, are the same for every order:
 a caption whose shuffle differs from it by case alone is rejected.
@@ -10,10 +14,10 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Subject, Variant, probe
+from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
-from core.probes.words.changes import changed_words, check_language
-from core.probes.words.order import shuffle
+from core.probes.words.changes import changed_words, check_english, check_language
+from core.probes.words.order import PARTS, shuffle, shuffle_part
 
 
 @probe(
@@ -36,3 +40,42 @@ def order(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     before, after = plain.split(), shuffled.split()
     facts = {"words": float(len(before)), "changed": float(changed_words(before, after))} if language != "ja" else {}
     return Variant("order", caption=shuffled, facts=MappingProxyType(facts))
+
+
+SELECTOR = "order-parts"
+
+_SAYS = {
+    "nouns-and-adjectives": "Nouns and adjectives of a human caption change places; all other words stay.",
+    "all-but-nouns-and-adjectives": "All words of a human caption but nouns and adjectives change places.",
+    "within-trigrams": "The words of every three in a row of a human caption change places.",
+    "trigrams": "A human caption is cut into threes of words, and these change places.",
+}
+
+
+def _of_part(part: str) -> Probe:
+    name = f"order:{part}"
+
+    @probe(
+        name=name,
+        axis=Axis.SEMANTIC,
+        family="order",
+        edits=Edits.CAPTION,
+        summary=_SAYS[part],
+        expectation=Expectation.DIRECTIONAL,
+        source="ARO: Yuksekgonul et al., ICLR 2023, COCO and Flickr30k order",
+        default=False,
+        subjects=(HUMAN,),
+        selector=SELECTOR,
+    )
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        plain, shuffled = shuffle_part(check_english(subject), rng, part)
+        if not plain or plain == shuffled:
+            raise ProbeRejected("unchanged", f"no other order of these words of {subject.caption!r} reads differently")
+        before, after = plain.split(), shuffled.split()
+        facts = {"words": float(len(before)), "changed": float(changed_words(before, after))}
+        return Variant(name, caption=shuffled, facts=MappingProxyType(facts))
+
+    return make
+
+
+OF_PARTS = tuple(_of_part(part) for part in PARTS)

@@ -8,7 +8,6 @@ where a crowd of the category is annotated.
 Source: paper D, 4.2 (its colour and number questions).
 """
 
-from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -17,8 +16,7 @@ from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
-from core.probes.tables import read_table, words_path
-from core.probes.words.caption_words import Word, join, noun_phrases, words
+from core.probes.words.caption_words import Word, colours, join, noun_phrases, words
 from core.probes.words.categories import annotated
 from core.probes.words.changes import check_english
 from core.probes.words.grammar import article
@@ -29,12 +27,6 @@ NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 CHECKED_BELOW = 0.02
 """Share of an object's pixels of the new colour below which its absence counts as checked."""
 _ALIKE = ({"gray", "grey"},)
-
-
-@cache
-def colours() -> tuple[str, ...]:
-    """Colours of ``assets/words/colours.csv``."""
-    return tuple(row.required("word").casefold() for row in read_table(words_path("colours.csv"), ("word",)))
 
 
 def with_word(found: tuple[Word, ...], place: int, word: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InvalidInput
-from core.probes.tables import lexicon_path
+from core.probes.tables import lexicon_path, read_table, words_path
 
 LANGUAGES = ("en", "de", "fr", "es", "ja")
 """ISO 639-1 codes of the languages of paper B."""
@@ -168,6 +168,23 @@ def may_be_noun(text: str) -> bool:
     if closed or not text.isalpha() or text.endswith("ing"):
         return False
     return "NOUN" in _classes(text)
+
+
+@cache
+def colours() -> tuple[str, ...]:
+    """Colours of ``assets/words/colours.csv``."""
+    return tuple(row.required("word").casefold() for row in read_table(words_path("colours.csv"), ("word",)))
+
+
+def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
+    """Which words of an English caption are nouns or adjectives, by the dictionary and the rules of nouns."""
+    return tuple(noun or _adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True))
+
+
+def _adjective(text: str) -> bool:
+    """Whether a word is an adjective: a colour, or one by the dictionary that no closed class holds."""
+    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    return text in colours() or (not closed and text.isalpha() and "ADJ" in _classes(text) and text not in _FINITE)
 
 
 def holds_clause(caption: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, Shade, Style
+from core.charts.spec import Axis, Figure, Shade, Style
 from core.charts.style import PALETTE, signed
 
 PERCENT = "%Δ"
@@ -85,3 +85,27 @@ def _hover(row: Mapping[Any, Any]) -> str:
         f"{row['probe']}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}\n"
         f"Δ {signed(row['delta'], digits=4, unit='')} · {signed(row['percent'], digits=2)} · n = 1 image\n{band}"
     )
+
+
+def shift_curves(
+    rows: pd.DataFrame, points: Mapping[float, str], *, title: str, along: Axis, colours: Mapping[str, str]
+) -> Figure:
+    """The shifts of every evaluator along the strength of one edit of one picture.
+
+    Args:
+        rows: one row a probe and evaluator with ``probe, evaluator, percent``.
+        points: strength -> its probe.
+        title: of the figure.
+        along: what the strength counts.
+        colours: of the evaluators, ``#rrggbb``.
+    """
+    strengths = {name: strength for strength, name in points.items()}
+    own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
+    frame = pd.DataFrame({
+        "label": [strengths[name] for name in own["probe"]], "series": own["evaluator"].to_numpy(), "panel": "",
+        "value": own["percent"].astype(float).to_numpy(), "low": np.nan, "high": np.nan, "n": 1,
+    }).sort_values(["series", "label"])  # fmt: skip
+    return Figure(
+        "lab-curves", title, "Percent change of one picture along the strength of the edit.", frame, PERCENT,
+        kind="lines", unit=" %", along=along, styles={name: Style(colour) for name, colour in colours.items()},
+    )  # fmt: skip

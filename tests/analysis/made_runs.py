@@ -117,8 +117,16 @@ def raw(folder: Path = SHIPPED, table: str = "scores") -> pd.DataFrame:
     return rows.astype(dict.fromkeys(text, object))
 
 
+FURTHER = ("reposition-telea", "reposition-true")
+"""Families that are other readings of an edit, on another plate: asked for by name, and part of no table of families."""
+
+
 def shifts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Every row that has a baseline with baseline_score, delta and percent (none where |baseline| < 0.000 001)."""
+    """Every row that has a baseline with baseline_score, delta and percent (none where |baseline| < 0.000 001).
+
+    Rows of FURTHER are left out.
+    """
+    scores = scores[~scores["family"].isin(FURTHER)]
     probes = scores[[*PAIR, "probe", "score"]].rename(columns={"probe": "baseline", "score": "baseline_score"})
     found = scores[scores["baseline"].notna()].merge(probes, on=[*PAIR, "baseline"], how="left", validate="m:1")
     delta = found["score"] - found["baseline_score"]

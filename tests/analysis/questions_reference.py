@@ -92,6 +92,8 @@ def assert_levels(row: pd.Series, pairs: pd.DataFrame, wide: pd.DataFrame) -> No
             assert pair["p"] == pytest.approx(u.pvalue)
         else:
             both = wide[[pair["a"], pair["b"]]].dropna()
+            if len(both) < 3:  # no sample of two is tested for being normal
+                continue
             assert pair["p"] == pytest.approx(paired_p(both[pair["b"]], both[pair["a"]]))
 
 

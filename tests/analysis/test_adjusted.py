@@ -111,7 +111,7 @@ def test_categories_are_held_at_one_coverage_as_statsmodels_does(answer: Answer,
     assert found["n_items"][:-1].to_dict() == clean["category"].value_counts().to_dict()
 
 
-@pytest.mark.parametrize("word", ["female", "boy"])
+@pytest.mark.parametrize("word", ["female", "male"])
 def test_a_word_s_mean_shift_and_spreads_are_those_of_statsmodels(answer: Answer, word: str) -> None:
     row = of(answer("S14-gender"), evaluator=EVALUATOR, label=word).iloc[0]
     scores = raw()

@@ -32,7 +32,7 @@ from tests.analysis.questions_reference import (
 )
 
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
-SPATIAL = ("horizontal-flip", "reposition", "rotation", "vertical-flip")
+SPATIAL = ("horizontal-flip", "reposition", "reposition-ground", "rotation", "vertical-flip")
 
 Answer = Callable[..., pd.DataFrame]
 
@@ -388,7 +388,7 @@ def test_below_the_gap_of_evidence_one_pair_in_twenty_flips_and_above_it_fewer(
     spread = np.subtract(*np.nanquantile(clean[evaluator], [0.75, 0.25]))
     plain = rows[~rows["control"] | (rows["family"] == "null")].dropna(subset=["delta"])
     stored = of(scores, evaluator=evaluator)
-    assert len(found) == 12
+    assert len(found) == 13
     for _, row in found.iterrows():
         own, gap = of(plain, evaluator=evaluator, family=row["family"]), row["value"]
         if row["of"] != "whole family":

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from core.charts.interactive import plot
-from core.charts.lab import DROPS, PERCENT, STAYS, shift_bars
+from core.charts.lab import DROPS, PERCENT, STAYS, shift_bars, shift_curves
+from core.charts.spec import Axis
 
 
 def rows(**columns: list) -> pd.DataFrame:
@@ -73,3 +74,16 @@ def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last(
     assert set(bars) == {PERCENT, DROPS, STAYS}
     assert len({bar.width for bar in bars.values()}) == 1
     assert len({str(bar.marker.color) for bar in (bars[DROPS], bars[STAYS])}) == 2
+
+
+def test_a_curve_has_a_point_for_every_strength_that_has_a_percent_in_rising_order() -> None:
+    rows = pd.DataFrame({
+        "probe": ["zoom:zoom10", "zoom:zoom1", "zoom:zoom5", "vflip", "zoom:zoom1"],
+        "evaluator": ["a", "a", "a", "a", "b"], "percent": [4.0, 1.0, None, 9.0, -2.0],
+    })  # fmt: skip
+    points = {1.0: "zoom:zoom1", 5.0: "zoom:zoom5", 10.0: "zoom:zoom10"}
+    figure = shift_curves(rows, points, title="zoom", along=Axis("enlargement", " %"), colours={"a": "#112233"})
+    drawn = figure.frame[["series", "label", "value"]].to_records(index=False).tolist()
+    assert drawn == [("a", 1.0, 1.0), ("a", 10.0, 4.0), ("b", 1.0, -2.0)]
+    assert figure.styles["a"].colour == "#112233"
+    assert len(plot(figure).data) == 2

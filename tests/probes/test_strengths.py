@@ -12,6 +12,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels.object_moves import zooming
 from core.probes.registry import further_readings, select
 from core.probes.scene import Scene
+from core.probes.strengths import UNITS, sweeps_among
 from core.seeds import stream
 from tests.probes.painted import SUBJECT, ellipse, ground, paint
 
@@ -87,3 +88,18 @@ def test_brightness_multiplies_and_stays_within_a_byte(factor: float) -> None:
     assert np.abs(image_edits.brighten(pixels, factor).astype(int) - expected).max() <= 1
     with pytest.raises(InvalidInput, match="positive"):
         image_edits.brighten(pixels, 0)
+
+
+def test_points_are_told_by_their_names_and_three_make_a_sweep() -> None:
+    names = [probe.name for probe in POINTS] + [
+        "rotate+10",
+        "distance:0.4@045",
+        "masking:p0.2",
+        "tall:len1",
+        "tall:len2",
+    ]
+    found = sweeps_among(names)
+    assert {family: list(points) for (family, _), points in found.items()} == {
+        family: list(sweep.points) for family, sweep in SWEEPS.items()
+    }
+    assert {fact for _, fact in found} == set(UNITS) == {sweep.fact for sweep in SWEEPS.values()}

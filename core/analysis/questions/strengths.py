@@ -4,8 +4,6 @@ Every point of a sweep (``rotation:degrees5``) is a probe of its own; see :mod:`
 """
 
 import math
-import re
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -28,26 +26,9 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS
 from core.charts.spec import Axis, Figure, Reference, Shade
 from core.probes.base import Expectation
+from core.probes.strengths import FALLING, UNITS, sweeps_among
 
 LIMITS, POINTS = "S31", "S31"
-
-LEAST = 3
-"""Points that make a curve."""
-
-_POINT = re.compile(r"^(?P<family>[a-z-]+):(?P<fact>[a-z]+)(?P<strength>\d+(?:\.\d+)?)$")
-
-UNITS: Mapping[str, tuple[str, str]] = {
-    "degrees": ("angle", "°"),
-    "sigma": ("standard deviation of the blur", " px"),
-    "offset": ("way, of the width", " %"),
-    "zoom": ("enlargement", " %"),
-    "brightness": ("change of the brightness", " %"),
-    "quality": ("quality of the JPEG", ""),
-}
-"""Fact of a strength -> what it counts, and its unit. One that is not here goes by its own name."""
-
-FALLING = ("quality",)
-"""Strengths that do more the smaller they are."""
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -99,16 +80,9 @@ def _of_family(family: str, fact: str) -> Question:
 
 
 def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
-    """(family, fact) -> strength -> its probe, from the least effect on, of sweeps with LEAST points or more."""
+    """Sweeps of the table's harmless probes; see :func:`core.probes.strengths.sweeps_among`."""
     rows = table.probes[table.probes["expectation"] == Expectation.INVARIANT.value]
-    found: dict[tuple[str, str], dict[float, str]] = {}
-    for name in map(str, rows.index):
-        if told := _POINT.match(name):
-            found.setdefault((told["family"], told["fact"]), {})[float(told["strength"])] = name
-    return {
-        key: dict(sorted(own.items(), reverse=key[1] in FALLING))
-        for key, own in sorted(found.items()) if len(own) >= LEAST
-    }  # fmt: skip
+    return sweeps_among(map(str, rows.index))
 
 
 def _lacking(table: ScoreTable) -> str:

@@ -118,7 +118,7 @@ def raw(folder: Path = SHIPPED, table: str = "scores") -> pd.DataFrame:
 
 
 FURTHER = ("reposition-telea", "reposition-true")
-"""Families that are other readings of an edit, on another plate: asked for by name, and part of no table of families."""
+"""Families that are other readings of an edit, on another plate: asked for by name, in no table of families."""
 
 
 def shifts(scores: pd.DataFrame) -> pd.DataFrame:

@@ -43,12 +43,17 @@ def settled(page: Page) -> Page:
     return page
 
 
-def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str]) -> None:
-    """Choose an option that stands in the link; again where a script that still ran closed the list."""
+def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str], *, typed: str = "") -> None:
+    """Choose an option that stands in the link; again where a script that still ran closed the list.
+
+    What is typed shortens a list whose end is not drawn before somebody scrolls.
+    """
     for _ in range(8):
         if url.search(page.url):
             return
         box.click()
+        if typed:
+            box.fill(typed)
         with contextlib.suppress(PlaywrightTimeout):
             option.click(timeout=10_000)
             page.wait_for_url(url, timeout=15_000)

@@ -45,7 +45,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
     family = page.get_by_role("combobox", name="Family")
     flip = page.get_by_role("option", name=re.compile("^vertical-flip"))
-    choose(page, family, flip, re.compile("families=vertical-flip"))
+    choose(page, family, flip, re.compile("families=vertical-flip"), typed="vertical-flip")
     page.keyboard.press("Escape")
     settled(page)
     filtered = page.get_by_text(re.compile(r"\d pairs")).first

@@ -8,7 +8,7 @@ from pages.views.common.frame import header
 from pages.views.common.text import safe
 from pages.views.probe_lab.downloads import draw_downloads
 from pages.views.probe_lab.places import draw_places
-from pages.views.probe_lab.results import charts, compute, strip, table
+from pages.views.probe_lab.results import charts, compute, curves, strip, table
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.sight import draw_sight
 from pages.views.probe_lab.source import choose_picture, take_picked
@@ -49,6 +49,7 @@ def draw() -> None:
         st.error(safe(str(error), limit=600))
         return
     charts(result)
+    curves(result)
     st.caption(
         "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "
         "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it. Where a "

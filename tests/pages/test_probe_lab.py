@@ -200,3 +200,13 @@ def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_ot
     assert abs(found["conse-lite0"][0]) > 0
     assert signed(found["conse-lite0"][0], digits=2) in texts(app)
     assert "A lower bound for each evaluator" in texts(app.run())
+
+
+def test_points_of_a_sweep_are_drawn_as_a_curve(open_page: Open) -> None:
+    about = {"evaluators": "conse-lite0", "item": "frog-1-10-20"}
+    app = open_page(LAB, probes="zoom:zoom1,zoom:zoom5,zoom:zoom15,vflip", **about)
+    assert not app.exception
+    assert "**zoom** along its strength" in texts(app)
+    alts = [chart.proto.alt for chart in app.get("plotly_chart")]
+    assert "Percent change along the strength of zoom, by evaluator" in alts
+    assert "along its strength" not in texts(open_page(LAB, probes="zoom:zoom1,zoom:zoom5", **about))

@@ -6,13 +6,15 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import thumbnail
-from core.charts.lab import shift_bars
+from core.charts.lab import shift_bars, shift_curves
+from core.charts.spec import Axis as AlongAxis
 from core.charts.style import colours, signed
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Probe, Subject
 from core.probes.pairs import subject_of
+from core.probes.strengths import UNITS, sweeps_among
 from core.probes.words.captions import base_caption
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
@@ -87,6 +89,26 @@ def charts(result: LabResult) -> None:
     for name in result.evaluators:
         with cells.container(border=True):
             _chart(result, name, colour[name])
+
+
+def curves(result: LabResult) -> None:
+    """Draw a curve along the strength of every edit of which several points were chosen, all evaluators in one."""
+    rows = result.table()
+    found = sweeps_among(dict.fromkeys(rows["probe"]))
+    if not found:
+        return
+    cells = st.grid(min(len(found), 3), min_column_width=300, gap="medium")
+    for (family, fact), points in found.items():
+        what, unit = UNITS.get(fact, (fact, ""))
+        figure = shift_curves(
+            rows, points, title=family, along=AlongAxis(what, unit), colours=colours(result.evaluators)
+        )
+        with cells.container(border=True):
+            st.markdown(f"**{safe(family)}** along its strength")
+            if figure.frame.empty:
+                st.caption("No point has a percent change here.")
+                continue
+            draw(figure, key=f"lab.curve.{family}", alt=f"Percent change along the strength of {family}, by evaluator")
 
 
 def _chart(result: LabResult, name: str, colour: str) -> None:

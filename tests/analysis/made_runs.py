@@ -121,12 +121,12 @@ FURTHER = ("reposition-telea", "reposition-true")
 """Families that are other readings of an edit, on another plate: asked for by name, in no table of families."""
 
 
-def shifts(scores: pd.DataFrame) -> pd.DataFrame:
+def shifts(scores: pd.DataFrame, *, further: bool = False) -> pd.DataFrame:
     """Every row that has a baseline with baseline_score, delta and percent (none where |baseline| < 0.000 001).
 
-    Rows of FURTHER are left out.
+    Rows of FURTHER are left out, but where single pairs are asked for.
     """
-    scores = scores[~scores["family"].isin(FURTHER)]
+    scores = scores if further else scores[~scores["family"].isin(FURTHER)]
     probes = scores[[*PAIR, "probe", "score"]].rename(columns={"probe": "baseline", "score": "baseline_score"})
     found = scores[scores["baseline"].notna()].merge(probes, on=[*PAIR, "baseline"], how="left", validate="m:1")
     delta = found["score"] - found["baseline_score"]

@@ -234,6 +234,8 @@ def test_no_claim_on_the_card_hides_what_a_median_cannot_see(card: pd.DataFrame,
     sizes = own["percent"].abs().groupby(own["item"]).median().dropna()
     assert judge["median_abs_percent"] == 0.0
     assert judge["beyond"] == pytest.approx(100 * (sizes > 1).mean())
-    assert judge["beyond_low"] > 25
-    assert judge["conflict"] == "the test finds that scores shift, the median does not show it"
+    assert judge["beyond_low"] > 5
+    assert judge["conflict"] == ""
+    turned = card.set_index(["evaluator", "axis"]).loc[("grounding-judge", "spatial")]
+    assert turned["conflict"] == "the test finds that scores shift, the median does not show it"
     assert f"{(sizes == 0).sum()} of {len(sizes)} items do not move" in judge["note"]

@@ -31,7 +31,7 @@ def table(store: Store) -> ScoreTable:
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
-    return shifts(raw())
+    return shifts(raw(), further=True)
 
 
 @pytest.fixture

@@ -150,7 +150,7 @@ def effect(
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
         _negative_said(negative, len(before)) or _zero_said(n_zero, n_shifts + n_zero),
-        _still_said(percent),
+        _still_said(sizes),
         "" if negative else moved.note,
     )
     return Effect(
@@ -203,9 +203,13 @@ def _missing_said(missing: int, stored: int) -> str:
     return f"no score for {missing} of {stored} shifts" if missing else ""
 
 
-def _still_said(percent: np.ndarray) -> str:
-    """A median of mostly zeros is 0 whatever the other items do: say so."""
-    known = percent[~np.isnan(percent)]
+def _still_said(sizes: np.ndarray) -> str:
+    """A median of mostly zeros is 0 whatever the other items do: say so.
+
+    Args:
+        sizes: |%Δ| of every item; one that moves up and down under two probes does move.
+    """
+    known = sizes[~np.isnan(sizes)]
     still = int((known == 0).sum())
     if 2 * still <= len(known) or still == len(known):
         return ""

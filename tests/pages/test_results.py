@@ -97,7 +97,7 @@ def test_mixed_effects_stand_beside_the_contrasts_of_the_paper(open_page: Open, 
     app = open_page(RESULTS, part="contrasts", evaluators="conse-lite0")
     assert not app.exception
     fitted = [table for table in tables(app) if "beta" in table]
-    assert [len(table) for table in fitted] == [1, 2, 4]
+    assert [len(table) for table in fitted] == [1, 2, 5]
     assert all(table["beta_low"].lt(table["beta_high"]).all() for table in fitted)
 
 

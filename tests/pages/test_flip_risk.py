@@ -39,7 +39,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
     table = open_page(PAGE, unit="scale").dataframe[1].value
-    assert len(table) == 36 == table["risk"].notna().sum()
+    assert len(table) == 39 == table["risk"].notna().sum()
     assert (table["low"] <= table["risk"]).all()
     assert (table["risk"] <= table["high"]).all()
     assert (table["high"] <= 50).all()
@@ -62,7 +62,7 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
 @pytest.mark.usefixtures("demo")
 def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Open) -> None:
     table = open_page(PAGE).dataframe[0].value
-    assert len(table) == 36
+    assert len(table) == 39
     assert table["said"].str.contains("evidence|any difference counts").all()
     known = table.dropna(subset=["low"])
     assert len(known) >= 18

@@ -1,6 +1,6 @@
 """One line that says what a report's numbers depend on, to be cited beside them, as sacreBLEU's signatures are.
 
-``invariscope:0.1.0|runs:demo|corpora:demo@08d66b90|evaluators:a@c2e808a4+b@21ea389a|subject:template|seed:2025|boot:10000|margin:1|sha:0123456789abcdef``
+``invariscope:0.1.0|runs:demo|corpora:demo@1c1d4390|evaluators:a@c2e808a4+b@21ea389a|subject:template|seed:2025|boot:10000|margin:1|sha:0123456789abcdef``
 
 The same stored scores and the same Invariscope give the same line. ``sha`` covers every score.
 

@@ -117,8 +117,9 @@ print("base" in found)
 
 
 def test_a_broken_lexicon_is_told_by_name_and_takes_nothing_else_down(tmp_path: Path) -> None:
-    lexicons = shutil.copytree(assets_dir() / "lexicons", tmp_path / "lexicons")
-    with (lexicons / "compatibility.csv").open("a", encoding="utf-8") as table:
+    for folder in ("lexicons", "surface"):
+        shutil.copytree(assets_dir() / folder, tmp_path / folder)
+    with (tmp_path / "lexicons" / "compatibility.csv").open("a", encoding="utf-8") as table:
         table.write("reject,emotion,jolly,*,dog,implausible,why\n")
     done = subprocess.run([sys.executable, "-c", BROKEN, str(tmp_path)], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()

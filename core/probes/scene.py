@@ -8,7 +8,7 @@ import numpy as np
 
 from core.corpora.demo_build.plates import true_plate
 from core.corpora.images import check_rgb, read_rival
-from core.corpora.schema import Item, Mask, SceneObject
+from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out
 from core.probes.pixels.diagnostics import seam_energy
@@ -153,9 +153,8 @@ class Scene:
         height, width = self.pixels.shape[:2]
         covered = self._outlined().copy()
         for other in self.item.others:
-            box = other.box.inside(width, height)
-            if box is not None and not self._has_outline(other):
-                covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
+            if not self._has_outline(other):
+                covered |= boxed(other.box, width, height)
         others: np.ndarray = covered & ~self.mask
         return others
 
@@ -173,6 +172,15 @@ class Scene:
 
     def _has_outline(self, other: SceneObject) -> bool:
         return other.mask is not None and (other.mask.height, other.mask.width) == self.pixels.shape[:2]
+
+
+def boxed(box: Box, width: int, height: int) -> np.ndarray:
+    """Boolean [height, width] of the pixels that a box touches, as far as it lies inside the image."""
+    covered = np.zeros((height, width), bool)
+    inside = box.inside(width, height)
+    if inside is not None:
+        covered[int(inside.y) : int(np.ceil(inside.bottom)), int(inside.x) : int(np.ceil(inside.right))] = True
+    return covered
 
 
 def _check(item: Item, pixels: np.ndarray) -> None:

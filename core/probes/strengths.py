@@ -16,7 +16,13 @@ UNITS: Mapping[str, tuple[str, str]] = {
     "brightness": ("change of the brightness", " %"),
     "quality": ("quality of the JPEG", ""),
 }
-"""Fact of a strength -> what it counts, and its unit. One that is not here goes by its own name."""
+"""Fact of a strength -> what it counts, and its unit."""
+
+
+def measured_in(fact: str) -> tuple[str, str]:
+    """What a strength counts, and its unit as it stands after the number; its own name and none where it is unknown."""
+    return UNITS.get(fact, (fact, ""))
+
 
 FALLING = ("quality",)
 """Strengths that do more the smaller they are."""

@@ -6,17 +6,16 @@ word is left out of the caption and everything else stays.
 Source: occlusion sensitivity, Zeiler and Fergus, Visualizing and understanding convolutional networks, ECCV 2014, 4.2.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.corpora.images import check_rgb, pixel_hash
+from core.corpora.images import check_rgb
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator
-from core.evaluators.cache import EmbeddingCache
-from core.evaluators.scoring import PairScores, score_pairs_with_errors
 from core.probes.words.caption_words import LANGUAGES, join, words
+from core.scoring.copies import Copies
 
 COARSE = 4
 """Cells along each side that are hidden first."""
@@ -95,11 +94,11 @@ def occlusion_map(
         raise InvalidInput(
             f"a picture of {pixels.shape[1]} × {pixels.shape[0]} px is too small to hide {2 * COARSE} cells a side"
         )
-    ask = _Asker(evaluator, pixels, caption, references)
+    copies = Copies(evaluator, pixels, caption, references)
     finer = round(SPLIT * COARSE * COARSE)
     total = 1 + COARSE * COARSE + 4 * finer
-    whole = ask.whole()
-    coarse = whole - ask.hidden([_cell(place, COARSE, pixels) for place in np.ndindex(COARSE, COARSE)])
+    whole = _whole(copies)
+    coarse = whole - copies.pictures(_hidden(pixels, list(np.ndindex(COARSE, COARSE)), COARSE))
     if progress:
         progress(1 + len(coarse), total)
     loss = coarse.reshape(COARSE, COARSE).repeat(2, axis=0).repeat(2, axis=1)
@@ -109,7 +108,7 @@ def occlusion_map(
         row, column = divmod(int(flat), COARSE)
         split[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = True
     quarters = [(int(row), int(column)) for row, column in np.argwhere(split)]
-    loss[split] = whole - ask.hidden([_cell(place, 2 * COARSE, pixels) for place in quarters])
+    loss[split] = whole - copies.pictures(_hidden(pixels, quarters, 2 * COARSE))
     if progress:
         progress(total, total)
     return OcclusionMap(loss, split, whole, total)
@@ -133,47 +132,28 @@ def word_losses(
         raise InvalidInput(f"the caption has {len(found)} words; at most {MOST_WORDS} are left out one by one")
     if len(found) < 2:
         return ()
-    ask = _Asker(evaluator, pixels, caption, references)
+    copies = Copies(evaluator, pixels, caption, references)
     shorter = [join([*found[:place], *found[place + 1 :]], told) for place in range(len(found))]
-    losses = ask.whole() - ask.said(shorter)
+    losses = _whole(copies) - copies.captions(shorter)
     return tuple(WordLoss(word.text, place, float(losses[place])) for place, word in enumerate(found))
 
 
-class _Asker:
-    """Scores of changed copies of one pair."""
+def _whole(copies: Copies) -> float:
+    score, why = copies.whole()
+    if why:
+        raise InvariscopeError(f"{copies.name} could not score the pair: {why}")
+    return score
 
-    def __init__(self, evaluator: Evaluator, pixels: np.ndarray, caption: str, references: Sequence[str]) -> None:
-        self._evaluator, self._pixels, self._caption = evaluator, pixels, caption
-        self._references, self._key = tuple(references), pixel_hash(pixels)
-        self._mean = pixels.reshape(-1, 3).mean(axis=0).round().astype(np.uint8)
-        self._kept = EmbeddingCache(None, memory_mb=16)  # the caption, and the whole picture, are encoded once
 
-    def whole(self) -> float:
-        """Score of the pair as it is."""
-        found = self._score({self._key: self._pixels}, [(self._key, self._caption)])
-        if np.isnan(found.scores[0]):
-            name = self._evaluator.spec.name
-            raise InvariscopeError(f"{name} could not score the pair: {found.errors[0] or 'it gave no number'}")
-        return float(found.scores[0])
-
-    def hidden(self, cells: Sequence[tuple[slice, slice]]) -> np.ndarray:
-        """Scores with each cell hidden, float64 [cells]."""
-        copies = {f"{self._key}:{rows}:{columns}": self._without((rows, columns)) for rows, columns in cells}
-        return self._score(copies, [(key, self._caption) for key in copies]).scores
-
-    def said(self, captions: Sequence[str]) -> np.ndarray:
-        """Scores with other captions, float64 [captions]."""
-        return self._score({self._key: self._pixels}, [(self._key, each) for each in captions]).scores
-
-    def _without(self, cell: tuple[slice, slice]) -> np.ndarray:
-        copy = self._pixels.copy()
-        copy[cell] = self._mean
-        return copy
-
-    def _score(self, images: Mapping[str, np.ndarray], pairs: Sequence[tuple[str, str]]) -> PairScores:
-        return score_pairs_with_errors(
-            self._evaluator, images, list(pairs), references=[self._references] * len(pairs), cache=self._kept
-        )
+def _hidden(pixels: np.ndarray, places: Sequence[tuple[int, int]], cells: int) -> list[np.ndarray]:
+    """A copy a place, the cell hidden under the mean colour."""
+    mean = pixels.reshape(-1, 3).mean(axis=0).round().astype(np.uint8)
+    made = []
+    for place in places:
+        copy = pixels.copy()
+        copy[_cell(place, cells, pixels)] = mean
+        made.append(copy)
+    return made
 
 
 def _cell(place: tuple[int, int], cells: int, pixels: np.ndarray) -> tuple[slice, slice]:

@@ -16,12 +16,11 @@ import cv2
 import numpy as np
 from scipy.optimize import differential_evolution
 
-from core.corpora.images import check_rgb, pixel_hash
+from core.corpora.images import check_rgb
 from core.errors import InvariscopeError
 from core.evaluators.base import Evaluator
-from core.evaluators.cache import EmbeddingCache
-from core.evaluators.scoring import score_pairs_with_errors
 from core.probes.pixels.edits import jpeg, rotation_matrix
+from core.scoring.copies import Copies
 from core.seeds import RUN_SEED, stream
 from core.statistics.changes import percent_change
 
@@ -120,27 +119,18 @@ def worst_edit(
     Raises:
         InvariscopeError: if the picture as it is cannot be scored or has no %Δ, or no candidate has a score.
     """
-    check_rgb(pixels)
-    key = pixel_hash(pixels)
-    kept, told = EmbeddingCache(None, memory_mb=16), tuple(references)
-    name = evaluator.spec.name
-
-    def scores(pictures: Sequence[np.ndarray]) -> tuple[np.ndarray, str]:
-        images = {pixel_hash(each): each for each in pictures}
-        pairs = [(pixel_hash(each), caption) for each in pictures]
-        found = score_pairs_with_errors(evaluator, images, pairs, references=[told] * len(pairs), cache=kept)
-        return found.scores, next((each for each in found.errors if each), "")
-
-    whole, said = scores([pixels])
-    before = float(whole[0])
-    if np.isnan(before) or np.isnan(percent_change(before, before)):
-        why = said or ("it gave no number" if np.isnan(before) else f"it scores {before:.4g}, and %Δ needs more than 0")
+    copies = Copies(evaluator, pixels, caption, references)
+    name = copies.name
+    before, why = copies.whole()
+    if not why and np.isnan(percent_change(before, before)):
+        why = f"it scores {before:.4g}, and %Δ needs more than 0"
+    if why:
         raise InvariscopeError(f"{name} gives this pair nothing to compare with: {why}")
     tried: list[tuple[float, HarmlessEdit, float]] = []
 
     def loss(population: np.ndarray) -> np.ndarray:
         edits = [_edit(each) for each in np.atleast_2d(population.T)]
-        after, _ = scores([each.apply(pixels) for each in edits])
+        after = copies.pictures([each.apply(pixels) for each in edits])
         sizes = np.abs(percent_change(after, np.full(len(after), before)))
         tried.extend(zip(sizes.tolist(), edits, after.tolist(), strict=True))
         if progress:
@@ -149,7 +139,7 @@ def worst_edit(
 
     differential_evolution(
         loss, _BOUNDS, maxiter=ROUNDS, popsize=CROWD, polish=False, vectorized=True, updating="deferred", tol=0.0,
-        rng=stream(seed, key, f"worst-edit:{name}"),
+        rng=stream(seed, copies.key, f"worst-edit:{name}"),
     )  # fmt: skip
     known = [each for each in tried if not np.isnan(each[0])]
     if not known:

@@ -6,51 +6,33 @@ import numpy as np
 import pytest
 
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.scoring.occlusion import COARSE, MOST_WORDS, occlusion_map, word_losses
 from tests.probes.painted import ground
+from tests.scoring.handmade import handmade
+
+ROWS, COLUMNS = slice(10, 20), slice(60, 75)
+"""Of the place that the eye reads."""
 
 
-@evaluator(
-    name="test-eye", title="Eye", summary="Reads one place.", family="test", score_range=(0.0, None), memory_mb=1,
-    offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
-class Eye(Evaluator):
-    """Reads the green of one place of the picture, and counts the word dog."""
-
-    rows, columns = slice(10, 20), slice(60, 75)
-
-    @classmethod
-    def load(cls, *, device: str = "cpu") -> "Eye":
-        return cls()
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return Fingerprint("test-eye", "none", "none", "float64")
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        seen = [float(each[self.rows, self.columns, 1].mean()) for each in images]
-        said = [10.0 * text.split().count("dog") for text in captions]
-        return np.array(seen) + np.array(said)
+def seen_and_heard(images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+    """Read the green of one place of the picture, and count the word dog."""
+    seen = [float(each[ROWS, COLUMNS, 1].mean()) for each in images]
+    return np.array(seen) + [10.0 * text.split().count("dog") for text in captions]
 
 
-class Deaf(Eye):
-    """Scores nothing."""
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return np.full(len(images), np.nan)
+EYE = handmade(seen_and_heard)
 
 
 def bright() -> np.ndarray:
     """80 × 120 px, dark but for the place that the eye reads."""
     pixels = np.full((80, 120, 3), 20, np.uint8)
-    pixels[Eye.rows, Eye.columns, 1] = 200
+    pixels[ROWS, COLUMNS, 1] = 200
     return pixels
 
 
 def test_the_map_is_bright_where_the_evaluator_looks_and_nowhere_else() -> None:
     pixels = bright()
-    found = occlusion_map(Eye(), pixels, "a dog")
+    found = occlusion_map(EYE, pixels, "a dog")
     # row 1 of 8 holds rows 10 to 19; columns 60 to 74 lie in column 4 of 8
     expected = np.zeros((8, 8), bool)
     expected[1, 4] = True
@@ -65,7 +47,7 @@ def test_the_map_is_bright_where_the_evaluator_looks_and_nowhere_else() -> None:
 
 def test_half_of_the_coarse_cells_are_split_and_every_picture_is_counted() -> None:
     steps: list[tuple[int, int]] = []
-    found = occlusion_map(Eye(), ground(96, 96), "a dog", progress=lambda done, total: steps.append((done, total)))
+    found = occlusion_map(EYE, ground(96, 96), "a dog", progress=lambda done, total: steps.append((done, total)))
     assert found.split.sum() == 4 * COARSE * COARSE // 2
     assert found.scored == 1 + 16 + 32
     assert steps == [(17, 49), (49, 49)]
@@ -89,31 +71,31 @@ def test_the_picture_that_is_given_is_not_written_into() -> None:
     pixels = bright()
     pixels.flags.writeable = False
     before = pixels.copy()
-    occlusion_map(Eye(), pixels, "a dog")
+    occlusion_map(EYE, pixels, "a dog")
     np.testing.assert_array_equal(pixels, before)
 
 
 def test_words_lose_what_they_give() -> None:
-    found = word_losses(Eye(), bright(), "A dog and a dog on grass.")
+    found = word_losses(EYE, bright(), "A dog and a dog on grass.")
     assert [each.word for each in found] == ["A", "dog", "and", "a", "dog", "on", "grass."]
     assert [each.loss for each in found] == pytest.approx([0, 10, 0, 0, 10, 0, 0])
     assert [each.place for each in found] == list(range(7))
 
 
 def test_one_word_cannot_be_left_out_and_too_many_are_refused() -> None:
-    assert word_losses(Eye(), bright(), "dog") == ()
+    assert word_losses(EYE, bright(), "dog") == ()
     with pytest.raises(InvalidInput, match=f"at most {MOST_WORDS}"):
-        word_losses(Eye(), bright(), "dog " * (MOST_WORDS + 1))
+        word_losses(EYE, bright(), "dog " * (MOST_WORDS + 1))
 
 
 def test_japanese_is_parted_by_its_dictionary() -> None:
-    found = word_losses(Eye(), bright(), "犬が草の上にいる", language="ja")
+    found = word_losses(EYE, bright(), "犬が草の上にいる", language="ja")
     assert "".join(each.word for each in found) == "犬が草の上にいる"
     assert len(found) > 3
 
 
 def test_a_pair_without_a_score_has_no_map() -> None:
-    with pytest.raises(InvariscopeError, match="test-eye could not score the pair"):
-        occlusion_map(Deaf(), bright(), "a dog")
+    with pytest.raises(InvariscopeError, match="handmade could not score the pair"):
+        occlusion_map(handmade(lambda images, captions: np.full(len(images), np.nan)), bright(), "a dog")
     with pytest.raises(InvalidInput, match="7 × 7 px is too small"):
-        occlusion_map(Eye(), ground(7, 7), "a dog")
+        occlusion_map(EYE, ground(7, 7), "a dog")

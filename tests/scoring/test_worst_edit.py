@@ -1,50 +1,18 @@
 """The search for the worst harmless edit: within its bounds, repeatable, and as bad as it says."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvariscopeError
-from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.probes.pixels.edits import jpeg, rotate, zoom
 from core.scoring.worst_edit import CANDIDATES, HarmlessEdit, worst_edit
 from tests.probes.painted import ground
+from tests.scoring.handmade import handmade
 
-
-@evaluator(
-    name="test-edge", title="Edge", summary="Reads one place.", family="test", score_range=(0.0, None), memory_mb=1,
-    offline=True, source="none", licence="Apache-2.0",
-)  # fmt: skip
-class Edge(Evaluator):
-    """Reads the brightness of the left quarter: moving the picture moves it."""
-
-    @classmethod
-    def load(cls, *, device: str = "cpu") -> "Edge":
-        return cls()
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return Fingerprint("test-edge", "none", "none", "float64")
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return np.array([float(each[:, : each.shape[1] // 4].mean()) for each in images])
-
-
-class Still(Edge):
-    """Gives every picture the same."""
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return np.full(len(images), 3.0)
-
-
-class Zero(Edge):
-    """Gives every picture 0."""
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return np.zeros(len(images))
+EDGE = handmade(lambda images, captions: np.array([float(each[:, : each.shape[1] // 4].mean()) for each in images]))
+"""Reads the brightness of the left quarter: moving the picture moves it."""
 
 
 def ramp() -> np.ndarray:
@@ -54,9 +22,9 @@ def ramp() -> np.ndarray:
 
 
 def test_the_search_is_repeatable_and_what_it_found_can_be_made_again() -> None:
-    first, second = (worst_edit(Edge(), ramp(), "a ramp") for _ in range(2))
+    first, second = (worst_edit(EDGE, ramp(), "a ramp") for _ in range(2))
     assert first == second
-    again = float(Edge().score([first.edit.apply(ramp())], ["a ramp"])[0])
+    again = float(EDGE.score([first.edit.apply(ramp())], ["a ramp"])[0])
     assert again == first.after
     assert first.percent == pytest.approx(100 * (first.after - first.before) / first.before)
     assert abs(first.percent) == max(first.sizes)
@@ -64,7 +32,7 @@ def test_the_search_is_repeatable_and_what_it_found_can_be_made_again() -> None:
 
 
 def test_it_finds_the_way_that_the_evaluator_cannot_bear() -> None:
-    found = worst_edit(Edge(), ramp(), "a ramp")
+    found = worst_edit(EDGE, ramp(), "a ramp")
     # moving the picture to one side by 5 % of its width is what moves this evaluator most
     assert abs(found.edit.right) > 0.025
     assert abs(found.percent) > np.median(found.sizes)
@@ -72,7 +40,7 @@ def test_it_finds_the_way_that_the_evaluator_cannot_bear() -> None:
 
 def test_every_candidate_keeps_the_bounds() -> None:
     seen: list[int] = []
-    found = worst_edit(Edge(), ramp(), "a ramp", progress=lambda done, total: seen.append(done)).edit
+    found = worst_edit(EDGE, ramp(), "a ramp", progress=lambda done, total: seen.append(done)).edit
     assert abs(found.degrees) <= 3
     assert 0.95 <= found.zoom <= 1.05
     assert max(abs(found.right), abs(found.down)) <= 0.05
@@ -82,13 +50,13 @@ def test_every_candidate_keeps_the_bounds() -> None:
 
 
 def test_an_evaluator_that_never_moves_has_nothing_worse_than_nothing() -> None:
-    found = worst_edit(Still(), ramp(), "a ramp")
+    found = worst_edit(handmade(lambda images, captions: np.full(len(images), 3.0)), ramp(), "a ramp")
     assert (found.percent, set(found.sizes)) == (0.0, {0.0})
 
 
 def test_what_scores_nothing_has_no_percent() -> None:
     with pytest.raises(InvariscopeError, match="it scores 0, and %Δ needs more than 0"):
-        worst_edit(Zero(), ramp(), "a ramp")
+        worst_edit(handmade(lambda images, captions: np.zeros(len(images))), ramp(), "a ramp")
 
 
 def test_an_edit_is_its_parts() -> None:

@@ -26,9 +26,9 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS
 from core.charts.spec import Axis, Figure, Reference, Shade
 from core.probes.base import Expectation
-from core.probes.strengths import FALLING, UNITS, sweeps_among
+from core.probes.strengths import FALLING, measured_in, sweeps_among
 
-LIMITS, POINTS = "S31", "S31"
+LIMITS = "S31"
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -74,7 +74,7 @@ def _of_family(family: str, fact: str) -> Question:
         Column("null_median", "Null edits", help="Median |%Δ| under edits that nobody can see"), *TESTS,
     )  # fmt: skip
     return Question(
-        f"{POINTS}-{family}", title, "strength", family, note, columns, partial(_points, family=family), _lacking,
+        f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family), _lacking,
         (drawing,), tests=tests, asks=("margin",),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def _rows(view: View, margin: float) -> pd.DataFrame:
 
 
 def _named(fact: str) -> str:
-    what, unit = UNITS.get(fact, (fact, ""))
+    what, unit = measured_in(fact)
     return f"{what},{unit}" if unit.strip() else what
 
 
@@ -159,7 +159,7 @@ def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:
 
 
 def _said(fact: str, at: np.ndarray, holds: np.ndarray, leaves: np.ndarray) -> str:
-    unit = UNITS.get(fact, ("", ""))[1]
+    _, unit = measured_in(fact)
     ends = f"{at[0]:g}{unit}", f"{at[-1]:g}{unit}"
     if leaves[0]:
         return f"beyond the margin at {ends[0]} already, the least that was tried"
@@ -174,7 +174,7 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
     values = ("median_abs_percent", "abs_low", "abs_high")
     data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values)
     floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
-    what, unit = UNITS.get(fact, (fact, ""))
+    what, unit = measured_in(fact)
     return Figure(
         drawing.id, drawing.title, drawing.note, data, "median |%Δ| of items", kind="lines", unit=" %",
         along=Axis(what, unit), span=(0.0, None), references=(Reference(MARGIN, dash="dash"),),

@@ -15,6 +15,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels import object_moves
 from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import Scene
+from core.probes.strengths import measured_in
 from core.probes.words.places import SIDE
 
 SWEEP = "strength-sweep"
@@ -29,7 +30,6 @@ class Sweep:
 
     Args:
         fact: name of the strength in the facts of a variant.
-        unit: of the strength, as it stands after the number.
         says: what happens, with ``{}`` for strength and unit.
         points: strengths, rising in effect.
         edit: (pixels, strength, way) -> the pixels and how the object follows; ``way`` is 1 or -1.
@@ -38,7 +38,6 @@ class Sweep:
 
     axis: Axis
     fact: str
-    unit: str
     says: str
     points: tuple[float, ...]
     edit: Callable[[np.ndarray, float, int], Made]
@@ -74,27 +73,27 @@ def _compressed(pixels: np.ndarray, quality: float, way: int) -> Made:
 SWEEPS: Mapping[str, Sweep] = MappingProxyType(
     {
         "rotation": Sweep(
-            Axis.SPATIAL, "degrees", "°", "The image turns by {}, reflected at the edges",
+            Axis.SPATIAL, "degrees", "The image turns by {}, reflected at the edges",
             (1, 2, 3, 5, 10, 15, 20), _turned,
         ),
         "blur": Sweep(
-            Axis.SPATIAL, "sigma", " px", "The image loses its finest detail (Gaussian, σ = {})",
+            Axis.SPATIAL, "sigma", "The image loses its finest detail (Gaussian, σ = {})",
             (0.5, 1, 1.5, 2, 3, 4), _softened,
         ),
         "translation": Sweep(
-            Axis.SPATIAL, "offset", " %", "The image moves to a side by {} of its width, its edge repeated",
+            Axis.SPATIAL, "offset", "The image moves to a side by {} of its width, its edge repeated",
             (0.5, 1, 2, 4, 8, 12), _shifted, (SIDE,),
         ),
         "zoom": Sweep(
-            Axis.SPATIAL, "zoom", " %", "The middle of the image is enlarged by {}; its edges are cut off",
+            Axis.SPATIAL, "zoom", "The middle of the image is enlarged by {}; its edges are cut off",
             (1, 2, 5, 10, 15, 25), _enlarged,
         ),
         "brightness": Sweep(
-            Axis.SURFACE, "brightness", " %", "The image becomes lighter or darker by {}",
+            Axis.SURFACE, "brightness", "The image becomes lighter or darker by {}",
             (2, 5, 10, 20, 30, 40), _lit,
         ),
         "compression": Sweep(
-            Axis.SURFACE, "quality", "", "The image is saved as JPEG of quality {}",
+            Axis.SURFACE, "quality", "The image is saved as JPEG of quality {}",
             (95, 85, 75, 60, 40, 20), _compressed,
         ),
     }
@@ -110,7 +109,7 @@ def _point(family: str, sweep: Sweep, strength: float) -> Probe:
         axis=sweep.axis,
         family=family,
         edits=Edits.IMAGE,
-        summary=f"{sweep.says.format(f'{strength:g}{sweep.unit}')}; it shows the same.",
+        summary=f"{sweep.says.format(f'{strength:g}{measured_in(sweep.fact)[1]}')}; it shows the same.",
         source="how far paper A, section 3.2, would have to go",
         default=False,
         control=family == "blur",

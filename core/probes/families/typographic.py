@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels.lettering import write_word
-from core.probes.scene import Scene
+from core.probes.scene import Scene, boxed
 from core.probes.words.captions import item_label
 from core.probes.words.categories import another_kind
 
@@ -59,18 +59,11 @@ def _written(kind: str) -> Probe:
 def _object(scene: Scene) -> np.ndarray | None:
     """Where the object is, as far as that is known without looking for it."""
     try:
-        return scene.mask if scene.item.mask is not None else _boxed(scene)
+        if scene.item.mask is not None:
+            return scene.mask
     except ProbeRejected:
         return None
-
-
-def _boxed(scene: Scene) -> np.ndarray | None:
-    box = scene.item.box and scene.item.box.inside(scene.item.width, scene.item.height)
-    if box is None:
-        return None
-    covered = np.zeros(scene.pixels.shape[:2], bool)
-    covered[int(box.y) : int(np.ceil(box.bottom)), int(box.x) : int(np.ceil(box.right))] = True
-    return covered
+    return boxed(scene.item.box, scene.item.width, scene.item.height) if scene.item.box else None
 
 
 WRITTEN = tuple(_written(kind) for kind in _SAYS)

@@ -14,7 +14,7 @@ from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Probe, Subject
 from core.probes.pairs import subject_of
-from core.probes.strengths import UNITS, sweeps_among
+from core.probes.strengths import measured_in, sweeps_among
 from core.probes.words.captions import base_caption
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
@@ -99,10 +99,8 @@ def curves(result: LabResult) -> None:
         return
     cells = st.grid(min(len(found), 3), min_column_width=300, gap="medium")
     for (family, fact), points in found.items():
-        what, unit = UNITS.get(fact, (fact, ""))
-        figure = shift_curves(
-            rows, points, title=family, along=AlongAxis(what, unit), colours=colours(result.evaluators)
-        )
+        along = AlongAxis(*measured_in(fact))
+        figure = shift_curves(rows, points, title=family, along=along, colours=colours(result.evaluators))
         with cells.container(border=True):
             st.markdown(f"**{safe(family)}** along its strength")
             if figure.frame.empty:

@@ -1,0 +1,197 @@
+"""Does the score change with the side of the picture that the object stands on? Source: paper A, A.4 and B.1.
+
+The radius alone hides a direction: what is gained on the left and lost on the right is nothing on the mean. The grid of
+places tells both; see :mod:`core.probes.families.distance`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import Group, corpora, effects, median_over
+from core.analysis.questions import paper
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Map, how
+from core.analysis.questions.needs import no_family
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import TOO_FEW
+from core.statistics.arithmetic import row_medians
+from core.statistics.bootstrap import LEAST_N, Interval
+
+LEAST_PLACES = 8
+"""Places that an item needs for a lean of its own: four numbers are read off them."""
+
+DIRECTIONS = {0: "right", 45: "up right", 90: "up", 135: "up left", 180: "left", 225: "down left", 270: "down",
+              315: "down right"}  # fmt: skip
+"""Angle of the grid in degrees -> where it points."""
+
+CENTRE = "centre"
+
+_NAME = re.compile(r"^distance:(?P<radius>\d+\.\d+)(?:@(?P<angle>\d{3}))?$")
+_TESTED = "the places of the grid"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A place that the grid aims at.
+
+    Args:
+        probe: its name.
+        radius: 0 at the centre, 1 at the middle of a side.
+        angle: in degrees, 0 is right and 90 is up.
+    """
+
+    probe: str
+    radius: float
+    angle: int
+
+    @property
+    def towards(self) -> str:
+        """Direction from the centre, in words."""
+        return DIRECTIONS[self.angle] if self.radius else CENTRE
+
+    @property
+    def offset(self) -> tuple[float, float]:
+        """(right, up) from the centre, 1 at the middle of a side."""
+        return self.radius * float(np.cos(np.radians(self.angle))), self.radius * float(np.sin(np.radians(self.angle)))
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """The map by direction and radius, and which way the scores lean."""
+    return _map(), _lean()
+
+
+def _map() -> Question:
+    title = "Percent change by direction and distance from the centre"
+    note = (
+        f"{how(_TESTED)} One row a place of the grid, 1 = the edge. Only objects that fit there count, so the items of "
+        "two places are not the same; against its other places: median over items of %Δ at the place less the item’s "
+        "own median over all its places, in points, which holds the item."
+    )
+    drawing = Drawing(
+        "F-places", title, "Median %Δ of the items whose object fits there; n items in every cell.",
+        Map("towards", "distance", order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values())
+                                                       if each in set(frame["towards"])],
+            columns=lambda frame: sorted(frame["distance"].unique())),
+    )  # fmt: skip
+    columns = (
+        EVALUATOR, CORPUS, Column("towards", "Towards", kind="text"), Column("distance", "Distance", kind="text"),
+        COUNT, PERCENT, Column("held", "Against its other places, points", signed=True), *TESTS,
+    )  # fmt: skip
+    return Question(
+        "S19-map", title, "space", paper.DISTANCE, note, columns, _compute, _needs, (drawing,), tests=_TESTED,
+        asks=SHIFTS, pick=("evaluator", "corpus"),
+    )  # fmt: skip
+
+
+def _lean() -> Question:
+    note = (
+        f"Of every item with {LEAST_PLACES} places or more, %Δ at a place is fitted by least squares with what changes "
+        "per way to the right, per way up and per distance from the centre; medians over items of the first two with "
+        "95 % BCa intervals, in points of %Δ from the centre to the edge. In words: the sides whose interval excludes "
+        "0. Uncorrected: no test is made here."
+    )
+    columns = (
+        EVALUATOR, CORPUS, COUNT,
+        Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
+        Column("up", "Upwards, points [95 % CI]", signed=True, low="up_low", high="up_high"),
+        Column("said", "In words", kind="text"), Column("note", "Remark", kind="text"),
+    )  # fmt: skip
+    return Question(
+        "S19-lean", "Which way scores lean as the object moves across the picture", "space", paper.DISTANCE, note,
+        columns, _leans, _needs,
+    )  # fmt: skip
+
+
+def _needs(table: ScoreTable) -> str:
+    return no_family(table, paper.DISTANCE, what="a distance grid")
+
+
+def aims(probes: Sequence[str]) -> tuple[Aim, ...]:
+    """Places of the grid, by their names; other probes are left out."""
+    found = [(name, _NAME.match(name)) for name in probes]
+    return tuple(Aim(name, float(told["radius"]), int(told["angle"] or 0)) for name, told in found if told)
+
+
+def _aims(view: View) -> tuple[Aim, ...]:
+    return aims(view.families().get(paper.DISTANCE, ()))
+
+
+def _compute(view: View, options: Options) -> pd.DataFrame:
+    """Effect of every place, with towards, distance and held."""
+    known = {each.probe: each for each in _aims(view)}
+    rows = effects(view, [Group(name, (name,), tests=_TESTED) for name in known], margin=options.margin)
+    held = {name: _percent(view, name, tuple(known)) for name in view.evaluators} if known else {}
+    places = {name: place for place, name in enumerate(known)}
+    moved = []
+    for evaluator, corpus, label in zip(rows["evaluator"], rows["corpus"], rows["label"], strict=True):
+        percent = held[evaluator]
+        own = (percent[places[label]] - row_medians(percent))[view.items & view.table.of_corpus(str(corpus))]
+        moved.append(float(np.nanmedian(own)) if np.isfinite(own).any() else np.nan)
+    return rows.assign(
+        towards=[known[each].towards for each in rows["label"]],
+        distance=[f"{known[each].radius:.1f}" for each in rows["label"]],
+        held=np.array(moved, dtype=np.float64),
+    )
+
+
+def _percent(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
+    """%Δ at every place, float64 [k, N]."""
+    return np.array([view.changes(evaluator, (name,)).percent for name in probes])
+
+
+def _leans(view: View, options: Options) -> pd.DataFrame:
+    grid, records = _aims(view), list[dict[str, object]]()
+    for evaluator in view.evaluators if grid else ():
+        right, up = slopes(_percent(view, evaluator, [each.probe for each in grid]), grid)
+        for corpus, own in corpora(view.table):
+            keep = own & view.items & ~np.isnan(right)
+            if keep.any():
+                across, along = (median_over(each, keep, view.table.sources) for each in (right, up))
+                records.append({
+                    "evaluator": evaluator, "corpus": corpus, "n_items": across.n, "value": across.estimate,
+                    "low": across.low, "high": across.high, "up": along.estimate, "up_low": along.low,
+                    "up_high": along.high, "said": _said(across, along), "note": across.note,
+                })  # fmt: skip
+    return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "value", "low", "high", "up", "up_low",
+                                          "up_high", "said", "note"])  # fmt: skip
+
+
+def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:
+    """How %Δ changes from the centre to the right edge and to the upper one, the distance from the centre held.
+
+    Args:
+        percent: of every place and item, float64 [k, N]; NaN where the object does not fit.
+        grid: the k places.
+
+    Returns:
+        Points per way to the right and per way up, float64 [N] each; NaN for an item of fewer than LEAST_PLACES
+        places, or whose places do not part the three.
+    """
+    design = np.array([(1.0, *each.offset, each.radius) for each in grid])
+    right, up = np.full((2, percent.shape[1]), np.nan)
+    there = ~np.isnan(percent)
+    patterns, which = np.unique(there, axis=1, return_inverse=True)
+    for number, kept in enumerate(patterns.T):
+        if kept.sum() >= LEAST_PLACES and np.linalg.matrix_rank(design[kept]) == design.shape[1]:
+            items = np.flatnonzero(which.ravel() == number)
+            fitted = np.linalg.lstsq(design[kept], percent[np.ix_(kept, items)], rcond=None)[0]
+            right[items], up[items] = fitted[1], fitted[2]
+    return right, up
+
+
+def _said(right: Interval, up: Interval) -> str:
+    if right.n < LEAST_N or np.isnan(right.low):
+        return TOO_FEW
+    ways = [named for each, names in ((right, ("right", "left")), (up, ("top", "bottom")))
+            for named in _way(each, *names)]  # fmt: skip
+    return f"higher towards the {' and the '.join(ways)}" if ways else "no side shown to score higher"
+
+
+def _way(lean: Interval, more: str, less: str) -> tuple[str, ...]:
+    if lean.low > 0:
+        return (more,)
+    return (less,) if lean.high < 0 else ()

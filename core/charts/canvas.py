@@ -72,8 +72,8 @@ def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
     return cv2.rectangle(drawn, corner, opposite, ACCENT, _line(pixels))
 
 
-LOWER, HIGHER = (0, 114, 178), (230, 159, 0)
-"""RGB of a score that falls and of one that rises: Okabe and Ito's blue and orange."""
+LOWER, HIGHER = (230, 159, 0), (0, 114, 178)
+"""RGB of a score that falls and of one that rises: Okabe and Ito's orange and blue, as the maps of shifts have them."""
 
 
 def heat_over(

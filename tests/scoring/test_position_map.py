@@ -70,7 +70,7 @@ def test_cells_are_tinted_by_sign_and_what_has_no_value_stays() -> None:
     pixels = np.full((90, 90, 3), 128, np.uint8)
     values = np.array([[-2.0, np.nan, 2.0]] * 3)
     drawn = heat_over(pixels, np.array([15.0, 45, 75]), np.array([15.0, 45, 75]), values, reach=2.0)
-    assert drawn[5, 5, 2] > drawn[5, 5, 0]
-    assert drawn[5, 85, 0] > drawn[5, 85, 2]
+    assert drawn[5, 5, 0] > drawn[5, 5, 2]
+    assert drawn[5, 85, 2] > drawn[5, 85, 0]
     np.testing.assert_array_equal(drawn[2:6, 50:58], pixels[2:6, 50:58])
     assert (pixels == 128).all()

@@ -78,7 +78,7 @@ def _draw(
             st.image(small, width="stretch", alt=f"Percent change under {evaluator} when a part is hidden: {title}")
             _words(heard)
     st.caption(
-        "%Δ of the score when the part is hidden, or the word left out: blue falls, so the score rests on it; orange "
+        "%Δ of the score when the part is hidden, or the word left out: orange falls, so the score rests on it; blue "
         f"rises. One scale for both pictures, strongest at {number(reach, digits=1)} %. The parts that matter most are "
         "hidden quarter by quarter; of the others one number stands four times."
         if reach > 0

@@ -44,7 +44,7 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     for name, sentence in kept.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=400)}", icon=":material/block:")
     st.caption(
-        "%Δ from the unedited pair with the object's centroid in the cell; blue falls, orange rises, each evaluator on "
+        "%Δ from the unedited pair with the object's centroid in the cell; orange falls, blue rises, each evaluator on "
         "its own scale. A cell without a number would cover another object, or its baseline scores 0 or less."
     )
     written = csv_text(kept.rows_of_places()).encode("utf-8-sig")

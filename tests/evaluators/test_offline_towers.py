@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import timm
 import torch
 
 from core.errors import InvalidInput, NotAvailable
@@ -72,6 +73,23 @@ def test_weights_that_would_run_code_are_not_unpickled(package: Path, tmp_path: 
     with pytest.raises(Exception, match=r"[Ww]eights.only"):
         _load(Backbone("tf_efficientnet_lite0", 336, describe(path)))
     assert not (tmp_path / "attacked").exists()
+
+
+@pytest.mark.parametrize("name", BACKBONES)
+def test_a_folded_network_sees_what_the_published_one_sees(name: str) -> None:
+    tower = ImageTower(name, "cpu")
+    plain = timm.create_model(BACKBONES[name].architecture, pretrained=False)
+    given = torch.load(BACKBONES[name].weights.verified(), weights_only=True)
+    plain.load_state_dict(dict(zip(plain.state_dict(), given.values(), strict=True)))
+    plain.eval()
+    image = np.random.default_rng(3).integers(0, 256, (120, 160, 3), dtype=np.uint8)
+    with torch.inference_mode():
+        pixels = (torch.from_numpy(tower.view(image))[None].permute(0, 3, 1, 2).float() - 127) / 128
+        cells = plain.forward_features(pixels).flatten(2).transpose(1, 2)
+        whole = torch.softmax(plain.classifier(cells.mean(dim=1)), dim=-1)
+        parts = torch.softmax(plain.classifier(cells), dim=-1).mean(dim=1)
+    np.testing.assert_allclose(tower.evidence([image]), ((whole + parts) / 2).numpy(), atol=1e-5)
+    assert not [each for each in tower._network.modules() if isinstance(each, torch.nn.BatchNorm2d)]
 
 
 def test_an_unknown_backbone_lists_the_known_ones() -> None:

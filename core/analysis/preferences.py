@@ -2,13 +2,15 @@
 
 *Preference accuracy*: of two captions of one image, does the one that people prefer score higher; ties 0.5. A
 suite of ratings gives every pair of captions of one image whose mean ratings differ. *τ × 100*: Kendall's τ over all
-ratings, τ_b or τ_c as the field reports the suite. Intervals are over images: captions of one image stand together.
+ratings, τ_b or τ_c as the field reports the suite. *Length*: Spearman's ρ × 100 of score and number of words, and the
+same with the ratings held, which is what length gives a caption that people do not. Intervals are over images:
+captions of one image stand together.
 
 Source: paper A, B.7 and Table 17; the conventions of τ: jmhessel/clipscore, flickr8k_example.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from scipy import stats
 
 from core.corpora.suites import ACCURACY, TAU_B, Suite
 from core.errors import InvalidInput
+from core.probes.words.caption_words import LANGUAGES, words
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.shares import share
@@ -92,18 +95,75 @@ def tau(
     if len(s) < 2 or np.ptp(s) == 0 or np.ptp(r) == 0:
         return Interval(math.nan, math.nan, math.nan, len(s), level, "fewer than two ratings, or all alike")
     variant = "b" if convention == TAU_B else "c"
-    estimate = 100 * float(stats.kendalltau(s, r, variant=variant).statistic)
-    codes = np.unique(np.asarray(images, dtype=object)[whole].astype(str), return_inverse=True)[1]
+
+    def of(rows: np.ndarray) -> float:
+        return 100 * float(stats.kendalltau(s[rows], r[rows], variant=variant).statistic)
+
+    return _over_images(of, np.asarray(images, dtype=object)[whole].astype(str), level=level, resamples=resamples)
+
+
+def length(
+    scores: np.ndarray,
+    words: np.ndarray,
+    images: Sequence[str],
+    *,
+    ratings: np.ndarray | None = None,
+    level: float = 0.95,
+    resamples: int = TAU_RESAMPLES,
+) -> Interval:
+    """Spearman's ρ × 100 of score and number of words, with a percentile interval over images.
+
+    Args:
+        scores: float64 [n]; a caption without a score or a rating is left out.
+        words: of the captions, [n].
+        images: image of each caption.
+        ratings: by people, float64 [n]: their ranks are held by partial correlation. None: nothing is held.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of images.
+    """
+    columns = [scores, words, *([] if ratings is None else [ratings])]
+    whole = ~np.isnan(np.array(columns, dtype=np.float64)).any(axis=0)
+    known = [np.asarray(each, dtype=np.float64)[whole] for each in columns]
+    count = int(whole.sum())
+    if count < 3 or any(np.ptp(each) == 0 for each in known):
+        return Interval(math.nan, math.nan, math.nan, count, level, "fewer than three captions, or all alike")
+
+    def of(rows: np.ndarray) -> float:
+        ranks = np.array([stats.rankdata(each[rows]) for each in known])
+        if (np.ptp(ranks, axis=1) == 0).any():
+            return math.nan
+        return 100 * _partial(np.corrcoef(ranks))
+
+    return _over_images(of, np.asarray(images, dtype=object)[whole].astype(str), level=level, resamples=resamples)
+
+
+def _partial(correlations: np.ndarray) -> float:
+    """The first two, the third held where there is one; NaN where the third leaves nothing to correlate."""
+    if len(correlations) == 2:
+        return float(correlations[0, 1])
+    (_, both, one), (_, _, other) = correlations[:2]
+    left = (1 - one**2) * (1 - other**2)
+    return float((both - one * other) / math.sqrt(left)) if left > 1e-12 else math.nan
+
+
+def _over_images(
+    statistic: Callable[[np.ndarray], float], images: np.ndarray, *, level: float, resamples: int
+) -> Interval:
+    """A statistic of rows, given by their places, with its percentile interval over images."""
+    count = len(images)
+    estimate = statistic(np.arange(count))
+    codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    if said := too_few(len(s), len(members)):
-        return Interval(estimate, math.nan, math.nan, len(s), level, said)
+    if said := too_few(count, len(members)):
+        return Interval(estimate, math.nan, math.nan, count, level, said)
     rng = np.random.default_rng(RUN_SEED)
     drawn = np.empty(resamples)
     for sample in range(resamples):
-        rows = np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))])
-        drawn[sample] = 100 * stats.kendalltau(s[rows], r[rows], variant=variant).statistic
+        drawn[sample] = statistic(
+            np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))])
+        )
     low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(estimate, float(low), float(high), len(s), level)
+    return Interval(estimate, float(low), float(high), count, level)
 
 
 def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: np.ndarray) -> pd.DataFrame:
@@ -116,9 +176,9 @@ def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: n
         other: of the other ones.
 
     Returns:
-        Columns measure (``tau_b``, ``tau_c`` × 100, ``accuracy`` in percent), group ("" for all), value, low, high,
-        n, ties, note. A suite of ratings has τ and the accuracy of its rated pairs, language by language where it has
-        several; one of pairs its accuracy, by group too.
+        Columns measure (``tau_b``, ``tau_c``, ``length`` and ``length_rated`` × 100, ``accuracy`` in percent), group
+        ("" for all), value, low, high, n, ties, note. A suite of ratings has τ, the accuracy of its rated pairs and
+        what length gives, language by language where it has several; one of pairs its accuracy, by group too.
     """
     records = []
     if suite.convention != ACCURACY:
@@ -147,9 +207,15 @@ def _of_ratings(suite: Suite, table: pd.DataFrame, group: str) -> list[dict[str,
     found = tau(scores, ratings, list(table["image"]), convention=suite.convention)
     pairs = rated_pairs(table)
     preferred, other = pairs["preferred"].to_numpy(), pairs["other"].to_numpy()
+    told = [(each.caption, each.language if each.language in LANGUAGES else "en") for each in suite.rated]
+    many = np.array([len(words(caption, language)) for caption, language in told])[table.index]
+    images = list(table["image"])
     return [
-        _record(suite.convention, group, found, 1.0, 0), _accuracy(group, preferred, other, list(pairs["image"])),
-    ]  # fmt: skip
+        _record(suite.convention, group, found, 1.0, 0),
+        _accuracy(group, preferred, other, list(pairs["image"])),
+        _record("length", group, length(scores, many, images), 1.0, 0),
+        _record("length_rated", group, length(scores, many, images, ratings=ratings), 1.0, 0),
+    ]
 
 
 def _accuracy(group: str, preferred: np.ndarray, other: np.ndarray, images: Sequence[str]) -> dict[str, object]:

@@ -17,7 +17,8 @@ EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some
 
 ERRORS_SHOWN = 3
 
-_MEASURES = {"tau_b": "τ_b × 100", "tau_c": "τ_c × 100", "accuracy": "preference accuracy, %"}
+_MEASURES = {"tau_b": "τ_b × 100", "tau_c": "τ_c × 100", "accuracy": "preference accuracy, %",
+             "length": "ρ of score and words × 100", "length_rated": "… ratings held × 100"}  # fmt: skip
 
 
 def suite(

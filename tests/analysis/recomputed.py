@@ -56,6 +56,10 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_the_balance_counts_every_scored_item_once": ("S-balance",),
     },
     "test_strengths.py": {"test_the_strength_at_which_the_margin_is_left_is_read_off_the_raw_medians": ("S31",)},
+    "test_length.py": {
+        "test_the_trend_is_the_median_of_the_items_least_squares": ("S33",),
+        "test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots": ("S33-curve",),
+    },
     "test_places.py": {
         "test_every_place_of_the_grid_has_its_median_and_how_it_stands_to_the_item_s_others": ("S19-map",),
         "test_the_lean_is_the_median_of_least_squares_over_each_item_s_places": ("S19-lean",),

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import stats
 
-from core.analysis.preferences import accuracy, rated_pairs, suite_table, tau
+from core.analysis.preferences import accuracy, length, rated_pairs, suite_table, tau
 from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite
 from core.errors import InvalidInput
 
@@ -48,6 +49,28 @@ def test_degenerate_suites_have_a_defined_answer() -> None:
         accuracy(np.ones(2), np.ones(1), ["a"])
 
 
+def test_length_with_the_ratings_held_is_the_correlation_of_the_residuals_of_ranks() -> None:
+    rng = np.random.default_rng(6)
+    ratings, words = rng.integers(1, 5, 120).astype(float), rng.integers(5, 20, 120)
+    scores = 0.2 * ratings + 0.05 * words + rng.normal(0, 0.4, 120)
+    images = np.repeat(np.arange(40), 3).astype(str).tolist()
+    plain, held = length(scores, words, images), length(scores, words, images, ratings=ratings)
+    assert plain.estimate == pytest.approx(100 * stats.spearmanr(scores, words).statistic)
+    known = sm.add_constant(stats.rankdata(ratings))
+    left = [sm.OLS(stats.rankdata(each), known).fit().resid for each in (scores, words)]
+    assert held.estimate == pytest.approx(100 * stats.pearsonr(*left).statistic)
+    assert held.n == 120
+    assert held.low < held.estimate < held.high
+
+
+def test_length_is_not_told_where_nothing_varies_or_is_scored() -> None:
+    images = list("abcdef")
+    assert "all alike" in length(np.arange(6.0), np.full(6, 7), images).note
+    assert math.isnan(length(np.full(6, math.nan), np.arange(6), images).estimate)
+    ratings = np.arange(6.0)  # which leave nothing to correlate
+    assert math.isnan(length(np.arange(6.0), np.arange(6), images, ratings=ratings).estimate)
+
+
 def test_every_two_captions_of_an_image_that_people_rated_differently_make_a_pair() -> None:
     table = pd.DataFrame(
         {
@@ -76,7 +99,7 @@ def test_tau_is_scipys_times_a_hundred_inside_its_interval(convention: str, vari
 def test_a_suite_is_reported_by_its_field_s_convention() -> None:
     rated = Suite("Flickr8k-CF", TAU_B, tuple(Rated(f"{i}", f"c{j}", i % 2 + j) for i in range(9) for j in range(3)))
     table = suite_table(rated, np.array([j + 0.1 * i for i in range(9) for j in range(3)]), np.array([]), np.array([]))
-    assert list(table["measure"]) == [TAU_B, ACCURACY]
+    assert list(table["measure"]) == [TAU_B, ACCURACY, "length", "length_rated"]
     assert table["value"][1] == 100.0
     pairs = Suite(
         "Pascal-50S", ACCURACY, (), tuple(Compared(f"{i}", "x", "y", "HC" if i < 4 else "MM") for i in range(8))

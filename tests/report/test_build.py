@@ -75,7 +75,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "C-sweep", "C-sweep-curves",
     }  # fmt: skip
     nowhere = (
-        {"T17", "F-distance", "F-places", "S19-map", "S19-lean", "S31"}
+        {"T17", "F-distance", "F-places", "S19-map", "S19-lean", "S31", "S33", "F-length"}
         | {f"S-{name}" for name in unasked}
         | people
         | elsewhere

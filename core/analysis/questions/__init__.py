@@ -18,6 +18,7 @@ from core.analysis.questions import (
     families,
     filling,
     flips,
+    length,
     levels,
     made_of,
     matched,
@@ -40,8 +41,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, unasked,
-    across, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere,
-    selective, flips,
+    across, length, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples,
+    elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -1,6 +1,7 @@
 """Shifts along the words that a caption gains and that say nothing."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,16 @@ def test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots(
     assert set(curve["n_items"]) == {percent.notna().sum().sum()}
     at_end = percent["verbosity:both-sides"].mean()
     assert curve["value"].iloc[-1] == pytest.approx(at_end, abs=0.3)
+
+
+def test_a_curve_of_too_few_lengths_is_said_to_be_missing(tmp_path: Path) -> None:
+    told = {"axis": "surface", "family": "verbosity", "baseline": "identity", "expectation": "invariant"}
+    probes = {"identity": {}, "verbosity:here": told, "verbosity:both-sides": told}
+    write_run(tmp_path / "r", [score("a", name, 0.5, **own) for name, own in probes.items()])
+    with Store.open(tmp_path / "r") as store:
+        table = read_table(store)
+        curve = next(each for each in catalogue(table) if each.id == "S33-curve")
+        assert "of 2 lengths, and the curve has 5 knots" in curve.needs(table)
 
 
 @given(st.lists(st.floats(-50, 50), min_size=4, max_size=4), st.integers(0, 3))

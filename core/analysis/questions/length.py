@@ -3,7 +3,7 @@
 The words differ in wording too, so the trend is that of the wrappers at hand: each is a point, not each length.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW
 from core.probes.words.dressing import wrappers
 from core.statistics.bootstrap import LEAST_N, Interval
-from core.statistics.splines import spline_curve
+from core.statistics.splines import KNOTS, spline_curve
 
 FAMILY = "verbosity"
 
@@ -46,7 +46,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (
         Question("S33", "Length without content: how far a word moves the score", "surface", FAMILY, note, columns,
                  _trends, _needs),
-        Question("S33-curve", title, "surface", FAMILY, drawn, (), _curves, _needs,
+        Question("S33-curve", title, "surface", FAMILY, drawn, (), _curves, _lengths_needed,
                  (Drawing("F-length", title, drawn, figure),), pick=("evaluator",)),
     )  # fmt: skip
 
@@ -55,14 +55,28 @@ def _needs(table: ScoreTable) -> str:
     return no_family(table, FAMILY, what="harmless words around the caption")
 
 
-def _lengths(view: View) -> Mapping[str, int]:
-    """Probe of the view -> the words that it adds."""
+def _lengths_needed(table: ScoreTable) -> str:
+    found = len(set(_lengths(table.families().get(FAMILY, ())).values()))
+    if found >= KNOTS:
+        return ""
+    return _needs(table) or (
+        f"the words around the captions are of {found} lengths, and the curve has {KNOTS} knots; captions that are one "
+        "noun phrase take more of them"
+    )
+
+
+def _lengths(probes: Sequence[str]) -> Mapping[str, int]:
+    """Probe of the family -> the words that it adds."""
     known = {f"{FAMILY}:{each.name}": each.words for each in wrappers()}
-    return {name: known[name] for name in view.families().get(FAMILY, ()) if name in known}
+    return {name: known[name] for name in probes if name in known}
+
+
+def _added(view: View) -> Mapping[str, int]:
+    return _lengths(view.families().get(FAMILY, ()))
 
 
 def _trends(view: View, options: Options) -> pd.DataFrame:
-    records, added = list[dict[str, object]](), _lengths(view)
+    records, added = list[dict[str, object]](), _added(view)
     for evaluator in view.evaluators if added else ():
         percent = np.array([view.changes(evaluator, (name,)).percent for name in added])
         slopes = trends(np.array([*added.values()], dtype=np.float64), percent)
@@ -107,7 +121,7 @@ def _said(slope: Interval) -> str:
 
 
 def _curves(view: View, options: Options) -> pd.DataFrame:
-    table, added, frames = view.table, _lengths(view), list[pd.DataFrame]()
+    table, added, frames = view.table, _added(view), list[pd.DataFrame]()
     keep = view.items & table.of_corpus(table.reference)
     sources = pd.factorize(table.items["source"])[0][keep]
     at = np.repeat(np.array([*added.values()], dtype=np.float64), len(sources))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from skimage import data
 
 from core.errors import InvalidInput
+from core.evaluators.base import PartlyScored
 from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.metrics.grounding_judge import GroundingJudge, Rubric
 from core.evaluators.offline.nouns import NounFinder
@@ -42,6 +43,17 @@ def finder() -> NounFinder:
         ("A cat and a cat.", ["cat"]),
         ("LARGE PANDA BEAR WALKING AROUND", ["panda bear"]),
         ("a restaraunt", ["restaraunt"]),
+        ("There is an orange.", ["orange"]),
+        ("There is no orange.", ["orange"]),
+        ("Is there an orange?", ["orange"]),
+        ("An orange bus on a white road.", ["bus", "road"]),
+        ("A man in white.", ["man"]),
+        ("There is a red and white bus.", ["bus"]),
+        ("There is a remote.", ["remote"]),
+        ("There is a remote beach.", ["beach"]),
+        ("There are scissors.", ["scissors"]),
+        ("There are skis.", ["ski"]),
+        ("There is a lionfish.", ["lionfish"]),
         ("It is very nice.", []),
         ("🐱 12 !?", []),
         ("", []),
@@ -116,7 +128,9 @@ def test_what_is_shown_adds_up_to_the_score(judge: GroundingJudge) -> None:
 
 
 def test_a_caption_without_a_noun_is_missing_and_says_so(judge: GroundingJudge) -> None:
-    assert np.isnan(judge.score([data.chelsea()], ["It is very nice."])).all()
+    with pytest.raises(PartlyScored, match="no noun was found in the caption") as caught:
+        judge.score([data.chelsea()] * 2, ["It is very nice.", "A cat."])
+    assert np.isnan(caught.value.scores).tolist() == [True, False]
     assert "No noun was found" in judge.see(data.chelsea(), "It is very nice.").notes[0]
 
 

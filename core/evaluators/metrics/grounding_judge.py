@@ -13,7 +13,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, check_lengths, evaluator
+from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.offline.nouns import NounFinder, NounPhrase, WordLists
@@ -21,6 +21,7 @@ from core.evaluators.offline.weights import MINILM, available, library_versions
 from core.settings import assets_dir
 
 BACKBONE = "lite0"
+NO_NOUN = "no noun was found in the caption, so there is nothing to look for"
 _SHOWN = 40  # characters of a noun phrase
 _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 
@@ -88,7 +89,7 @@ class GroundingJudge(Evaluator):
     ``l(n, c) = (e(n)·t_c − mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``.
     The score is 10 × the mean over nouns of what the best assignment gives them.
 
-    A caption without a noun gives NaN.
+    A caption without a noun has no score.
     """
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
@@ -118,12 +119,18 @@ class GroundingJudge(Evaluator):
         return self._fingerprint
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Judge n pairs; float64 [n] in [0, 10], NaN where a caption has no noun."""
+        """Judge n pairs; float64 [n] in [0, 10].
+
+        Raises:
+            PartlyScored: where a caption has no noun, NaN standing in its place, with the reason.
+        """
         check_lengths(images, captions)
         evidence = self._image_tower.evidence(images)
         phrases = {caption: self._nouns.find(caption) for caption in dict.fromkeys(captions)}
         self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))
         scores = [self._judge(row, phrases[caption])[0] for row, caption in zip(evidence, captions, strict=True)]
+        if not all(phrases.values()):
+            raise PartlyScored(np.array(scores), [None if phrases[caption] else NO_NOUN for caption in captions])
         return np.array(scores, dtype=np.float64)
 
     def crop(self, width: int, height: int) -> Box:
@@ -139,7 +146,7 @@ class GroundingJudge(Evaluator):
         score, matches = self._judge(self._image_tower.evidence([image])[0], self._nouns.find(caption))
         side = self._image_tower.backbone.side
         note = (
-            "No noun was found in the caption, so it cannot be scored."
+            f"{NO_NOUN[0].upper()}{NO_NOUN[1:]}."
             if np.isnan(score)
             else f"{self._rubric.highest:g} × the mean of these matches; each class is used at most once."
         )

@@ -8,6 +8,7 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
 _MODIFIERS = 3
 _LISTING = (",", "and", "or", "&")
+_ENDS = ("", ".", "!", "?", ";")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class WordLists:
     colours: frozenset[str]
     agents: frozenset[str]
     no_noun_endings: frozenset[str]
+    noun_endings: frozenset[str]
+    being: frozenset[str]
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str]) -> "WordLists":
@@ -51,7 +54,10 @@ class NounFinder:
     4. If it may also be a verb, it is a noun at the beginning, after an article, number, preposition or adjective,
        in a list after a noun, and after a noun that is no agent; after an agent it is a verb (*the dog plays*),
        and so is a word in -ing after any noun (*a cup standing*).
-    5. Nouns in a row are one phrase, whose last word is the head; a phrase keeps its last four words. Parts and
+    5. After *there is* and *there are* a word that may also be a verb is a noun (*There are skis.*). A colour, or a
+       word that the dictionary knows as an adjective alone, is one between an article or number and the end of the
+       sentence or a form of *to be* (*There is a remote.*).
+    6. Nouns in a row are one phrase, whose last word is the head; a phrase keeps its last four words. Parts and
        amounts (*top*, *bunch*) are left out.
 
     Example:
@@ -63,6 +69,7 @@ class NounFinder:
         self._words = words
         self._never = words.determiners | words.prepositions | words.closed | words.colours
         self._endings = tuple(sorted(words.no_noun_endings))
+        self._noun_endings = tuple(sorted(words.noun_endings))
 
     def find(self, caption: str) -> tuple[NounPhrase, ...]:
         """Return the noun phrases of a caption, each once, in the order in which they first stand there."""
@@ -80,8 +87,7 @@ class NounFinder:
         listed = False  # whether a noun stood before the last comma or "and"
         for index, word in enumerate(words):
             before = words[index - 1] if index else ""
-            after = words[index + 1] if index + 1 < len(words) else ""
-            if self._is_noun(word, before, after, run=run, listed=listed):
+            if self._is_noun(words, index, run=run, listed=listed):
                 run.append(word)
                 continue
             if run:
@@ -91,9 +97,11 @@ class NounFinder:
         if run:
             yield run
 
-    def _is_noun(self, word: str, before: str, after: str, *, run: list[str], listed: bool) -> bool:
+    def _is_noun(self, words: list[str], index: int, *, run: list[str], listed: bool) -> bool:
+        word, before = words[index], words[index - 1] if index else ""
+        after = words[index + 1] if index + 1 < len(words) else ""
         if not self._may_be_noun(word):
-            return False
+            return self._stands_alone(word, before, after)
         classes = _classes(word)
         if "ADJ" in classes and self._may_be_noun(after):
             return False
@@ -103,13 +111,24 @@ class NounFinder:
             return not word.endswith("ing") and _singular(run[-1]) not in self._words.agents
         if before in _LISTING:
             return listed
-        return not before or self._introduces(before)
+        there = before in self._words.being and "there" in words[max(0, index - 2) : index - 1]
+        return not before or there or self._introduces(before)
+
+    def _stands_alone(self, word: str, before: str, after: str) -> bool:
+        """Whether an adjective is a noun for want of one: nothing follows that it could tell more of."""
+        words = self._words
+        adjective = word in words.colours or (word not in self._never and _classes(word) == {"ADJ"})
+        return (
+            adjective and before in words.determiners and (after in _ENDS or after == "there" or after in words.being)
+        )
 
     def _may_be_noun(self, word: str) -> bool:
         if not word or not word[0].isalpha() or word in self._never:
             return False
         classes = _classes(word)
-        return "NOUN" in classes if classes else not word.endswith(self._endings)
+        if classes:
+            return "NOUN" in classes
+        return word.endswith(self._noun_endings) or not word.endswith(self._endings)
 
     def _introduces(self, before: str) -> bool:
         words = self._words

@@ -74,7 +74,10 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
         "C-sweep", "C-sweep-curves",
     }  # fmt: skip
-    nowhere = {"T17", "F-distance", "S31"} | {f"S-{name}" for name in unasked} | people | elsewhere | directional
+    natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
+    nowhere = (
+        {"T17", "F-distance", "S31"} | natural | {f"S-{name}" for name in unasked} | people | elsewhere | directional
+    )
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
     # nothing was left out, and no text encoder is asked
     assert {each.id for each in several_report.missing} == nowhere | {

@@ -21,6 +21,7 @@ from core.analysis.questions import (
     levels,
     made_of,
     matched,
+    natural,
     objects,
     prototypes,
     selective,
@@ -38,9 +39,9 @@ from core.analysis.table import ScoreTable
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
 MODULES = (
-    families, space, controls, composites, filling, cut, distance, objects, balance, adjusted, words, unasked, across,
-    strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere, selective,
-    flips,
+    families, space, controls, composites, filling, cut, distance, objects, balance, adjusted, words, natural, unasked,
+    across, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples, elsewhere,
+    selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -128,10 +128,11 @@ class _OfAll:
         """The figure of a frame."""
         rows = frame[frame[self.column] == self.value]
         together = rows[rows["corpus"] == ALL]
-        figure = self.dots(drawing, together if len(together) else rows, measure)
+        rows = together if len(together) else rows
         if not self.chance:
-            return figure
-        return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, text="by chance"),))
+            return self.dots(drawing, rows, measure)
+        figure = self.dots(drawing, rows.assign(drift=rows["beside"]), measure)  # a mark of too few is drawn open
+        return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, dash="dash"),))
 
 
 def _shifts() -> Question:
@@ -206,7 +207,7 @@ def _orders() -> Question:
     drawing = Drawing(
         "F-natural-order", "Does the first word score above neutral, and neutral above the second?",
         "Share of the captions whose three scores stand in this order, with Wilson’s interval, of all corpora in view. "
-        "The line is what chance gives where no two scores are equal.",
+        "The broken line, 16.7 %, is what chance gives where no two scores are equal; an open mark is of too few.",
         _OfAll(Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
                "leads", "yes", chance=True), "A.12",
     )  # fmt: skip

@@ -6,65 +6,15 @@ Source: paper A, A.12, which asks for adjectives that modify an object in clear,
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Protocol
 
 from core.errors import UnknownName
+from core.probes.words import spacy_tagger
 from core.probes.words.object_nouns import WORD, group_ends, noun_at
+from core.probes.words.tagger_kinds import RULES, SPACY, TAGGERS, ObjectNoun, Tagger
 
-RULES, SPACY = "rules", "spacy"
-"""Names of the taggers."""
-
-TAGGERS = (RULES, SPACY)
-"""The first is the default."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectNoun:
-    """A noun of the table of object nouns in a caption.
-
-    Args:
-        start, end: where it stands.
-        noun: singular, lower case, as the table has it.
-        category: of the table.
-    """
-
-    start: int
-    end: int
-    noun: str
-    category: str
-
-
-class Tagger(Protocol):
-    """What reads captions.
-
-    Attributes:
-        name: of TAGGERS, or of a tagger of one's own.
-        single: whether a caption counts only where it names exactly one object.
-    """
-
-    name: str
-    single: bool
-
-    def objects(self, caption: str) -> tuple[ObjectNoun, ...]:
-        """The object noun phrases of a caption, in its order."""
-        ...
-
-    def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
-        """The object noun that a word modifies, None where it modifies none.
-
-        Args:
-            caption: the text.
-            start, end: where the word stands in it.
-            noun: whether the word is a noun that is used as a modifier (*a luxury car*), not an adjective.
-        """
-        ...
-
-    def describe(self) -> Mapping[str, str]:
-        """What decides its answers, for manifests and fingerprints."""
-        ...
+__all__ = ["RULES", "SPACY", "TAGGERS", "ObjectNoun", "Rules", "Tagger", "tagger", "unavailable"]
 
 
 class Rules:
@@ -113,16 +63,10 @@ def tagger(name: str) -> Tagger:
     if name == RULES:
         return Rules()
     if name == SPACY:
-        from core.probes.words.spacy_tagger import SpacyTagger
-
-        return SpacyTagger()
+        return spacy_tagger.SpacyTagger()
     raise UnknownName(f"no tagger is named {name!r}; there are: {', '.join(TAGGERS)}")
 
 
 def unavailable(name: str) -> str:
     """Why a tagger cannot read here, in a sentence that says what to do; empty where it can. Loads no model."""
-    if name != SPACY:
-        return ""
-    from core.probes.words.spacy_tagger import lacking
-
-    return lacking()
+    return spacy_tagger.lacking() if name == SPACY else ""

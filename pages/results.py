@@ -15,8 +15,8 @@ from pages.views.results.draw import draw_questions
 from pages.views.results.pins import draw_pins
 from pages.views.results.state import choose_part, choose_section, results_state
 
-ACROSS = ("corpora",)
-"""Sections that hold corpora against each other; the others are of the corpus in view."""
+ACROSS = ("corpora", "natural")
+"""Sections that hold corpora against each other or take them together; the others are of the corpus in view."""
 
 
 def draw() -> None:

@@ -8,10 +8,11 @@ import pandas as pd
 import pyarrow as pa
 
 from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
-from core.analysis.table import ScoreTable
+from core.analysis.table import CAPTIONS, ScoreTable
 from core.errors import InvalidInput
 from core.evaluators.base import BLIND
 from core.probes.base import Expectation
+from core.probes.words.natural_names import read_name
 from core.store.manifest import Run
 from core.store.store import Store
 
@@ -44,6 +45,10 @@ where list_contains($runs, run) group by all order by corpus, n desc, probe, cod
 _FACTS = """
 select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
 and language = $language and rank = $rank and list_contains($probes, probe) order by corpus, item, probe, key
+"""
+_CAPTIONS = f"""
+select corpus, item, probe, any_value(caption) as caption {_ROWS} and list_contains($probes, probe)
+group by corpus, item, probe order by corpus, item, probe
 """
 _VERDICTS = """
 select corpus, item, probe, accepted, upheld from verdicts
@@ -98,8 +103,10 @@ def _about(
 ) -> dict[str, pd.DataFrame]:
     claims = probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)
     told = probes.index[probes["family"].isin(set(probes.loc[claims, "family"]))]
+    natural = [name for name in map(str, probes.index) if read_name(name) is not None]
+    texts = {CAPTIONS: store.query(_CAPTIONS, {**params, "probes": natural})} if natural else {}
     return {
-        "evaluators": _evaluators(store.runs(), scope),
+        **texts, "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told))}),
     }  # fmt: skip

@@ -35,6 +35,10 @@ BASELINE = "baseline"
 """What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
 
 
+CAPTIONS = "captions"
+"""Name under which a table keeps the texts of natural captions: columns corpus, item, probe, caption."""
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What some probes do to every item under one evaluator; an item counts once, by the median over the probes.
@@ -94,7 +98,8 @@ class ScoreTable:
             not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
-            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`).
+            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), CAPTIONS
+            (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
     """
 

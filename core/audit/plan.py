@@ -15,8 +15,9 @@ from core.errors import InvalidInput
 from core.evaluators.base import BATCH_SIZE, BLIND, EvaluatorSpec
 from core.evaluators.registry import find
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
-from core.probes.registry import select, with_baselines
+from core.probes.registry import select, with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
+from core.probes.words.taggers import tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
 
@@ -59,6 +60,7 @@ class Plan:
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
         languages: of human captions, ISO 639-1; the template is English.
         captions_each: most human captions of an item in each language, the first ones.
+        without: sentences on probes of a wide choice that were left out, since what they need is not here.
     """
 
     corpus: Corpus
@@ -72,6 +74,7 @@ class Plan:
     batch_size: int | None = None
     languages: tuple[str, ...] = (ENGLISH,)
     captions_each: int = 1
+    without: tuple[str, ...] = ()
 
     @property
     def group_images(self) -> int:
@@ -130,7 +133,13 @@ class Plan:
                 "no reader that never sees the picture is among the evaluators; add blind-length,blind-typicality to "
                 "see what the captions alone give away"
             )
-        return tuple(said)
+        return (*said, *self.without)
+
+    @property
+    def taggers(self) -> dict[str, list[dict[str, str]]]:
+        """What read the natural captions beside the rules: versions and digests; empty without such a probe."""
+        names = dict.fromkeys(probe.tagger for probe in self.probes if probe.tagger)
+        return {"taggers": [dict(tagger(name).describe()) for name in names]} if names else {}
 
     @property
     def shards(self) -> tuple[tuple[Item, ...], ...]:
@@ -198,6 +207,7 @@ class Plan:
             "probes": [describe_probe(probe) for probe in self.probes],
             "lexicons": lexicons_fingerprint(),
             **self.words,
+            **self.taggers,
             "subjects": self.subjects,
             "languages": self.languages,
             "captions_each": self.captions_each,
@@ -237,6 +247,7 @@ def make_plan(
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
+        NotAvailable: for probes, chosen by name or family, whose tagger is not here.
         InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
             has, or languages of which no evaluator reads any.
     """
@@ -257,10 +268,11 @@ def make_plan(
     ids = [item.id for item in corpus.items]
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
+    found, without = with_taggers(_applicable(corpus, probes), probes)
     plan = Plan(
         corpus=replace(corpus, items=corpus.items[:limit]),
         root=_root_of(corpus, root),
-        probes=with_baselines(_applicable(corpus, probes)),
+        probes=with_baselines(found),
         evaluators=tuple(evaluators),
         subjects=tuple(subject for subject in SUBJECTS if subject in subjects),
         seed=seed,
@@ -269,6 +281,7 @@ def make_plan(
         batch_size=batch_size,
         languages=tuple(dict.fromkeys(languages)),
         captions_each=captions_each,
+        without=without,
     )
     _check_languages(plan, languages_in(corpus.items))
     return plan
@@ -313,7 +326,7 @@ def describe_probe(probe: Probe) -> dict[str, Any]:
         "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
         "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
         "subjects": list(probe.subjects if probe.edits is Edits.CAPTION else probe.held),
-        "summary": probe.summary, "source": probe.source,
+        "summary": probe.summary, "source": probe.source, **({"tagger": probe.tagger} if probe.tagger else {}),
     }  # fmt: skip
 
 

@@ -72,6 +72,7 @@ def first_manifest(
         "probes": [describe_probe(probe) for probe in plan.probes],
         "lexicons": lexicons_fingerprint(),
         **plan.words,
+        **plan.taggers,
         "constants": {"SHIFT_FLOOR": SHIFT_FLOOR, **constants(plan.probes)},
         "versions": versions(),
         "machine": describe_machine(device),
@@ -104,8 +105,8 @@ def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Pa
     if earlier.get("key") == manifest["key"]:
         return
     compared = (
-        "corpus", "probes", "lexicons", "words", "evaluators", "subjects", "languages", "captions_each", "seed",
-        "shard_items", "batch_size",
+        "corpus", "probes", "lexicons", "words", "taggers", "evaluators", "subjects", "languages", "captions_each",
+        "seed", "shard_items", "batch_size",
     )  # fmt: skip
     differs = [name for name in compared if _comparable(earlier.get(name)) != _comparable(manifest.get(name))]
     what = f"other {differs[0]}" if differs else "another version of its tables"

@@ -16,7 +16,7 @@ from core.corpora import registry as corpora
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
-from core.probes.registry import catalogue, select
+from core.probes.registry import catalogue, select, with_taggers
 from core.store.manifest import COMPLETE, check_run_id, read_run
 
 
@@ -129,14 +129,14 @@ class AuditRequest(BaseModel):
         Raises:
             UnknownName: for an unknown corpus, probe or evaluator.
             InvalidInput: for a folder that is not there.
-            NotAvailable: for an evaluator that is not on this machine, with the command that gets it.
+            NotAvailable: for an evaluator or a tagger that is not on this machine, with the command that gets it.
         """
         loader = corpora.catalogue().get(self.corpus)
         if loader.needs_root and self.root is None:
             raise InvalidInput(f"corpus {self.corpus!r} needs a folder; give the path of one on this machine")
         if self.root is not None:
             check_folder(self.root)
-        select(self.probes)
+        with_taggers(select(self.probes), self.probes)
         for reference in self.evaluators:
             evaluator = find(reference)
             available = evaluator.availability()

@@ -136,6 +136,8 @@ class Probe:
             human caption that names one it does not stand, since the caption is then no longer true.
         needs: field of :class:`core.corpora.schema.Item` that an item must hold, e.g. ``rivals``; where no item of a
             corpus does, a group of probes leaves it out. Empty: nothing.
+        tagger: that reads the captions, of :data:`core.probes.words.taggers.TAGGERS`, where it is not the default;
+            empty for every other probe.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Probe:
     held: tuple[str, ...] = SUBJECTS
     moves: tuple[str, ...] = ()
     needs: str = ""
+    tagger: str = ""
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
 from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expectation, Probe
+from core.probes.words.taggers import unavailable
 from core.registry import Catalogue, discover
 
 DIRECTIONAL = "directional"
@@ -69,6 +70,26 @@ def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
                 queue.append(each)
     order = {name: rank for rank, name in enumerate(known.names())}
     return tuple(sorted(wanted.values(), key=lambda probe: order.get(probe.name, len(order))))
+
+
+def with_taggers(probes: Sequence[Probe], patterns: Sequence[str]) -> tuple[tuple[Probe, ...], tuple[str, ...]]:
+    """Return the probes whose tagger is here, and a sentence on those that a wide choice is left without.
+
+    Args:
+        probes: that the patterns select.
+        patterns: as of :func:`select`; ``all`` alone chooses widely.
+
+    Raises:
+        NotAvailable: for a probe that was chosen by its name or its family's.
+    """
+    lacking = {name: unavailable(name) for name in dict.fromkeys(probe.tagger for probe in probes if probe.tagger)}
+    gone = [probe for probe in probes if lacking.get(probe.tagger)]
+    for probe in gone:
+        if {probe.name, probe.selector} & set(patterns):
+            raise NotAvailable(f"probe {probe.name!r} cannot be made: {lacking[probe.tagger]}")
+    said = tuple(f"{sum(probe.tagger == name for probe in gone)} probes are left out: {why}"
+                 for name, why in lacking.items() if why)  # fmt: skip
+    return tuple(probe for probe in probes if probe not in gone), said
 
 
 def _check_subjects(probe: Probe, baseline: Probe) -> None:

@@ -259,7 +259,7 @@ PARTS = (
     Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
     *(
         Part("results", name, (f"section:{name}",))
-        for name in ("space", "object", "words", "corpora", "surface", "strength", "summary")
+        for name in ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
     ),
     Part("compare", "sides", (), "Compare", "which two sides are held against each other is a reader's choice"),
     Part("flip_risk", "gap", ("T13", "S10")),

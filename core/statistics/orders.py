@@ -20,12 +20,13 @@ TIED = "tied"
 """Stands for the items two of whose scores are equal."""
 
 
-def orders(groups: Mapping[str, ArrayLike]) -> pd.DataFrame:
+def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
     """How often the scores of each item's groups stand in each order.
 
     Args:
         groups: name of a group -> a score of every item, shape [n]; two to MOST groups. An item that lacks one
             is left out.
+        sources: what each item is of, [n]; the intervals take items of one source together. None: each is its own.
 
     Returns:
         One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
@@ -39,7 +40,7 @@ def orders(groups: Mapping[str, ArrayLike]) -> pd.DataFrame:
         >>> orders({"a": [3.0, 1.0], "b": [2.0, 2.0]})["order"].tolist()
         ['a > b', 'b > a', 'tied']
     """
-    names, scores = _grouped(groups)
+    names, scores, of = _grouped(groups, sources)
     ranked = np.argsort(-scores, axis=0, kind="stable")
     ordered = np.sort(scores, axis=0)
     tied = (ordered[1:] == ordered[:-1]).any(axis=0) if scores.shape[1] else np.zeros(0, dtype=bool)
@@ -48,20 +49,20 @@ def orders(groups: Mapping[str, ArrayLike]) -> pd.DataFrame:
         hits = (ranked == np.array(order)[:, None]).all(axis=0) & ~tied
         found.append((" > ".join(names[place] for place in order), hits))
     found.sort(key=lambda each: -int(each[1].sum()))
-    return _shares([*found, (TIED, tied)], "order")
+    return _shares([*found, (TIED, tied)], "order", of)
 
 
-def pairwise_orders(groups: Mapping[str, ArrayLike]) -> pd.DataFrame:
+def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
     """How often one group lies above another, for every two of some groups; see :func:`orders`.
 
     Returns:
         Columns above, below, n, n_items, share, ties (share of equal ones), with Wilson's interval low to high.
     """
-    names, scores = _grouped(groups)
+    names, scores, of = _grouped(groups, sources)
     records = []
     for one, other in combinations(range(len(names)), 2):
         for above, below in ((one, other), (other, one)):
-            found = share(scores[above] > scores[below])
+            found = share(scores[above] > scores[below], groups=of)
             records.append(
                 {"above": names[above], "below": names[below], "n": int((scores[above] > scores[below]).sum()),
                  "n_items": found.n, "share": found.estimate, "low": found.low, "high": found.high,
@@ -70,18 +71,21 @@ def pairwise_orders(groups: Mapping[str, ArrayLike]) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _grouped(groups: Mapping[str, ArrayLike]) -> tuple[list[str], np.ndarray]:
+def _grouped(
+    groups: Mapping[str, ArrayLike], sources: ArrayLike | None
+) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     if not 2 <= len(groups) <= MOST:
         raise InvalidInput(f"orders are of 2 to {MOST} groups, got {len(groups)}")
     columns = [np.asarray(each, dtype=np.float64).ravel() for each in groups.values()]
     if len({len(each) for each in columns}) != 1:
         raise InvalidInput(f"every group has a score of every item, got {[len(each) for each in columns]}")
     scores = np.stack(columns)
-    return list(groups), scores[:, ~np.isnan(scores).any(axis=0)]
+    whole = ~np.isnan(scores).any(axis=0)
+    return list(groups), scores[:, whole], None if sources is None else np.asarray(sources).ravel()[whole]
 
 
-def _shares(found: list[tuple[str, np.ndarray]], name: str) -> pd.DataFrame:
-    rows = [(said, share(hits)) for said, hits in found]
+def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | None) -> pd.DataFrame:
+    rows = [(said, share(hits, groups=of)) for said, hits in found]
     return pd.DataFrame(
         {name: [said for said, _ in rows], "n": [int(hits.sum()) for _, hits in found],
          "n_items": [each.n for _, each in rows], "share": [each.estimate for _, each in rows],

@@ -52,7 +52,7 @@ def test_the_trend_is_the_median_of_the_items_least_squares(made: tuple[ScoreTab
         sm.OLS(own.dropna(), sm.add_constant(lengths[own.notna().to_numpy()])).fit().params.iloc[1]
         for _, own in percent.iterrows() if own.notna().all()
     ]  # fmt: skip
-    row = _asked(table, "S33").iloc[0]
+    row = _asked(table, "S36").iloc[0]
     assert len(slopes) == ITEMS - 1  # the first item was wrapped in words of one length alone
     assert (row["n_items"], row["wrappers"]) == (ITEMS - 1, len(WORDS))
     assert row["value"] == pytest.approx(np.median(slopes))
@@ -64,7 +64,7 @@ def test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots(
     made: tuple[ScoreTable, pd.DataFrame],
 ) -> None:
     table, percent = made
-    curve = _asked(table, "S33-curve").sort_values("x")
+    curve = _asked(table, "S36-curve").sort_values("x")
     assert (curve["x"].min(), curve["x"].max()) == (3, 14)
     assert set(curve["n_items"]) == {percent.notna().sum().sum()}
     at_end = percent["verbosity:both-sides"].mean()
@@ -77,7 +77,7 @@ def test_a_curve_of_too_few_lengths_is_said_to_be_missing(tmp_path: Path) -> Non
     write_run(tmp_path / "r", [score("a", name, 0.5, **own) for name, own in probes.items()])
     with Store.open(tmp_path / "r") as store:
         table = read_table(store)
-        curve = next(each for each in catalogue(table) if each.id == "S33-curve")
+        curve = next(each for each in catalogue(table) if each.id == "S36-curve")
         assert "of 2 lengths, and the curve has 5 knots" in curve.needs(table)
 
 

@@ -15,7 +15,8 @@ from core.probes.registry import catalogue
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
 from core.probes.words.lexicons import families, family
-from core.probes.words.natural_captions import find, object_nouns
+from core.probes.words.natural_captions import find
+from core.probes.words.object_nouns import object_nouns
 from core.seeds import stream
 from tests.probes.painted import SUBJECT
 

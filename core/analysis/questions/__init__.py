@@ -22,6 +22,7 @@ from core.analysis.questions import (
     levels,
     made_of,
     matched,
+    natural,
     objects,
     places,
     prototypes,
@@ -40,8 +41,8 @@ from core.analysis.table import ScoreTable
 __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "catalogue"]
 
 MODULES = (
-    families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, unasked,
-    across, length, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples,
+    families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
+    unasked, across, length, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes, examples,
     elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""

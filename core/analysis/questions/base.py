@@ -23,6 +23,10 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "words": (
         "Words", "Does a word before the noun move the score, although the picture does not speak for or against it?",
     ),
+    "natural": (
+        "Natural captions", "In captions that people wrote: does the score move when a neutral word, or the "
+        "contrasting one, takes the place of a social one?",
+    ),
     "surface": (
         "Surface", "Does the score move when a picture was shrunk or saved otherwise, when letters stand in it, or "
         "when words that say nothing stand around the caption?",

@@ -21,6 +21,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis
+from core.probes.words.natural_names import families_of
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
 """Axis of edits that are held against null edits -> its section; every other axis puts words into the caption."""
@@ -68,7 +69,12 @@ def axes(table: ScoreTable) -> tuple[str, ...]:
 
 def section_of(table: ScoreTable, family: str) -> str:
     """Section that a family belongs to, by its axis."""
-    return EDITS.get(table.axis_of(family), "words")
+    return section(family, table.axis_of(family))
+
+
+def section(family: str, axis: str) -> str:
+    """Section of a family by its name and axis."""
+    return "natural" if family in families_of() else EDITS.get(axis, "words")
 
 
 def every_family(view: View, options: Options) -> pd.DataFrame:

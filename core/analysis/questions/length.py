@@ -44,9 +44,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     figure = partial(curve_figure, x="words added that say nothing", y="%Δ", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
     return (
-        Question("S33", "Length without content: how far a word moves the score", "surface", FAMILY, note, columns,
+        Question("S36", "Length without content: how far a word moves the score", "surface", FAMILY, note, columns,
                  _trends, _needs),
-        Question("S33-curve", title, "surface", FAMILY, drawn, (), _curves, _lengths_needed,
+        Question("S36-curve", title, "surface", FAMILY, drawn, (), _curves, _lengths_needed,
                  (Drawing("F-length", title, drawn, figure),), pick=("evaluator",)),
     )  # fmt: skip
 

@@ -42,7 +42,11 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _of_images(table: ScoreTable, family: str) -> bool:
-    return families.section_of(table, family) != "words" and not table.is_control(family) and family != paper.DISTANCE
+    return (
+        families.section_of(table, family) not in ("words", "natural")
+        and not table.is_control(family)
+        and family != paper.DISTANCE
+    )
 
 
 def _flips() -> Question:

@@ -32,8 +32,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _unasked(family: str, axis: str) -> Question:
     said = family.replace("-", " ")
-    section = families.EDITS.get(axis, "words")
-    what = f"{said} {'edits' if section != 'words' else 'words'}"
+    section = families.section(family, axis)
+    kind = {"words": "words", "natural": "captions"}.get(section, "edits")
+    what = f"{said} {kind}"
     return Question(
         f"S-{family}", f"{said.capitalize()}: how far scores move", section, PART,
         "Named because it can be audited and was not.", (EVALUATOR, COUNT, PERCENT), _nothing,

@@ -4,7 +4,9 @@ The image is the item's own; the modifier is replaced, a preceding *a* or *an* f
 identical. The neutral rewrite is the baseline of the caption as written and of the swapped one, as the
 length-matched control is in the templates. A swapped gender or mood may contradict what the photograph
 shows: its shift is a contrast with the neutral rewrite, and no proof of a bias by itself. An item without
-such a caption is rejected with that reason.
+such a caption is rejected with that reason. Which captions count is what a tagger reads: ``natural-economic`` by the
+rules, ``natural-economic-spacy`` by spaCy. That is part of the probe's name, so a pair is made again as it was made
+wherever it is made, and a run says which it holds.
 Source: paper A, A.12.
 """
 
@@ -13,36 +15,41 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.errors import ProbeRejected
+from core.errors import NotAvailable, ProbeRejected
 from core.probes.base import BASE_CAPTION, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.lexicons import Family, Modifier, families
 from core.probes.words.natural_captions import NaturalCaption, find
+from core.probes.words.natural_names import NEUTRALISED, SWAPPED, family_of
 from core.probes.words.screening import screen
+from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
 
-NEUTRALISED = "neutralised"
-SWAPPED = "swapped"
 _GENDERED = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
 
 
-def make_probes(owner: Family) -> tuple[Probe, ...]:
+def make_probes(owner: Family, reader: str = RULES) -> tuple[Probe, ...]:
     """Return a family's natural probes.
 
     ``natural-<family>:neutralised`` is the control and the baseline of the others; ``…:<word>`` is the
     caption as it was written, where it says that word; ``…:swapped-<word>`` the caption into which that
     word was put for its contrast.
+
+    Args:
+        owner: the family.
+        reader: of TAGGERS; another than the rules stands behind the family's name, which then alone selects it.
     """
-    made = [_probe(owner, None, NEUTRALISED, "The social word of a human caption is replaced by a neutral one.")]
+    made = [_probe(owner, None, NEUTRALISED, "The social word of a human caption is replaced by a neutral one", reader)]
     for word in owner.modifiers:
-        made.append(_probe(owner, word, "", f"A human caption that says {word.word!r}, against its neutral rewrite."))
+        summary = f"A human caption that says {word.word!r}, against its neutral rewrite"
+        made.append(_probe(owner, word, "", summary, reader))
         if any(other.contrast == word.word for other in owner.modifiers):
-            summary = f"A human caption with {word.word!r} in the place of its contrast, against its neutral rewrite."
-            made.append(_probe(owner, word, SWAPPED, summary))
+            summary = f"A human caption with {word.word!r} in the place of its contrast, against its neutral rewrite"
+            made.append(_probe(owner, word, SWAPPED, summary, reader))
     return tuple(made)
 
 
-def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str) -> Probe:
-    family_name = f"natural-{owner.name}"
+def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str, reader: str) -> Probe:
+    family_name = family_of(owner.name, reader)
     neutral = f"{family_name}:{NEUTRALISED}"
     name = f"{family_name}:{'-'.join(part for part in (rewrite, word.word if word else '') if part)}"
     return Probe(
@@ -51,19 +58,21 @@ def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str) -> 
         family=family_name,
         expectation=Expectation.INVARIANT,
         edits=Edits.CAPTION,
-        summary=summary,
-        make_function=_maker(owner, word, rewrite, name),
+        summary=f"{summary}." if reader == RULES else f"{summary}; read by {reader}.",
+        make_function=_maker(owner, word, rewrite, name, reader),
         baseline=BASE_CAPTION if word is None else neutral,
         modifier=word.word if word else None,
         control=word is None,
         source="paper A, A.12",
         default=False,
+        selector="" if reader == RULES else family_name,
+        tagger="" if reader == RULES else reader,
     )
 
 
-def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str) -> Maker:
+def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str, reader: str) -> Maker:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        found = find(scene.item, owner)
+        found = find(scene.item, owner, _reading(reader))
         if found is None:
             raise ProbeRejected(
                 "no-natural-caption",
@@ -74,6 +83,13 @@ def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str) -> Mak
         return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=MappingProxyType(facts))
 
     return make
+
+
+def _reading(name: str) -> Tagger:
+    try:
+        return tagger(name)
+    except NotAvailable as error:
+        raise ProbeRejected("no-tagger", str(error)) from error
 
 
 def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewrite: str) -> str:
@@ -96,5 +112,5 @@ def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewr
     return found.with_word(word.word)
 
 
-NATURAL = tuple(probe for owner in families().values() for probe in make_probes(owner))
+NATURAL = tuple(probe for reader in TAGGERS for owner in families().values() for probe in make_probes(owner, reader))
 """Every natural probe; none is part of the standard grid."""

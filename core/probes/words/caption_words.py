@@ -178,10 +178,12 @@ def colours() -> tuple[str, ...]:
 
 def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
     """Which words of an English caption are nouns or adjectives, by the dictionary and the rules of nouns."""
-    return tuple(noun or _adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True))
+    return tuple(
+        noun or may_be_adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True)
+    )
 
 
-def _adjective(text: str) -> bool:
+def may_be_adjective(text: str) -> bool:
     """Whether a word is an adjective: a colour, or one by the dictionary that no closed class holds."""
     closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
     return text in colours() or (not closed and text.isalpha() and "ADJ" in _classes(text) and text not in _FINITE)

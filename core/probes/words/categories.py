@@ -17,7 +17,7 @@ from core.corpora.taxonomy import load_taxonomy, taxonomy_names
 from core.errors import ProbeRejected
 from core.probes.tables import Row, lexicon_path, read_table, words_path
 from core.probes.words.grammar import Number, head_endings, number_of, plural
-from core.probes.words.natural_captions import object_nouns
+from core.probes.words.object_nouns import object_nouns
 
 MOST_WORDS = 3
 """Of a category's name, or of a word for it."""

@@ -13,7 +13,7 @@ from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, one_of, text
 
-SHOWN = ("space", "object", "words", "corpora", "surface", "strength", "summary")
+SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 """Sections on this page; flips and calibration have pages of their own."""
 
 MEASURED = {"percent": "%Δ", "standardised": "Standardised Δ", "delta": "Absolute Δ"}

@@ -1,0 +1,278 @@
+"""Captions that people wrote with a social word: the word neutralised, swapped, and the order of the three scores.
+
+Source: paper A, A.12.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.effects import ALL, Group, corpora, effects
+from core.analysis.natural import NEUTRAL, NaturalFamily, Triple, captions, counted, natural_families, triples
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
+from core.analysis.questions.needs import left_out, no_family
+from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import TOO_FEW
+from core.charts.spec import Figure, Reference
+from core.probes.words.natural_names import PREFIX, families_of
+from core.statistics.bootstrap import LEAST_N
+from core.statistics.orders import TIED, orders, pairwise_orders
+
+SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"
+
+EVERY = "every word"
+WRITTEN, SWAPPED, EITHER = "as written", "swapped in", "either way"
+"""Forms in which a caption says a word."""
+
+ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be told from chance"
+
+_FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
+_PAIR = Column("pair", "Words", kind="text")
+_SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
+_WHICH = (
+    "A caption by people counts where a word of the lexicon modifies an object in it; the neutral rewrite puts the "
+    "neutral word of the closest length in its place, the swap its contrast, all else but a preceding article stays. "
+    "The rules, the default, read which word modifies what; spaCy, where it was asked for, takes clear captions of one "
+    "object alone. A caption that stands twice, in one corpus or in several, counts once, in the first corpus by name; "
+    "“all” takes the corpora together."
+)  # fmt: skip
+_ORDERS = ("evaluator", "corpus", "family", "tagger", "pair", "order", "n", "n_items", "share", "low", "high", "chance",
+           "beside")  # fmt: skip
+_PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
+          "ties", "chance", "beside")  # fmt: skip
+_COMMAND = (
+    "python -m core audit --corpus coco --root path/to/coco --option slice=all --evaluators conse-lite0 --probes "
+    "natural-cultural,natural-economic,natural-gender,natural-emotion"
+)
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """How many captions there are, what each word does, and the order of the three scores of a caption."""
+    return _counts(), _shifts(), _orders(), _pairwise()
+
+
+def lacking(table: ScoreTable) -> str:
+    """Why there is no caption; empty where there is one."""
+    if natural_families(table):
+        return ""
+    outside = left_out(table, "family", list(families_of()))
+    if len(outside):
+        return no_family(table, str(outside["family"].iloc[0]), what="captions that people wrote with a social word")
+    rejected = table.about.get("rejections", pd.DataFrame(columns=["probe"]))
+    if rejected["probe"].astype(str).str.startswith(PREFIX).any():
+        return (
+            "natural captions were asked for, and no caption of these runs has a social word that modifies an object; "
+            f"such captions are rare, so a large corpus is needed: {_COMMAND}"
+        )
+    return (
+        "no run holds captions that people wrote with a social word in them; they are rare and the demo corpus has "
+        f"none, so a large corpus such as a whole split of COCO is needed: {_COMMAND}"
+    )
+
+
+def _counts() -> Question:
+    columns = (
+        CORPUS, _FAMILY, _TAGGER, Column("label", "Written word", kind="text"), Column("found", "Captions", digits=0),
+        Column("twice", "Duplicates", digits=0), Column("n_items", "n counted", digits=0),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for family in _kept(view) for row in _counted_rows(view, family)]
+        return pd.DataFrame(rows, columns=["corpus", "family", "tagger", "label", "found", "twice", "n_items"])
+
+    note = (
+        f"{_WHICH} An item gives one caption to a family, its first that fits. The paper has 412 cultural, 196 "
+        "economic and 124 gender and emotion captions of MS-COCO and three suites."
+    )
+    return Question("S32", "Natural captions: how many there are", SECTION, CAPTION, note, columns, compute, lacking,
+                    paper="A.12")  # fmt: skip
+
+
+def _kept(view: View) -> list[NaturalFamily]:
+    return [each for each in natural_families(view.table)
+            if view.probes((*each.written.values(), *each.swapped.values()))]  # fmt: skip
+
+
+def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, object]]:
+    rows = captions(view.table, family)
+    rows = rows[view.items[rows["place"].to_numpy(int)]]
+    for corpus, own in corpora(view.table, pooled=True):
+        here = rows[own[rows["place"].to_numpy(int)]]
+        for label in (EVERY, *(word for word in family.written if (here["word"] == word).any())):
+            said = here if label == EVERY else here[here["word"] == label]
+            if len(said):
+                n = int(said["counted"].sum())
+                yield {"corpus": corpus, "family": family.owner, "tagger": family.tagger, "label": label,
+                       "found": len(said), "twice": len(said) - n, "n_items": n}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAll:
+    """Makes a figure of the corpora together, of one form or the leading order.
+
+    Args:
+        dots: draws the rows.
+        column, value: of the rows that are drawn.
+        chance: draw a line at the share that chance gives an order without ties.
+    """
+
+    dots: Dots
+    column: str
+    value: str
+    chance: bool = False
+
+    def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+        """The figure of a frame."""
+        rows = frame[frame[self.column] == self.value]
+        together = rows[rows["corpus"] == ALL]
+        rows = together if len(together) else rows
+        if not self.chance:
+            return self.dots(drawing, rows, measure)
+        figure = self.dots(drawing, rows.assign(drift=rows["beside"]), measure)  # a mark of too few is drawn open
+        return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, dash="dash"),))
+
+
+def _shifts() -> Question:
+    tests = "the words of the family in the same form"
+    columns = (EVALUATOR, CORPUS, _FAMILY, _TAGGER, Column("label", "Word", kind="text"),
+               Column("form", "In the caption", kind="text"), COUNT, PERCENT, *TESTS)  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        parts = [part for family in _kept(view) for part in _forms(view, family, options.margin)]
+        parts = [part for part in parts if len(part)]
+        empty = effects(view, []).assign(family="", tagger="", form="")
+        return pd.concat(parts, ignore_index=True) if parts else empty
+
+    drawing = Drawing(
+        "F-natural", "Words in captions that people wrote", "Median shift from the caption with a neutral word, with "
+        "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view.",
+        _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER), "A.12",
+    )  # fmt: skip
+    note = (
+        f"{how(tests)} {_WHICH} The baseline of every row is the neutral rewrite of the same caption. As written: the "
+        "captions that say the word. Swapped in: those that say its contrast, with the word in its place. Swapped "
+        "words may contradict the picture: their shift is a contrast with the neutral rewrite and no proof of a "
+        "bias by itself."
+    )
+    title = "Natural captions: how far a word moves the score from the neutral rewrite"
+    return Question("S33", title, SECTION, CAPTION, note, columns, compute, lacking, (drawing,), "A.12", tests, SHIFTS)
+
+
+def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.DataFrame]:
+    words = dict.fromkeys([*family.written, *family.swapped])
+    sides = {WRITTEN: (family.written,), SWAPPED: (family.swapped,), EITHER: (family.written, family.swapped)}
+    for form, held in sides.items():
+        said = {word: view.probes([each[word] for each in held if word in each]) for word in words}
+        tests = f"{family.name}, {form}"
+        groups = [Group(word, probes, tests=tests) for word, probes in said.items()]
+        if form != EITHER:  # either way, every caption has both of its words: none is left to tell
+            whole = tuple(probe for probes in said.values() for probe in probes)
+            groups.insert(0, Group(EVERY, whole, tests=f"{tests}, {EVERY}"))
+        found = effects(view, groups, keep=counted(view.table, family), pooled=True, margin=margin)
+        yield found.assign(family=family.owner, tagger=family.tagger, form=form)
+
+
+def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndarray]]:
+    """What a row is of, the three scores, and the items."""
+    for evaluator in view.evaluators:
+        for family in _kept(view):
+            count = counted(view.table, family) & view.items
+            for triple in triples(view, family, evaluator):
+                for corpus, own in corpora(view.table, pooled=True):
+                    yield {"evaluator": evaluator, "corpus": corpus, "family": family.owner, "tagger": family.tagger,
+                           "pair": f"{triple.first}, {triple.second}"}, triple, own & count  # fmt: skip
+
+
+def _scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
+    sources = None if view.table.sources is None else view.table.sources[items]
+    return {name: each[items] for name, each in triple.scores.items()}, sources
+
+
+def _orders() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("order", "Order, highest first", kind="text"),
+        Column("n", "n in it", digits=0), COUNT, _SHARE,
+        Column("chance", "By chance, %", digits=1, help="A sixth of the captions without a tie: what each order would "
+               "have if the three scores could change places"),
+        Column("beside", "Beside chance", kind="text"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for said, triple, items in _of_triples(view) for row in _order_rows(view, said, triple, items)]
+        return pd.DataFrame(rows, columns=[*_ORDERS, "leads"])
+
+    drawing = Drawing(
+        "F-natural-order", "Does the first word score above neutral, and neutral above the second?",
+        "Share of the captions whose three scores stand in this order, with Wilson’s interval, of all corpora in view. "
+        "The broken line, 16.7 %, is what chance gives where no two scores are equal; an open mark is of too few.",
+        _OfAll(Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
+               "leads", "yes", chance=True), "A.12",
+    )  # fmt: skip
+    note = (
+        f"{_WHICH} Within each caption: the scores of its two contrasting words, whichever of them was written, and of "
+        "the neutral rewrite. Shares of the captions that have all three, with Wilson’s interval, captions of one "
+        "source together. If the three scores could change places, each of the six orders would have a sixth, 16.7 %, "
+        f"less what is tied; a caption two of whose scores are equal is {TIED}. Orders that no caption has are left "
+        f"out, but for the first of each pair. Below {LEAST_N} captions nothing is said beside chance."
+    )
+    return Question("S34", "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive", SECTION,
+                    ORDER, note, columns, compute, lacking, (drawing,), "A.12")  # fmt: skip
+
+
+def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
+    scores, sources = _scores(view, triple, items)
+    found = orders(scores, sources=sources)
+    if not found["n_items"].iloc[0]:
+        return
+    leading = f"{triple.first} > {NEUTRAL} > {triple.second}"
+    chance = 100 * (1 - float(found.loc[found["order"] == TIED, "share"].iloc[0])) / 6
+    found = found.sort_values("order", key=lambda names: names != leading, kind="stable")
+    for row in found.to_dict("records"):
+        if row["n"] or row["order"] == leading:
+            shares = {name: 100 * row[name] for name in ("share", "low", "high")}
+            tied = row["order"] == TIED
+            yield {**said, "order": row["order"], "n": row["n"], "n_items": row["n_items"], **shares,
+                   "chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else "",
+                   "beside": "" if tied else _beside(shares, chance, row["n_items"])}  # fmt: skip
+
+
+def _beside(shares: dict[str, float], chance: float, n: int) -> str:
+    if n < LEAST_N:
+        return TOO_FEW
+    return ABOVE if shares["low"] > chance else BELOW if shares["high"] < chance else UNTOLD
+
+
+def _pairwise() -> Question:
+    columns = (
+        EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("above", "This", kind="text"),
+        Column("below", "above this", kind="text"), Column("n", "n above", digits=0), COUNT, _SHARE,
+        Column("ties", "Ties, %", digits=1),
+        Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
+        Column("beside", "Beside chance", kind="text"),
+    )  # fmt: skip
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = [row for said, triple, items in _of_triples(view) for row in _pair_rows(view, said, triple, items)]
+        return pd.DataFrame(rows, columns=list(_PAIRS))
+
+    note = (
+        f"{_WHICH} The three comparisons inside the order of each caption, with Wilson’s interval, captions of one "
+        f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions nothing is said beside "
+        "chance."
+    )
+    return Question("S35", "Natural captions: which of two words scores higher", SECTION, ORDER, note, columns, compute,
+                    lacking, paper="A.12")  # fmt: skip
+
+
+def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
+    scores, sources = _scores(view, triple, items)
+    names = list(scores)
+    for row in pairwise_orders(scores, sources=sources).to_dict("records"):
+        if row["n_items"] and names.index(row["above"]) < names.index(row["below"]):
+            shares = {name: 100 * row[name] for name in ("share", "low", "high", "ties")}
+            chance = (100 - shares["ties"]) / 2
+            yield {**said, "above": row["above"], "below": row["below"], "n": row["n"], "n_items": row["n_items"],
+                   **shares, "chance": chance, "beside": _beside(shares, chance, row["n_items"])}  # fmt: skip

@@ -74,7 +74,7 @@ def _maker(word: Modifier) -> Maker:
                 "no-label", f"item {item.id!r} has no label; name the object that the word is put before"
             )
         place, made = insert_word(check_english(subject), item.label, item.category, word)
-        facts = {
+        facts: dict[str, str | float] = {
             "control" if word.control else "modifier": word.word, "noun": place.written,
             "construction": Construction.INSERTED.value, "at": float(made.start),
         }  # fmt: skip
@@ -98,3 +98,14 @@ def in_own_caption(probes: Iterable[Probe]) -> tuple[Probe, ...]:
         ['vflip', 'inserted-cultural:African']
     """
     return tuple(dict.fromkeys(_BY_TEMPLATE.get(probe.name, probe) for probe in probes))
+
+
+def in_template(name: str) -> str:
+    """Name the probe that writes the same word into the template; any other name stays.
+
+    Example:
+        >>> in_template("inserted-cultural:African"), in_template("vflip")
+        ('cultural:African', 'vflip')
+    """
+    plain = name.removeprefix(PREFIX)
+    return plain if plain in _BY_TEMPLATE else name

@@ -134,17 +134,15 @@ def _noun_place(caption: str, label: str) -> NounPlace | _Refused:
     refused = [(span, compound(found, nouns, *span, label)) for span in spans]
     alone = [span for span, reason in refused if not reason]
     if not spans:
-        return _Refused(
-            "not-named",
-            f"{caption!r} does not say {label!r} as a word of its own; name the object as the caption does",
-        )
+        told = f"the caption does not say {label!r} as a word of its own; name the object as the caption does"
+        return _Refused("not-named", told)
     if not alone:
-        return _Refused("compound", f"in {caption!r}, {refused[0][1]}")
+        return _Refused("compound", f"in the caption, {refused[0][1]}")
     if len(alone) > 1:
-        return _Refused("named-twice", f"{caption!r} says {label!r} more than once, so nobody can say which is meant")
+        return _Refused("named-twice", f"the caption says {label!r} more than once, so nobody can say which is meant")
     first, last = alone[0]
     if denied(found, first):
-        return _Refused("already-negated", f"{caption!r} denies that there is {label!r}")
+        return _Refused("already-negated", f"the caption denies that there is {label!r}")
     return _place(caption, found, first, last, label)
 
 

@@ -47,12 +47,12 @@ def insert_word(caption: str, label: str, category: str | None, word: Modifier) 
     place = noun_place(caption, label)
     said = _family_word(place, owner)
     if said:
-        raise ProbeRejected("family-word", f"{caption!r} says {said!r} already, a word of the family {owner.name}")
+        raise ProbeRejected("family-word", f"the caption says {said!r} already, a word of the family {owner.name}")
     rejection = screen(place.phrase, category, owner.name, word.word)
     if rejection is not None:
         raise ProbeRejected(rejection.code, rejection.detail)
     if owner.name in GENDER_FAMILIES and not word.control and (other := GENDERED.search(caption)):
-        raise ProbeRejected("contradiction", f"{caption!r} says {other[0]!r}, which {word.word!r} may contradict")
+        raise ProbeRejected("contradiction", f"the caption says {other[0]!r}, which {word.word!r} may contradict")
     return place, _insert(place, word)
 
 

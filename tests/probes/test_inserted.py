@@ -53,6 +53,7 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
          "A dog is tied to a happy fire hydrant."),
         ("A big brown dog runs.", "dog", "A big brown African dog runs.", "A happy big brown dog runs."),
         ("An old dog sleeping", "dog", "An old African dog sleeping", "A happy old dog sleeping"),
+        ("The dog barked.", "the dog", "The African dog barked.", "The happy dog barked."),
         ("An umbrella", "umbrella", "An African umbrella", "A happy umbrella"),
         ("Dog tied to a post", "dog", "African dog tied to a post", "Happy dog tied to a post"),
         ("dogs play", "dog", "African dogs play", "happy dogs play"),

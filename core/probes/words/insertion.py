@@ -19,6 +19,7 @@ from core.probes.words.grammar import article, clean_label
 from core.probes.words.noun_alone import compound, denied, describing, first_adjective, named_spans
 
 _ARTICLE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘«(\[]*)$", re.IGNORECASE)
+_LEADING_ARTICLE = re.compile(r"^(?:an?|the) (?=\S)", re.IGNORECASE)
 _OPENS = re.compile(r"(?:^|[.!?]\s+)[\s\"'“‘«(\[]*$")
 
 
@@ -111,6 +112,10 @@ class _Refused:
 def noun_place(caption: str, label: str) -> NounPlace:
     """Find where an English sentence names an object.
 
+    Args:
+        caption: the sentence.
+        label: the object's noun in the singular; an article before it is passed over.
+
     Raises:
         InvalidInput: for an empty label.
         ProbeRejected: ``not-named`` where it does not say the label's noun; ``named-twice`` where it says it more than
@@ -120,7 +125,7 @@ def noun_place(caption: str, label: str) -> NounPlace:
         >>> noun_place("There are two dogs in a dog house.", "dog").written
         'dogs'
     """
-    found = _noun_place(caption, clean_label(label))
+    found = _noun_place(caption, _LEADING_ARTICLE.sub("", clean_label(label)))
     if isinstance(found, _Refused):
         raise ProbeRejected(found.code, found.detail)
     return found

@@ -7,6 +7,7 @@ from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.text import safe
 from pages.views.probe_lab.downloads import draw_downloads
+from pages.views.probe_lab.made_of import for_caption
 from pages.views.probe_lab.places import draw_places
 from pages.views.probe_lab.results import charts, compute, curves, strip, table
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
@@ -33,7 +34,7 @@ def draw() -> None:
     with right:
         caption = choose_caption(state, bench.item)
         names = choose_evaluators(state)
-        probes = choose_probes(state)
+        probes = for_caption(state, choose_probes(state))
     state.publish()
     if probes:
         st.subheader("Variants")
@@ -48,7 +49,7 @@ def draw() -> None:
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
-    charts(result)
+    charts(bench, result)
     curves(result)
     st.caption(
         "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "

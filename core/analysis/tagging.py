@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.corpora.schema import Item
 from core.probes.base import ENGLISH
-from core.probes.words.caption_words import may_be_adjective
+from core.probes.words.caption_words import is_adjective
 from core.probes.words.lexicons import families
 from core.probes.words.natural_captions import find_in
 from core.probes.words.object_nouns import WORD
@@ -70,7 +70,7 @@ def _rows(text: str, source: str, one: Tagger, other: Tagger) -> list[tuple[str,
     rows, modified = list[tuple[str, str, str, str, bool, bool]](), np.zeros(2, dtype=bool)
     for match in WORD.finditer(text):
         word = match.group().casefold()
-        if word in known or may_be_adjective(word):
+        if word in known or is_adjective(word):
             said = [
                 each.modified(text, match.start(), match.end(), noun=known.get(word, False)) is not None
                 for each in (one, other)

@@ -14,7 +14,7 @@ from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
 from core.evaluators.base import BATCH_SIZE, BLIND, EvaluatorSpec
 from core.evaluators.registry import find
-from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
+from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
 from core.probes.registry import select, with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
 from core.probes.words.taggers import tagger
@@ -321,12 +321,14 @@ def _check_languages(plan: Plan, known: Sequence[str]) -> None:
 
 
 def describe_probe(probe: Probe) -> dict[str, Any]:
-    """A probe as a plain dictionary, for manifests."""
+    """A probe as a plain dictionary, for manifests; what inserts a word says so, too."""
+    told = {"construction": Construction.INSERTED.value} if probe.construction is Construction.INSERTED else {}
+    told |= {"tagger": probe.tagger} if probe.tagger else {}
     return {
         "name": probe.name, "axis": probe.axis.value, "family": probe.family, "expectation": probe.expectation.value,
         "edits": probe.edits.value, "baseline": probe.baseline, "modifier": probe.modifier, "control": probe.control,
         "subjects": list(probe.subjects if probe.edits is Edits.CAPTION else probe.held),
-        "summary": probe.summary, "source": probe.source, **({"tagger": probe.tagger} if probe.tagger else {}),
+        "summary": probe.summary, "source": probe.source, **told,  # runs of before know neither
     }  # fmt: skip
 
 

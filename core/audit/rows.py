@@ -33,7 +33,7 @@ class RowMaker:
         self._fixed = {"run": run, "corpus": plan.corpus.name, "evaluator": name}
         self._truncated: dict[str, bool] = {}
         self._tokens: dict[str, int | None] = {}
-        self._baselines: dict[tuple[str, str, str | None], str | None] = {}
+        self._baselines: dict[tuple[str, str, str, str | None], str | None] = {}
 
     def rows(
         self, evaluator: Evaluator, drafts: Sequence[Draft], scores: PairScores
@@ -74,7 +74,7 @@ class RowMaker:
         return read, left_out
 
     def _baseline(self, evaluator: Evaluator, draft: Draft) -> str | None:
-        key = (draft.probe.name if draft.probe else IDENTITY, draft.caption, draft.item.label)
+        key = (draft.probe.name if draft.probe else IDENTITY, draft.subject.caption, draft.caption, draft.item.label)
         if key not in self._baselines:
             self._baselines[key] = baseline_name(draft, count_tokens=lambda text: self._count(evaluator, text))
         return self._baselines[key]

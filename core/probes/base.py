@@ -62,6 +62,20 @@ class Edits(StrEnum):
     CAPTION = "caption"
 
 
+class Construction(StrEnum):
+    """What an edited caption is made of.
+
+    ``caption``: the subject caption, rewritten; ``template``: ``There is a [object].``, or another sentence that is
+    made of labels alone; ``inserted``: the subject caption with one word before the object's noun; ``corpus``: a
+    caption of the corpus that was searched for the words of the probe.
+    """
+
+    CAPTION = "caption"
+    TEMPLATE = "template"
+    INSERTED = "inserted"
+    CORPUS = "corpus"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A caption of an item that is held while the image is edited, or that a probe edits.
@@ -138,6 +152,7 @@ class Probe:
             corpus does, a group of probes leaves it out. Empty: nothing.
         tagger: that reads the captions, of :data:`core.probes.words.taggers.TAGGERS`, where it is not the default;
             empty for every other probe.
+        declares: what its captions are made of, where ``subjects`` do not say it.
     """
 
     name: str
@@ -159,6 +174,17 @@ class Probe:
     moves: tuple[str, ...] = ()
     needs: str = ""
     tagger: str = ""
+    declares: Construction | None = None
+
+    @property
+    def construction(self) -> Construction | None:
+        """What the edited caption is made of; None for an edit of the image.
+
+        A probe that edits the template alone is made of it; any other rewrites its subject, unless it declares more.
+        """
+        if self.edits is Edits.IMAGE:
+            return None
+        return self.declares or (Construction.TEMPLATE if self.subjects == (TEMPLATE,) else Construction.CAPTION)
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.

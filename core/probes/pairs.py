@@ -15,9 +15,21 @@ from core.corpora.images import pixel_hash
 from core.corpora.schema import Item, Mask
 from core.errors import InvalidInput, ProbeRejected
 from core.probes import registry
-from core.probes.base import ENGLISH, HUMAN, IDENTITY, LENGTH_MATCHED, TEMPLATE, Edits, Probe, Subject, Variant
+from core.probes.base import (
+    ENGLISH,
+    HUMAN,
+    IDENTITY,
+    LENGTH_MATCHED,
+    TEMPLATE,
+    Construction,
+    Edits,
+    Probe,
+    Subject,
+    Variant,
+)
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, length_matched
+from core.probes.words.own_captions import PREFIX, length_matched_in
 from core.probes.words.places import place_named
 from core.seeds import RUN_SEED, stream
 
@@ -207,7 +219,11 @@ def baseline_name(draft: Draft, *, count_tokens: Callable[[str], int | None] | N
         return None
     if draft.probe.baseline != LENGTH_MATCHED:
         return draft.probe.baseline
-    return length_matched(draft.probe.family, draft.caption, draft.item.label or "", count_tokens=count_tokens)
+    label = draft.item.label or ""
+    if draft.probe.construction is Construction.INSERTED:
+        family = draft.probe.family.removeprefix(PREFIX)
+        return length_matched_in(draft.subject.caption, draft.caption, label, family, count_tokens=count_tokens)
+    return length_matched(draft.probe.family, draft.caption, label, count_tokens=count_tokens)
 
 
 def _untrue(probe: Probe, subject: Subject) -> ProbeRejected | None:

@@ -65,8 +65,8 @@ def run_lab(
     """Score every chosen probe of one image under every chosen evaluator.
 
     The null probes are always scored too. An edit of the image keeps ``caption`` and is compared with the
-    unedited image; an edit of the caption is compared with its family's length-matched neutral caption, or
-    with the bare template, whichever its probe names. Each evaluator sees each image and each caption once.
+    unedited image; an edit of the caption is compared with its family's length-matched neutral caption, the bare
+    template or ``caption``, whichever its probe names. Each evaluator sees each image and each caption once.
 
     Args:
         bench: the item with its pixels.
@@ -225,6 +225,7 @@ def _row(
         diagnostics=draft.diagnostics,
         notes=draft.notes,
         expectation=probe.expectation.value if probe else None,
+        construction=_made_of(probe),
     )
 
 
@@ -240,8 +241,12 @@ def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:
     return LabRow(
         probe=probe.name, family=probe.family, axis=probe.axis.value, evaluator=evaluator, caption=None,
         baseline=probe.baseline, baseline_caption=None, baseline_score=None, score=None, control=probe.control,
-        reason=detail, rejected=True, expectation=probe.expectation.value,
+        reason=detail, rejected=True, expectation=probe.expectation.value, construction=_made_of(probe),
     )  # fmt: skip
+
+
+def _made_of(probe: Probe | None) -> str | None:
+    return probe.construction.value if probe is not None and probe.construction is not None else None
 
 
 def _against(row: LabRow, band: NullBand) -> LabRow:

@@ -27,6 +27,8 @@ class LabRow:
         object_inside: share of the object inside the evaluator's crop, in [0, 1].
         reason: why a value is missing; empty where nothing is.
         expectation: of the probe; None for the identity row.
+        construction: what an edited caption is made of (:class:`core.probes.base.Construction`); None for an edit of
+            the image and the identity.
     """
 
     probe: str
@@ -45,6 +47,7 @@ class LabRow:
     reason: str = ""
     rejected: bool = False
     expectation: str | None = None
+    construction: str | None = None
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from core.audit.plan import Plan, make_plan
@@ -197,3 +198,36 @@ def test_facts_of_variants_stand_beside_the_scores(spoken: Corpus, tmp_path: Pat
     assert set(moved.subject) == {"template", "human"}
     assert set(moved[moved.key == "anchor"].value) == {"TL"}
     assert moved[moved.key == "redrawn"].value.astype(int).between(0, 50).all()
+
+
+def test_both_constructions_of_a_word_stand_in_one_run_each_with_its_own_baseline(
+    squares: Corpus, tmp_path: Path
+) -> None:
+    told = ("A dog runs.", "The old dog runs.", "A dog house.")
+    dogs = [replace(squares.items[1], id=f"dog-{n}", captions={"en": (text,)}) for n, text in enumerate(told)]
+    names = ["cultural:African", "inserted-cultural:African"]
+    plan = plan_of(replace(squares, items=tuple(dogs)), probes=names, subjects=["template", "human"])
+    run, scores, shifts = audited(plan, tmp_path)
+    assert "construction" in json.dumps(run.manifest["probes"])
+    captions = scores.set_index(["item", "probe"])["caption"]
+    assert captions["dog-0", "inserted-cultural:African"] == "An African dog runs."
+    assert captions["dog-1", "inserted-cultural:African"] == "The old African dog runs."
+    assert ("dog-2", "inserted-cultural:African") not in captions.index
+    for item in ("dog-0", "dog-1", "dog-2"):
+        assert captions[item, "cultural:African"] == "There is an African dog."
+    assert set(scores[scores["family"] == "cultural"]["subject"]) == {"template"}
+    inserted = scores[scores["family"] == "inserted-cultural"]
+    assert set(inserted["subject"]) == {"human"}
+    assert set(inserted[inserted["control"]]["baseline"]) == {"identity"}
+    chosen = {"dog-0": "inserted-cultural:ordinary", "dog-1": "inserted-cultural:typical"}  # by one character, by none
+    assert dict(inserted[~inserted["control"]].set_index("item")["baseline"]) == chosen
+    shifted = shifts[shifts["probe"] == "inserted-cultural:African"].set_index("item")
+    scored = scores.set_index(["item", "probe", "subject"])["score"]
+    for item, baseline in chosen.items():
+        before, after = (scored[item, name, "human"] for name in (baseline, "inserted-cultural:African"))
+        assert shifted.loc[item, "delta"] == pytest.approx(after - before)
+    left_out = pq.ParquetDataset(run.path / "rejections").read().to_pandas()
+    left_out = left_out.dropna(subset=["probe"])
+    assert set(left_out["item"]) == {"dog-2"}
+    assert set(left_out["code"]) == {"compound"}
+    assert len(left_out) == 4

@@ -104,6 +104,18 @@ def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, 
     assert page.locator(".st-key-lab-chart-conse-lite0 .bartext").all_text_contents() == bars
 
 
+def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Page) -> None:
+    link = "/probe_lab?evaluators=&probes=cultural%3AAmerican%2Cbase&label=dog&subject=free"
+    settled(_open(page, f"{server}{link}&caption=A%20dog%20is%20tied%20to%20a%20fire%20hydrant."))
+    strip = page.locator(".st-key-lab_strip")
+    expect(strip).to_contain_text("An American dog is tied to a fire hydrant.")
+    word = strip.get_by_text("American", exact=True).last
+    around = strip.get_by_text("An American dog is tied to a fire hydrant.").last
+    shades = [each.evaluate("e => getComputedStyle(e.closest('span, p')).backgroundColor") for each in (word, around)]
+    assert shades[0] != shades[1]
+    expect(strip.get_by_text("template", exact=True)).to_have_count(1)
+
+
 def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) -> None:
     settled(_open(page, server + LAB))
     drawn = canvas(page)

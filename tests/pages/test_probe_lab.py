@@ -6,7 +6,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.charts.style import signed
-from tests.pages.opening import LAB, Open, texts
+from tests.pages.opening import LAB, Open, said, texts
 
 
 def png(height: int = 60, width: int = 80) -> bytes:
@@ -128,12 +128,62 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
     assert "Score of the unedited pair" in texts(app)
 
 
-def test_words_in_the_template_are_told_where_another_caption_is_chosen(open_page: Open) -> None:
-    about = {"subject": "free", "caption": "Stones by a path.", "evaluators": "", "item": "frog-1-10-20"}
-    assert "Words are put into the template" in texts(open_page(LAB, probes="cultural:American", **about))
-    assert "Words are put into the template" not in texts(open_page(LAB, probes="vflip", **about))
-    same = about | {"subject": "template"}
-    assert "Words are put into the template" not in texts(open_page(LAB, probes="cultural:American", **same))
+HYDRANT = "A dog is tied to a fire hydrant."
+
+
+def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open) -> None:
+    words = "cultural:American,emotion:happy,gender:typical,mention:2,base,natural-emotion:happy,vflip"
+    app = open_page(LAB, item="frog-1-10-20", label="dog", subject="free", caption=HYDRANT, probes=words,
+                    evaluators="conse-lite0")  # fmt: skip
+    assert not app.exception
+    told = said(app).splitlines()
+    assert "An :primary-background[**American**] dog is tied to a fire hydrant." in told
+    assert "A :primary-background[**happy**] dog is tied to a fire hydrant." in told
+    assert "There is an American dog." not in told
+    drawn = [line for line in told if line.startswith((":gray-badge[", "**"))]
+    for name, badge in [("mention:2", "template"), ("base", "template"), ("natural-emotion:happy", "corpus caption")]:
+        assert drawn[drawn.index(f"**{name}**") + 1] == f":gray-badge[{badge}]"
+    assert drawn[drawn.index("**vflip**") + 1].startswith("**")
+    assert "Of the template, not of the caption above: base." in told
+    table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
+    assert "cultural:American" not in table.index
+    for name, made_of, baseline in [
+        ("inserted-cultural:American", "inserted", "inserted-cultural:ordinary"),
+        ("inserted-emotion:happy", "inserted", "inserted-emotion:plain"),
+        ("inserted-gender:typical", "inserted", "identity"),
+        ("base", "template", "identity"),
+        ("natural-emotion:happy", "corpus", "natural-emotion:neutralised"),
+    ]:
+        assert (table["of"][name], table["against"][name]) == (made_of, baseline)
+    assert table["caption"]["inserted-cultural:American"] == "An American dog is tied to a fire hydrant."
+    assert table["of"][["vflip", "identity"]].isna().all()
+
+
+def test_a_sentence_that_does_not_say_the_object_is_told_and_never_gives_way_to_the_template(open_page: Open) -> None:
+    app = open_page(LAB, item="frog-1-10-20", label="dog", subject="free", caption="A cat on a mat.", evaluators="",
+                    probes="cultural:American")  # fmt: skip
+    for caption, reason in [
+        ("A cat on a mat.", "does not say 'dog' as a word of its own"),
+        ("A hot dog on a plate.", "'hot dog' is a name of its own"),
+        ("An African dog.", "says 'african' already"),
+    ]:
+        app.text_area(key="lab.caption").set_value(caption).run()
+        assert not app.exception
+        assert "Left out: " in said(app)
+        assert reason in said(app)
+        assert "American dog" not in said(app)
+
+
+def test_the_template_is_edited_where_it_is_chosen_and_a_link_may_name_either_construction(open_page: Open) -> None:
+    about = {"item": "frog-1-10-20", "label": "dog", "probes": "inserted-cultural:American", "evaluators": ""}
+    app = open_page(LAB, subject="template", **about)
+    assert app.session_state["lab.probes"] == ["cultural:American"]
+    assert "There is an American dog." in texts(app)
+    assert "Words are put into the caption above" not in texts(app)
+    app.get_by_key("lab.subject").set_value("free").run()
+    app.text_area(key="lab.caption").set_value("Two dogs play.").run()
+    assert "Words are put into the caption above" in texts(app)
+    assert "Two :primary-background[**American**] dogs play." in said(app)
 
 
 def test_the_position_map_is_made_on_demand_and_kept(open_page: Open) -> None:

@@ -1,6 +1,7 @@
 """The contract of a probe, held by every registered one, whoever registered it."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -111,11 +112,19 @@ def check(variant: Variant, probe: Probe, scene: Scene) -> None:
     assert all(isinstance(value, float) for value in variant.diagnostics.values())
 
 
+@cache
+def used_scenes() -> list[Scene]:
+    """The same, after many probes."""
+    used = scenes()
+    for scene in used:
+        for other in IMAGE_PROBES[::5]:
+            attempt(other, scene)
+    return used
+
+
 @every_probe
 def test_the_same_stream_gives_the_same_variant_whatever_ran_before(probe: Probe) -> None:
-    for fresh, used in zip(scenes(), scenes(), strict=True):
-        for other in IMAGE_PROBES[::5]:
-            attempt(other, used)
+    for fresh, used in zip(scenes(), used_scenes(), strict=True):
         first, second = attempt(probe, fresh), attempt(probe, used)
         if isinstance(first, ProbeRejected) or isinstance(second, ProbeRejected):
             assert isinstance(first, ProbeRejected)

@@ -10,21 +10,19 @@ wherever it is made, and a run says which it holds.
 Source: paper A, A.12.
 """
 
-import re
 from types import MappingProxyType
 
 import numpy as np
 
 from core.errors import NotAvailable, ProbeRejected
-from core.probes.base import BASE_CAPTION, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import BASE_CAPTION, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.lexicons import Family, Modifier, families
 from core.probes.words.natural_captions import NaturalCaption, find
 from core.probes.words.natural_names import NEUTRALISED, SWAPPED, family_of
+from core.probes.words.own_captions import GENDER_FAMILIES, GENDERED
 from core.probes.words.screening import screen
 from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
-
-_GENDERED = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
 
 
 def make_probes(owner: Family, reader: str = RULES) -> tuple[Probe, ...]:
@@ -67,6 +65,7 @@ def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str, rea
         default=False,
         selector="" if reader == RULES else family_name,
         tagger="" if reader == RULES else reader,
+        declares=Construction.CORPUS,
     )
 
 
@@ -102,7 +101,7 @@ def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewr
         )
     if rewrite != SWAPPED:
         return found.text
-    if owner.name in ("gender", "gender-colloquial") and _GENDERED.search(found.text):
+    if owner.name in GENDER_FAMILIES and GENDERED.search(found.text):
         raise ProbeRejected(
             "contradiction", f"the caption has a word such as 'his', which {word.word!r} may contradict"
         )

@@ -15,7 +15,20 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Maker, Probe, Subject, Variant, probe
+from core.probes.base import (
+    HUMAN,
+    IDENTITY,
+    TEMPLATE,
+    Axis,
+    Construction,
+    Edits,
+    Expectation,
+    Maker,
+    Probe,
+    Subject,
+    Variant,
+    probe,
+)
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, item_label
 from core.probes.words.categories import another_kind
@@ -73,6 +86,7 @@ def _probe(
     draws: str = "",
     subjects: tuple[str, ...] = (TEMPLATE,),
     control: bool = False,
+    declares: Construction | None = None,
 ) -> Probe:
     return Probe(
         name,
@@ -88,6 +102,7 @@ def _probe(
         default=False,
         subjects=subjects,
         draws=draws,
+        declares=declares,
     )
 
 
@@ -100,7 +115,10 @@ def _template(name: str, summary: str, expectation: Expectation, baseline: str, 
         facts = {"label": found.label, **({"falsity": VERIFIED} if negated else {})}
         return Variant(name, caption=text, facts=MappingProxyType(facts))
 
-    return _probe(name, "template", summary, expectation, baseline, make, subjects=(HUMAN,), control=not negated)
+    return _probe(
+        name, "template", summary, expectation, baseline, make, subjects=(HUMAN,), control=not negated,
+        declares=Construction.TEMPLATE,
+    )  # fmt: skip
 
 
 ABSENTS = (

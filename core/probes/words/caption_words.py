@@ -2,10 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from core.errors import InvalidInput
@@ -162,9 +163,14 @@ def _english_noun(text: str, before: str, after: str, *, in_phrase: bool) -> boo
     return not before or introduced or before in ("and", "or") or before.isdigit() or "ADJ" in _classes(before)
 
 
+def closed_words(text: str, lists: Sequence[str] = ("determiners", "prepositions", "others")) -> bool:
+    """Whether an English word, in lower case, stands in some of the lists of ``assets/lexicons/caption_words.toml``."""
+    return any(text in _words("en", name) for name in lists)
+
+
 def may_be_noun(text: str) -> bool:
     """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
-    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    closed = closed_words(text)
     if closed or not text.isalpha() or text.endswith("ing"):
         return False
     return "NOUN" in _classes(text)
@@ -178,14 +184,12 @@ def colours() -> tuple[str, ...]:
 
 def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
     """Which words of an English caption are nouns or adjectives, by the dictionary and the rules of nouns."""
-    return tuple(
-        noun or may_be_adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True)
-    )
+    return tuple(noun or is_adjective(word.core.casefold()) for noun, word in zip(_english(found), found, strict=True))
 
 
-def may_be_adjective(text: str) -> bool:
+def is_adjective(text: str) -> bool:
     """Whether a word is an adjective: a colour, or one by the dictionary that no closed class holds."""
-    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    closed = closed_words(text)
     return text in colours() or (not closed and text.isalpha() and "ADJ" in _classes(text) and text not in _FINITE)
 
 
@@ -203,7 +207,7 @@ def holds_clause(caption: str) -> bool:
 def _finite(text: str) -> bool:
     if text in _FINITE:
         return True
-    closed = any(text in _words("en", name) for name in ("determiners", "prepositions", "others"))
+    closed = closed_words(text)
     if closed or not text.isalpha() or text.endswith(("ing", "ed", "en")):
         return False
     classes = _classes(text)
@@ -219,11 +223,21 @@ _FINITE = frozenset(
 """Verbs that the dictionary knows as nouns, or as closed words, too."""
 
 
-@lru_cache(maxsize=20_000)
 def _classes(word: str) -> frozenset[str]:
+    return frozenset(dictionary(word))
+
+
+@lru_cache(maxsize=20_000)
+def dictionary(word: str) -> Mapping[str, tuple[str, ...]]:
+    """Parts of speech of an English word, in lower case, with its lemmas by lemminflect; empty where it is not known.
+
+    Example:
+        >>> dict(dictionary("tied"))
+        {'VERB': ('tie',)}
+    """
     from lemminflect import getAllLemmas
 
-    return frozenset(getAllLemmas(word)) if word else frozenset()
+    return MappingProxyType(getAllLemmas(word) if word else {})
 
 
 def _german(found: Sequence[Word]) -> Iterator[bool]:

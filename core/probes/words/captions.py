@@ -4,11 +4,12 @@ Templates: base ``There is a [object].``, attribute ``There is a [adjective] [ob
 article and number. Source: paper A, 3.1 and A.3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.words.grammar import noun_group
+from core.probes.words.lexicons import Modifier
 from core.probes.words.screening import accepted_controls
 
 
@@ -68,12 +69,35 @@ def length_matched(
         'cultural:typical'
     """
 
+    return closest_control(
+        accepted_controls(label, family),
+        caption,
+        lambda word: attribute_caption(label, word),
+        count_tokens=count_tokens,
+    ).probe
+
+
+def closest_control(
+    controls: Iterable[Modifier],
+    caption: str,
+    write: Callable[[str], str],
+    *,
+    count_tokens: Callable[[str], int | None] | None = None,
+) -> Modifier:
+    """The neutral control whose caption is the closest in length, as :func:`length_matched` says.
+
+    Args:
+        controls: at least one.
+        caption: the modified caption.
+        write: makes the caption of a control's word.
+        count_tokens: as there.
+    """
+
     def distance(word: str) -> tuple[int, int, str]:
-        control = attribute_caption(label, word)
+        control = write(word)
         return abs(len(control) - len(caption)), _token_distance(caption, control, count_tokens), word
 
-    closest = min((control for control in accepted_controls(label, family)), key=lambda each: distance(each.word))
-    return closest.probe
+    return min(controls, key=lambda each: distance(each.word))
 
 
 def _token_distance(caption: str, control: str, count_tokens: Callable[[str], int | None] | None) -> int:

@@ -33,7 +33,7 @@ def vocabulary() -> Mapping[str, str]:
 
 
 @cache
-def _every_category() -> Mapping[str, str]:
+def every_noun() -> Mapping[str, str]:
     """Nouns in lower case with their category: those of captions, and over them the labels of every taxonomy map."""
     nouns = {noun: category for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()}
     maps = [load_taxonomy(name) for name in reversed(taxonomy_names())]
@@ -49,7 +49,7 @@ def usual_category(label: str) -> str | None:
         >>> usual_category("Small brown dog"), usual_category("bowl of soup"), usual_category("quasar")
         ('animal', 'kitchen', None)
     """
-    known = _every_category()
+    known = every_noun()
     return next((known[ending] for ending in head_endings(label) if ending in known), None)
 
 

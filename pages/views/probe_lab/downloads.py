@@ -13,6 +13,7 @@ from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
 from pages.views.common.text import number
+from pages.views.probe_lab.made_of import apart
 
 
 def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
@@ -53,4 +54,5 @@ def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
         if row.probe == name
     )
     caption = (made.caption,) if made and made.caption else ()
-    return Cell(bench.image(made)[1], (name, *caption, *scores))
+    other = apart(probe.construction, bench.item, result.caption) if probe else ""
+    return Cell(bench.image(made)[1], (f"{name} ({other})" if other else name, *caption, *scores))

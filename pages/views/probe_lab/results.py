@@ -12,10 +12,9 @@ from core.charts.style import colours, signed
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
-from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Probe, Subject
+from core.probes.base import IDENTITY, Construction, Probe, Subject
 from core.probes.pairs import subject_of
 from core.probes.strengths import measured_in, sweeps_among
-from core.probes.words.captions import base_caption
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -23,6 +22,7 @@ from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
 from pages.views.common.runs import null_bands, present
 from pages.views.common.text import counted, number, safe
+from pages.views.probe_lab.made_of import apart, marked, template
 from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
 
@@ -47,11 +47,16 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
 
 def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
     """Draw every variant small, in one row that scrolls; an edit of the caption as its text."""
-    if any(of_template(probe, bench, caption) for probe in probes):
+    made_of = {probe.construction for probe in probes}
+    if Construction.INSERTED in made_of:
         st.caption(
-            f"Words are put into the template “{safe(base_caption(bench.item.label or ''))}”, not into the caption "
-            "above: its neutral words stand in the same place, so that a shift is the word's. These rows are compared "
-            "with the template."
+            "Words are put into the caption above, before the object’s name, and marked. A word is compared with a "
+            "neutral one at the same place, a neutral word with the caption as it is."
+        )
+    if any(apart(each, bench.item, caption) == "template" for each in made_of) and template(bench.item):
+        st.caption(
+            f"What is marked :gray-badge[template] is made of “{safe(template(bench.item))}” and the like, not of the "
+            "caption above."
         )
     with st.container(horizontal=True, wrap=False, gap="small", key="lab_strip"):
         for probe in probes:
@@ -59,26 +64,24 @@ def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
                 _preview(bench, probe, subject_of(bench.item, caption))
 
 
-def of_template(probe: Probe, bench: Workbench, caption: str) -> bool:
-    """Whether a probe edits the template although another caption is chosen."""
-    if probe.edits is not Edits.CAPTION or probe.subjects != (TEMPLATE,) or not (bench.item.label or "").strip():
-        return False
-    return probe.axis is Axis.SOCIETAL and caption != base_caption(bench.item.label or "")
-
-
 def _preview(bench: Workbench, probe: Probe, subject: Subject) -> None:
     made = bench.make(probe, subject)
     st.markdown(f"**{safe(probe.name)}**")
+    other = apart(probe.construction, bench.item, subject.caption)
+    if other:
+        st.badge(other, color="gray")
     if isinstance(made, ProbeRejected):
         st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
     elif made.pixels is not None:
         st.image(thumbnail(made.pixels, side=260), alt=f"{bench.item.label or 'picture'} after {probe.name}",
                  width="stretch")  # fmt: skip
-    if not isinstance(made, ProbeRejected) and made.caption is not None:
+    elif marked(made):
+        st.markdown(marked(made))
+    elif made.caption is not None:
         st.text(made.caption)
 
 
-def charts(result: LabResult) -> None:
+def charts(bench: Workbench, result: LabResult) -> None:
     """Draw one chart an evaluator, each on its own scale, over its null band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
@@ -88,7 +91,7 @@ def charts(result: LabResult) -> None:
     cells = st.grid(min(len(result.evaluators), 3) or 1, min_column_width=300, gap="medium")
     for name in result.evaluators:
         with cells.container(border=True):
-            _chart(result, name, colour[name])
+            _chart(bench, result, name, colour[name])
 
 
 def curves(result: LabResult) -> None:
@@ -109,7 +112,7 @@ def curves(result: LabResult) -> None:
             draw(figure, key=f"lab.curve.{family}", alt=f"Percent change along the strength of {family}, by evaluator")
 
 
-def _chart(result: LabResult, name: str, colour: str) -> None:
+def _chart(bench: Workbench, result: LabResult, name: str, colour: str) -> None:
     rows = result.shifts(name)
     own = [row for row in result.of(name) if row.probe == IDENTITY]
     band = result.bands[name]
@@ -121,6 +124,9 @@ def _chart(result: LabResult, name: str, colour: str) -> None:
     figure = shift_bars(rows, low=-band.reach, high=band.reach, colour=colour)
     draw(figure, key=f"lab.chart.{name}", alt=_spoken(name, rows))
     st.caption(_below(rows, band, of_run=name in result.stored))
+    of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
+    if (drawn := rows[of_template & rows["score"].notna()]).size:
+        st.caption(f"Of the template, not of the caption above: {safe(', '.join(drawn['probe']), limit=400)}.")
 
 
 def _scale(name: str) -> str:
@@ -164,12 +170,19 @@ def _spoken(name: str, rows: pd.DataFrame) -> str:
     return f"Percent change under {name}: none is defined for {len(rows)} probes"
 
 
+_MADE_OF = (
+    "What an edited caption is made of. inserted: the caption above with one word before the object’s name; caption: "
+    "the caption above, rewritten; template: There is a …, whatever caption is chosen; corpus: a caption of the corpus"
+)
+
+
 def table(result: LabResult) -> None:
     """Draw every row with its score, Δ, %Δ and what to mind about it."""
     rows = result.table()
     shown = pd.DataFrame(
         {
-            "probe": rows["probe"], "axis": rows["axis"], "evaluator": rows["evaluator"], "score": rows["score"],
+            "probe": rows["probe"], "axis": rows["axis"], "of": rows["construction"], "evaluator": rows["evaluator"],
+            "score": rows["score"],
             "baseline": rows["baseline_score"], "delta": rows["delta"], "percent": rows["percent"],
             "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"],
             "inside": rows["object_inside"], "caption": rows["caption"],
@@ -189,6 +202,7 @@ def table(result: LabResult) -> None:
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
             "inside": st.column_config.NumberColumn("Object inside", format="percent",
                                                     help="Share of the object that the evaluator's crop keeps"),
+            "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
             "caption": st.column_config.TextColumn("Caption", width="large"),
         },
     )  # fmt: skip

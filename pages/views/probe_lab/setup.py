@@ -31,7 +31,7 @@ def choose_caption(state: PageState, item: Item) -> str:
     """Draw the choice of the subject caption; return it, empty where there is none yet."""
     st.segmented_control(
         "Caption", SUBJECTS, format_func=_SUBJECT_WORDS.__getitem__, key=state.key("subject"), required=True,
-        help="The caption that stays while the image is edited.",
+        help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
     )  # fmt: skip
     subject = state.get("subject")
     if subject == "free":
@@ -53,7 +53,8 @@ def _label(state: PageState, item: Item) -> None:
     left, right = st.columns(2)
     left.text_input(
         "Object", key=state.key("label"), max_chars=80, placeholder=item.label or "e.g. bicycle",
-        help="A singular noun. Caption probes start from “There is a …” with this noun, whatever caption is chosen.",
+        help="A singular noun, as the caption says it. Societal words are put before it: in your caption, or in “There "
+        "is a …”, as you chose. Rows marked template start from “There is a …” whatever caption is chosen.",
     )  # fmt: skip
     right.selectbox(
         "Category", (*CATEGORIES, *EXTRA_CATEGORIES), index=None, key=state.key("category"),

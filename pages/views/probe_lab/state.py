@@ -14,7 +14,8 @@ from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
 from core.probes import registry as probes
-from core.probes.base import ENGLISH, Axis, Probe
+from core.probes.base import ENGLISH, Axis, Construction, Probe
+from core.probes.families.inserted import in_template
 from core.scoring.lab_result import LabResult
 from core.scoring.occlusion import OcclusionMap, WordLoss
 from core.scoring.position_map import PositionMap
@@ -133,10 +134,18 @@ def item_ids(corpus: str) -> tuple[str, ...]:
 
 
 def offered_probes() -> dict[str, Probe]:
-    """Probes that a reader chooses from, axis by axis; the null probes are always scored and stay out."""
+    """Probes that a reader chooses from, axis by axis.
+
+    The null probes are always scored and stay out. A word stands once: the caption that is chosen says whether it is
+    put into the template or into that caption.
+    """
     order = list(Axis)
     chosen = sorted(probes.catalogue(), key=lambda probe: order.index(probe.axis))
-    return {probe.name: probe for probe in chosen if probe.axis is not Axis.NULL}
+    return {
+        probe.name: probe
+        for probe in chosen
+        if probe.axis is not Axis.NULL and probe.construction is not Construction.INSERTED
+    }
 
 
 @st.cache_data(show_spinner=False, ttl=60)
@@ -178,7 +187,7 @@ def lab_state() -> PageState:
             Field("human", None, text(limit=40)),
             Field("caption", "", text(limit=CAPTION_LIMIT)),
             Field("box", "", text(limit=80)),
-            Field("probes", usual, some_of(lambda: tuple(offered_probes()), what="probe"), joined),
+            Field("probes", usual, _read_probes, joined),
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
             Field("looker", None, text(limit=120)),
@@ -191,6 +200,13 @@ def _read_item(raw: str) -> tuple[str | None, str]:
     if corpus and raw in item_ids(corpus):
         return raw, ""
     return None, f"There is no item {raw[:80]!r} in corpus {corpus}; its first one is shown instead."
+
+
+def _read_probes(raw: str) -> tuple[list[str], str]:
+    """A link from a run may name the word in a human caption."""
+    return some_of(lambda: tuple(offered_probes()), what="probe")(
+        joined([in_template(name) for name in raw.split(",")])
+    )
 
 
 def _read_upload(raw: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Right-of-two accuracy of the offline evaluators: does the right caption (image) beat a wrong one?
 
 Each item's first English caption against every other item's, both ways: the image fixed and two captions, the
-caption fixed and two images. A tie counts one half, a pair that cannot be scored as lost. The interval is a
-bootstrap over items, each drawn with all its pairs.
+caption fixed and two images; likewise the template of its object's name, where it has one. A tie counts one half, a
+pair that cannot be scored as lost. The interval is a bootstrap over items, each drawn with all its pairs.
 """
 
 import argparse
@@ -18,9 +18,10 @@ from core.corpora.images import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item, languages
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.pool import shared_pool
 from core.probes.base import ENGLISH
+from core.probes.words.captions import base_caption
 from core.seeds import RUN_SEED
 
 OFFLINE = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual")
@@ -33,51 +34,77 @@ def all_scores(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Seq
     if isinstance(evaluator, DualEncoder):
         left, right = evaluator.encode_images(images), evaluator.encode_captions(captions)
         return np.stack([evaluator.combine(one.expand_as(right), right) for one in left])
-    return np.stack([evaluator.score([image] * len(captions), captions) for image in images])
+    return np.stack([_scored(evaluator, [image] * len(captions), captions) for image in images])
 
 
-def wins(scores: np.ndarray) -> np.ndarray:
-    """Compare the diagonal with the rest of its row: float64 [n, n] of 1, ½, 0; NaN on the diagonal."""
+def _scored(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+    try:
+        return evaluator.score(images, captions)
+    except PartlyScored as partly:
+        return partly.scores
+
+
+def wins(scores: np.ndarray, captions: Sequence[str]) -> np.ndarray:
+    """Compare the diagonal with the rest of its row: float64 [n, n] of 1, ½, 0; NaN where the caption is the same."""
     values = np.where(np.isnan(scores), -np.inf, scores)
     right = np.diag(values)[:, None]
     result: np.ndarray = (right > values) + 0.5 * (right == values)
-    np.fill_diagonal(result, np.nan)
+    said = np.asarray(captions, dtype=object)
+    result[said[:, None] == said] = np.nan
     return result
 
 
-def accuracy(scores: np.ndarray) -> tuple[float, float, float]:
+def accuracy(scores: np.ndarray, captions: Sequence[str]) -> tuple[float, float, float]:
     """Return the mean of :func:`wins` and its 95 % bootstrap interval over items."""
-    table = wins(scores)
+    table = wins(scores, captions)
     rng = np.random.default_rng(RUN_SEED)
     means = []
     for _ in range(RESAMPLES):
         drawn = rng.integers(len(table), size=len(table))
-        if len(set(drawn.tolist())) > 1:  # an item beside itself is NaN: no pair
-            means.append(np.nanmean(table[np.ix_(drawn, drawn)]))
+        sample = table[np.ix_(drawn, drawn)]
+        if np.isfinite(sample).any():  # an item beside itself is no pair
+            means.append(np.nanmean(sample))
     low, high = np.quantile(means, [0.025, 0.975])
     return float(np.nanmean(table)), float(low), float(high)
 
 
-def report(name: str, items: Sequence[Item], target: str, evaluators: Sequence[str], language: str = ENGLISH) -> None:
-    """Print the rows of one set of items, for the evaluators that read the language.
+def by_people(items: Sequence[Item], language: str = ENGLISH) -> list[str]:
+    """A caption an item. Of the demo corpus the short ones serve, which stand last: its sentences share most words."""
+    return [item.captions[language][-1 if item.corpus == "demo" else 0] for item in items]
 
-    Of the demo corpus the short captions serve, which stand last: its sentences share most of their words.
-    """
+
+def report(
+    name: str,
+    items: Sequence[Item],
+    captions: Sequence[str],
+    target: str,
+    evaluators: Sequence[str],
+    language: str = ENGLISH,
+) -> None:
+    """Print the rows of one set of items, for the evaluators that read the language."""
     images = [read_item(item).pixels for item in items]
-    captions = [item.captions[language][-1 if item.corpus == "demo" else 0] for item in items]
     for reference in evaluators:
         with shared_pool().lease(reference) as evaluator:
             if not evaluator.spec.reads(language):
                 continue
             scores = all_scores(evaluator, images, captions)
         for what, table in (("captions", scores), ("images", scores.T)):
-            mean, low, high = accuracy(table)
+            mean, low, high = accuracy(table, captions)
             value = f"{100 * mean:.1f} % (95 % CI {100 * low:.1f} to {100 * high:.1f})"
             row(f"`{reference}` right of two {what}, {name}", value, f"{len(items)} items", target)
         zeros = int(np.sum(np.diag(scores) <= 0))
         low, middle = np.nanmin(np.diag(scores)), np.nanmedian(np.diag(scores))
         row(f"`{reference}` score of the right pairs, {name}", f"median {middle:.3g}, least {low:.2g}, {zeros} zeros",
             f"{len(items)} items")  # fmt: skip
+
+
+def templates(name: str, items: Sequence[Item], evaluators: Sequence[str]) -> None:
+    """The same on the template of the object's name, which audits hold; two items of one name are no pair."""
+    named = [item for item in items if item.label]
+    people = [item for item in named if item.category == "person"]
+    for which, own in ((name, named), (f"{name}, people", people)):
+        if len({item.label for item in own}) > 1:
+            report(f"{which}, template", own, [base_caption(item.label or "") for item in own], "", evaluators)
 
 
 def coco_items(root: Path, split: str) -> list[Item]:
@@ -104,10 +131,14 @@ def main() -> int:
     demo = catalogue().get("demo").load().items
     try:
         for name, load, target in sets:
-            report(name, load(), target, evaluators)
+            items = load()
+            report(name, items, by_people(items), target, evaluators)
+            templates(name, items, evaluators)
+        templates("demo", demo, evaluators)
         for language in languages(demo):
             own = [item for item in demo if item.captions.get(language)]
-            report("demo" if language == ENGLISH else f"demo, {language}", own, "", evaluators, language)
+            said = "demo" if language == ENGLISH else f"demo, {language}"
+            report(said, own, by_people(own, language), "", evaluators, language)
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.references import Referenced
 
 TOLERANCE = 1e-5
@@ -63,10 +63,13 @@ class _Bench:
     captions: tuple[str, ...]
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        if isinstance(self.evaluator, Referenced):
-            found = self.evaluator.score(images, captions, [REFERENCES] * len(captions))
-        else:
-            found = self.evaluator.score(images, captions)
+        try:
+            if isinstance(self.evaluator, Referenced):
+                found = self.evaluator.score(images, captions, [REFERENCES] * len(captions))
+            else:
+                found = self.evaluator.score(images, captions)
+        except PartlyScored as partly:
+            found = partly.scores
         if not isinstance(found, np.ndarray) or found.shape != (len(captions),) or found.dtype.kind != "f":
             shape = getattr(found, "shape", None)
             raise _Broken(

@@ -140,9 +140,10 @@ def test_evidence_is_remembered_within_its_limit() -> None:
 
 def test_ties_count_one_half_and_missing_scores_are_lost() -> None:
     scores = np.array([[1.0, 1.0, 0.0], [0.0, np.nan, 0.5], [2.0, 0.0, 1.0]])
-    table = wins(scores)
+    table = wins(scores, list("abc"))
     np.testing.assert_array_equal(table, [[np.nan, 0.5, 1.0], [0.0, np.nan, 0.0], [0.0, 1.0, np.nan]])
-    assert accuracy(scores)[0] == pytest.approx(2.5 / 6)
+    assert accuracy(scores, list("abc"))[0] == pytest.approx(2.5 / 6)
+    assert np.isnan(wins(scores, list("aab"))[:2, :2]).all()  # two images of one caption are no pair
 
 
 @pytest.mark.coco
@@ -150,6 +151,7 @@ def test_ties_count_one_half_and_missing_scores_are_lost() -> None:
 def test_the_right_caption_of_a_real_photograph_wins(cls: type[Conse], coco_root: Path) -> None:
     items = coco_items(coco_root, "val2017")
     images = [read_item(item).pixels for item in items]
-    scores = all_scores(cls.load(), images, [item.captions["en"][0] for item in items])
-    assert accuracy(scores)[0] >= TARGET
+    captions = [item.captions["en"][0] for item in items]
+    scores = all_scores(cls.load(), images, captions)
+    assert accuracy(scores, captions)[0] >= TARGET
     assert np.diag(scores).min() > 0

@@ -10,7 +10,7 @@ from skimage import data
 
 from core.corpora.schema import Mask
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.pool import Pool
 from core.evaluators.registry import catalogue
 
@@ -83,11 +83,21 @@ def test_the_images_are_not_written_to(metric: Evaluator, photos: list[np.ndarra
     np.testing.assert_array_equal(photo, photos[0])
 
 
+def scored(metric: Evaluator, images: list[np.ndarray], captions: list[str]) -> np.ndarray:
+    """Scores, NaN where there is none; an evaluator may raise what it scored with a reason a pair."""
+    try:
+        return metric.score(images, captions)
+    except PartlyScored as partly:
+        found = partly
+    assert [bool(each) for each in found.errors] == np.isnan(found.scores).tolist()
+    return found.scores
+
+
 @pytest.mark.parametrize("caption", ["", "   ", "\n\t"])
 def test_an_empty_caption_cannot_be_scored_and_harms_no_other(
     metric: Evaluator, photos: list[np.ndarray], caption: str
 ) -> None:
-    scores = metric.score([photos[0]] * 2, [caption, PHOTO_CAPTION])
+    scores = scored(metric, [photos[0]] * 2, [caption, PHOTO_CAPTION])
     assert np.isnan(scores[0])
     np.testing.assert_allclose(scores[1:], metric.score([photos[0]], [PHOTO_CAPTION]), atol=1e-5)
 
@@ -96,7 +106,7 @@ def test_an_empty_caption_cannot_be_scored_and_harms_no_other(
 def test_an_awkward_caption_is_scored_or_missing_but_never_an_error(
     metric: Evaluator, photos: list[np.ndarray], caption: str
 ) -> None:
-    (score,) = metric.score([photos[0]], [caption])
+    (score,) = scored(metric, [photos[0]], [caption])
     low, high = metric.spec.score_range
     assert np.isnan(score) or low <= score <= (np.inf if high is None else high)
     assert metric.count_tokens(caption) is None or metric.count_tokens(caption) > 0

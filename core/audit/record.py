@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import core
@@ -18,6 +19,7 @@ from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
 from core.corpora.schema import Origin
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, describe
+from core.probes.rejections import code_of
 from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
 from core.statistics.changes import SHIFT_FLOOR
@@ -119,13 +121,14 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
     """Counts and rejections of a complete run, read back from its own tables."""
     names = range(len(plan.shards))
     items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
-    kept = ["evaluator", "score"]
+    kept = ["evaluator", "score", "error"]
     scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=kept) for name in names)
     rejections = [
         row
         for name in (CORPUS_REJECTIONS, *names)
         for row in pq.read_table(folder.shard("rejections", name)).to_pylist()
     ]
+    null = scores.filter(pc.is_null(scores["score"]))
     whole = [row for row in rejections if row["probe"] is None]
     variants = [row for row in rejections if row["probe"] is not None]
     return {
@@ -139,7 +142,8 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
             "variants_rejected_by_code": _by_code(variants),
             "rows": scores.num_rows,
             "pairs": max(Counter(scores["evaluator"].to_pylist()).values(), default=0),
-            "scores_null": scores["score"].null_count,
+            "scores_null": null.num_rows,
+            "scores_null_by_code": _by_code([{"code": code_of(error)} for error in null["error"].to_pylist()]),
             **counts.as_dict(),
         },
         "content_sha256": _content(items),

@@ -214,5 +214,9 @@ def _sum_up(run: "Run") -> None:
             rows = [(code, number, meaning(code)) for code, number in reasons.items()]
             table(("reason", kind, "what it means"), rows, title=heading)
     null = counts["scores_null"]
+    unscored = counts.get("scores_null_by_code", {})  # runs before these codes have none
+    if unscored:
+        rows = [(code, number, meaning(code)) for code, number in unscored.items()]
+        table(("reason", "scores", "what it means"), rows, title="Scores without a value")
     typer.echo(f"{counts['rows']:,} scores, {null:,} null{' (column error says why)' if null else ''}")
     typer.echo(f"in {run.path}")

@@ -142,9 +142,9 @@ def _told(row: "Mapping[Hashable, Any]", name: str) -> str:
     return f"{value:.3f}" if low != low else f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-@app.command(epilog=exit_codes(ok="listed"), short_help="List why an item or a variant can be left out.")
+@app.command(epilog=exit_codes(ok="listed"), short_help="List why an item, a variant or a score can be missing.")
 def reasons(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False) -> None:
-    """List the codes under which an audit leaves out items, or one probe of them, with what each means."""
+    """List the codes of items, variants and scores that are left out or null, with what each means."""
     from core.probes.rejections import CODES
 
     if as_json:

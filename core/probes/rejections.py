@@ -1,5 +1,6 @@
-"""Why an item, or one probe of it, has no scores: every code with its meaning, in one place."""
+"""Why an item, one probe of it, or a single pair has no score: every code with its meaning, in one place."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -130,8 +131,39 @@ OTHERS: Mapping[str, str] = MappingProxyType(
 )
 """Codes that any probe can have."""
 
-CODES: Mapping[str, str] = MappingProxyType({**LOADERS, **ITEMS, **CAPTIONS, **IMAGES, **OTHERS})
-"""Every code that Invariscope's own loaders, probes and audits give."""
+UNCODED = "uncoded"
+
+SCORES: Mapping[str, str] = MappingProxyType(
+    {
+        "answer-cut": "the model's answer had not ended at the most tokens that are read of it",
+        "answer-no-score": "the model's answer is no score on the scale that it was asked for",
+        "answer-one-token": "the model wrote several digits as one token, so they cannot be smoothed",
+        UNCODED: "a reason without a code: the column error says it",
+    }
+)
+"""Codes of scores that are null: they close the sentence in the column ``error``, in square brackets."""
+
+CODES: Mapping[str, str] = MappingProxyType({**LOADERS, **ITEMS, **CAPTIONS, **IMAGES, **OTHERS, **SCORES})
+"""Every code that Invariscope's own loaders, probes, evaluators and audits give."""
+
+_CODED = re.compile(r"\[([a-z-]+)\]$")
+
+
+def coded(code: str, sentence: str) -> str:
+    """Return why a score is null: the sentence, closed by its code, which must be one of SCORES."""
+    assert code in SCORES, code
+    return f"{sentence} [{code}]"
+
+
+def code_of(error: str | None) -> str:
+    """Code that closes the reason of a null score; UNCODED where none of SCORES does.
+
+    Example:
+        >>> code_of("the answer had not ended after 8 tokens: 'I say' [answer-cut]")
+        'answer-cut'
+    """
+    found = _CODED.search(error or "")
+    return found[1] if found and found[1] in SCORES else UNCODED
 
 
 def meaning(code: str) -> str:

@@ -27,6 +27,7 @@ from core.store.manifest import Run, list_runs
 from core.store.schema import SCHEMAS
 from core.store.store import Store
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
+from tests.tiny.vlm import write_llava
 
 Histogram = load_object(HISTOGRAM)
 
@@ -226,6 +227,18 @@ def test_an_evaluator_that_chokes_on_one_caption_leaves_a_null_with_its_reason(
     assert set(table[table.item == "item-2"].error) == {"ValueError: cannot read 'A poison.'"}
     assert table[table.item != "item-2"].score.notna().all()
     assert run.manifest["counts"]["scores_null"] == (table.item == "item-2").sum()
+    assert run.manifest["counts"]["scores_null_by_code"] == {"uncoded": (table.item == "item-2").sum()}
+
+
+def test_answers_that_were_cut_are_counted_by_their_code(squares: Corpus, tmp_path: Path) -> None:
+    write_llava(tmp_path / "llava")  # its weights are random: it writes on and on
+    corpus = replace(squares, items=squares.items[:2])
+    plan = plan_of(corpus, evaluators=[f"fleur@{tmp_path / 'llava'}"], subjects=("human",), probes=["vflip"])
+    run = run_audit(plan, tmp_path / "runs", pool=Pool(1e6, "cpu"))
+    table = frame(run)
+    assert table.score.isna().all()
+    assert table.error.str.endswith(" [answer-cut]").all()
+    assert run.manifest["counts"]["scores_null_by_code"] == {"answer-cut": len(table)}
 
 
 def test_items_without_label_or_caption_are_left_out_by_subject(squares: Corpus, tmp_path: Path, pool: Pool) -> None:

@@ -109,6 +109,8 @@ def test_null_scores_are_counted_and_end_with_1(invoke: Invoke, common: tuple[ob
     done = invoke(*common, "--evaluators", colour_words)  # "There is a bed." names no colour
     assert done.exit_code == Code.FAILURES
     assert "null (column error says why)" in done.stdout
+    assert "Scores without a value" in done.stdout
+    assert "a reason without a code: the column error says it" in done.stdout
 
 
 def test_the_human_caption_can_be_held_instead(

@@ -1,6 +1,7 @@
 """The generative evaluators on tiny models in transformers' format, against one plain forward pass a pair."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from core.evaluators.metrics.fleur import MOST_TOKENS, smoothed
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.towers.pictures import padded_square
+from core.probes.rejections import code_of
 from tests.tiny.vlm import write_llava, write_qwen
 
 CAPTIONS = ["A cat.", "Two dogs sit on a bench beside a very small, very old bicycle.", "", 'A "quoted" café 猫']
@@ -171,8 +173,9 @@ def test_fleur_reads_one_from_its_whole_digit(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "I cannot say.", "7", "0", "1.5", "8 of 10", "0.8 or 0.9", "2.0"])
 def test_fleur_takes_nothing_else_for_a_score(text: str) -> None:
     digits = list(range(10, 20))
-    with pytest.raises(InvalidInput, match="no score"):
+    with pytest.raises(InvalidInput, match="no score") as raised:
         smoothed(answer_of(text, [{} for _ in text], digits), digits)
+    assert code_of(str(raised.value)) == "answer-no-score"
 
 
 def test_an_answer_without_a_score_is_null_with_its_text_and_never_the_previous_score(
@@ -183,7 +186,23 @@ def test_an_answer_without_a_score_is_null_with_its_text_and_never_the_previous_
     with pytest.raises(PartlyScored) as raised:
         evaluator.score(images, captions)
     assert np.isnan(raised.value.scores).all()
-    assert all("no score from 0.0 to 1.0" in (error or "") for error in raised.value.errors)
+    assert all(f"not ended after {MOST_TOKENS} tokens: " in (error or "") for error in raised.value.errors)
+    assert {code_of(error) for error in raised.value.errors} == {"answer-cut"}
+
+
+def test_an_answer_that_was_cut_is_no_score_however_much_it_looks_like_one() -> None:
+    digits = list(range(10, 20))
+    for text in ("0.85", "1.0", "I would say 0."):
+        whole = answer_of(text, [{} for _ in text], digits)
+        with pytest.raises(InvalidInput, match="had not ended") as raised:
+            smoothed(replace(whole, ended=False), digits)
+        assert code_of(str(raised.value)) == "answer-cut"
+
+
+def test_a_number_that_python_writes_with_an_exponent_is_smoothed_as_any_other() -> None:
+    digits = list(range(10, 20))
+    rows = [{}, {}, {digits[0]: 0.5, digits[3]: 0.5}, {digits[2]: 1.0}, {}, {}, {}]
+    assert smoothed(answer_of("0.00001", rows, digits), digits) == pytest.approx(0.15 + 0.02, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +246,16 @@ def by_hand(evaluator: Any, image: np.ndarray, prompt: str) -> float:
     if len(text) > 3:
         score += sum(0.01 * each * float(rows[3][digit[each]]) for each in range(10))
     return score
+
+
+def test_an_answer_says_whether_the_model_ended_it(trained: Path) -> None:
+    evaluator = load("fleur", trained)
+    asked = [evaluator.view(picture(0))], [evaluator.prompt("A cat.")]
+    (whole,), (cut,) = (evaluator._model.answers(*asked, tokens=tokens) for tokens in (MOST_TOKENS, 3))
+    assert whole.ended
+    assert len(whole.tokens) < MOST_TOKENS
+    assert not cut.ended
+    assert whole.text.startswith(cut.text)
 
 
 @pytest.mark.parametrize("batch", [1, 64])

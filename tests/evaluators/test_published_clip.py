@@ -117,6 +117,16 @@ def test_a_blank_caption_has_no_score_and_harms_no_other(
     assert loaded.encode_captions([caption]).shape == (1, clip.DIMENSIONS)
 
 
+def test_clips_marks_in_a_caption_are_letters_and_open_clips_are_marks(files: Mapping[str, Path]) -> None:
+    read = encoder(f"clipscore@{files['clipscore']}")._towers.prompts.tokens  # type: ignore[attr-defined]
+    start, end = 49406, 49407
+    for mark in ("<|startoftext|>", "<|endoftext|>"):
+        (ids,) = read([f"a cat {mark} on a mat"]).tolist()
+        assert (ids.count(start), ids.count(end)) == (1, 1)
+    (ids,) = read(["a cat <start_of_text> on a mat <end_of_text>"]).tolist()
+    assert (ids.count(start), ids.count(end)) == (2, 2)
+
+
 def test_a_torchscript_archive_as_openai_publishes_it_is_read(tmp_path: Path, images: list[np.ndarray]) -> None:
     path = clip.write_torchscript(tmp_path / "ViT-B-32.pt")
     half = {name: value.half() for name, value in clip.clip_state().items()}

@@ -1,3 +1,4 @@
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -221,6 +222,20 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     app.button(key="run.forget").click().run()
     assert "No audit was started from here yet" in plain(app)
     assert (runs_dir() / "mine" / "manifest.json").is_file()
+
+
+def test_a_finished_audit_says_how_many_answers_were_cut(open_page: Open) -> None:
+    jobs.start(audit_request(corpus="demo", evaluators=("conse-lite0",), run_id="done"), work=False)
+    state = jobs_files.State(turn=1, queued="2026-01-01T00:00:00Z", status="complete")
+    jobs_files.write_shape(jobs_dir() / "done" / jobs_files.STATE, state)
+    codes = {"uncoded": 4, "answer-cut": 3}
+    counts = {"rows": 20, "items_kept": 10, "scores_null": 7, "scores_null_by_code": codes}
+    manifest = {"run": "done", "schema_version": 2, "status": "complete", "corpus": {}, "counts": counts}
+    (runs_dir() / "done").mkdir(parents=True)
+    (runs_dir() / "done" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    said = plain(open_page(RUN, evaluators="conse-lite0", probes="vflip"))
+    assert "7 of them without a value" in said
+    assert "no value: the model's answer had not ended at the most tokens that are read of it (3)." in said
 
 
 def test_a_run_id_that_is_taken_is_said_to_be_so(open_page: Open) -> None:

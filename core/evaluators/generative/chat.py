@@ -30,11 +30,13 @@ class Answer:
         tokens: int64 [t], end marks left out.
         probabilities: float32 [t, vocabulary], of each token before it was chosen.
         pieces: text of each token.
+        ended: whether the model closed it; False where it was cut at the most tokens.
     """
 
     tokens: np.ndarray
     probabilities: np.ndarray
     pieces: tuple[str, ...]
+    ended: bool = True
 
     @property
     def text(self) -> str:
@@ -170,6 +172,7 @@ class ChatModel:
             ids[:stop],
             row[:stop, :-1],
             tuple(after[len(start) :] for start, after in zip(before, pieces, strict=False)),
+            ended=stop < len(ids),
         )
 
     def _inputs(self, part: Sequence[tuple[np.ndarray, str]], device: str) -> dict[str, Any]:

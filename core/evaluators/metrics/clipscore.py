@@ -9,7 +9,7 @@ from core.evaluators.weights.catalogue import described
 class ClipScore(ClipEvaluator):
     """2.5 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption.
 
-    The authors ran CLIP in float16 on a GPU; on a CPU it runs in float32, and scores differ in the third digit.
+    Where it departs from its authors' code stands in docs/evaluators.md.
 
     Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore.
     """
@@ -18,9 +18,6 @@ class ClipScore(ClipEvaluator):
 @described("refclipscore")
 class RefClipScore(ReferencedDualEncoder, ClipEvaluator):
     """Harmonic mean of CLIPScore and max(max over references of cos(c, r), 0), both behind the same prefix.
-
-    The authors' code leaves the inner cosine unclipped and has no number where both are 0; the paper clips it, and so
-    does this, with 0 for two zeros.
 
     Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore.
     """

@@ -1,7 +1,7 @@
 """FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,10 @@ from core.evaluators.generative.chat import Answer
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.pictures import padded_square
 from core.evaluators.weights.catalogue import described
+from core.probes.rejections import coded
 
 MOST_TOKENS = 8
-"""A score is four characters; what has not ended by then is no score."""
+"""Most tokens of an answer: a score is four characters. What has not ended by then has no score and counts as cut."""
 
 _SCORE = re.compile(r"^\D*([01])(?:\.(\d+))?\D*$")
 
@@ -38,24 +39,26 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     is p(1) + 0.9 · p(0) at the whole digit.
 
     Raises:
-        InvalidInput: if the answer is no score from 0.0 to 1.0.
+        InvalidInput: if the answer was cut, or is no score from 0.0 to 1.0; the reason is closed by its code.
 
-    Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). There, an answer
-    without a score silently takes the score of the one before it, the digits of several numbers are read as one, and a
-    bare 0 as the first decimal; here all of these have none. Of three decimals the second counts here; there, it may
-    be the third.
+    Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). Where it departs
+    from that code stands in docs/evaluators.md.
     """
     text = answer.text.strip()
+    if not answer.ended:
+        raise InvalidInput(
+            coded("answer-cut", f"the model's answer had not ended after {len(answer.tokens)} tokens: {text[:60]!r}")
+        )
     found = _SCORE.match(text)
     value = float(f"{found[1]}.{found[2] or 0}") if found else 2.0
     places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]
     if value > 1 or (value < 1 and not (found and found[2])):
-        raise InvalidInput(f"the model's answer is no score from 0.0 to 1.0: {text[:60]!r}")
+        raise InvalidInput(coded("answer-no-score", f"the model's answer is no score from 0.0 to 1.0: {text[:60]!r}"))
     if value == 1:
         return _of_one(answer, places, digits)
     two_decimals = len(str(value)) > 3
     if len(places) < 2 + two_decimals:
-        raise InvalidInput(f"the model wrote several digits as one token, so they cannot be smoothed: {text[:60]!r}")
+        raise InvalidInput(_joined(text))
     table = _Digits(tuple(digits))
     score = 0.1 * table.expected(answer.probabilities[places[1]])
     if two_decimals:
@@ -65,9 +68,13 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
 
 def _of_one(answer: Answer, places: Sequence[int], digits: Sequence[int]) -> float:
     if not places:
-        raise InvalidInput(f"the model wrote several digits as one token: {answer.text[:60]!r}")
+        raise InvalidInput(_joined(answer.text))
     row = answer.probabilities[places[0]]
     return float(row[digits[1]]) + 0.9 * float(row[digits[0]])
+
+
+def _joined(text: str) -> str:
+    return coded("answer-one-token", f"the model wrote several digits as one token: {text[:60]!r}")
 
 
 class _Fleur(Generative):
@@ -77,6 +84,10 @@ class _Fleur(Generative):
         self._digits = [self._model.token(str(digit)) for digit in range(10)]
         mean = getattr(self._model.processor.image_processor, "image_mean", (0.5, 0.5, 0.5))
         self._colour = [int(255 * share) for share in mean]
+
+    def facts(self) -> Mapping[str, str]:
+        """Tokens after which an answer is cut."""
+        return {"most_tokens": str(MOST_TOKENS)}
 
     def prompt(self, caption: str) -> str:
         """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included.

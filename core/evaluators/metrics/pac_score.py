@@ -5,8 +5,8 @@ from core.evaluators.towers.clip_towers import ClipEvaluator
 from core.evaluators.weights.catalogue import described
 
 # 2 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption; with references R, the harmonic mean
-# of it and max(max over R of cos(c, r), 0). Float32 everywhere, as the authors' code calls model.float(); that code
-# leaves cos(c, r) unclipped and has no number for two zeros. Else it departs from them as ClipEvaluator says.
+# of it and max(max over R of cos(c, r), 0). Float32 everywhere, as the authors' code calls model.float(). Where a score
+# departs from that code stands in docs/evaluators.md.
 # Sources: Sarto et al. 2023 (PAC-S), 2025 (PAC-S++); https://github.com/aimagelab/pacscore.
 
 

@@ -36,7 +36,7 @@ class PickScore(PublishedEncoder):
     """exp(logit_scale) · cos(v, c), negative where the cosine is.
 
     Pictures are read as the authors' processor reads them: short side to 224 px, bicubic as Pillow does it, the
-    centre square (an odd pixel goes to the right and bottom). A blank caption has no score; theirs gives it one.
+    centre square (an odd pixel goes to the right and bottom).
 
     Source: Kirstain et al. 2023; https://github.com/yuvalkirstain/PickScore.
     """

@@ -46,8 +46,7 @@ class Umic(Published):
     folder of precomputed ones (:class:`core.evaluators.regions.source.RegionSource` says which). Without a
     detector UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
 
-    Captions are cut at 60 word pieces, the longest that it was trained on; the authors' evaluation cuts none. A caption
-    without a word has no score here, where that code ranks the bare marks.
+    Captions are cut at 60 word pieces, the longest that it was trained on; a caption without a word has no score.
 
     Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
     """

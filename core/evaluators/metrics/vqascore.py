@@ -21,9 +21,8 @@ class VqaScore(Generative):
     """P("Yes" | picture, question): one forward pass a pair, the picture encoded once for all its captions.
 
     Source: Lin et al., *Evaluating Text-to-Visual Generation with Image-to-Text Generation*, ECCV 2024;
-    https://github.com/linzhiqiu/t2v_metrics (v3.1 puts the question to Qwen2.5-VL in these words, too). There, the
-    probability is read behind transformers' settings for generation, Qwen2.5-VL's penalty on repetition among them,
-    which lowers a Yes that stands in the question; here it is the model's own.
+    https://github.com/linzhiqiu/t2v_metrics (v3.1 puts the question to Qwen2.5-VL in these words, too). Where it
+    departs from that code stands in docs/evaluators.md.
     """
 
     def _prepare(self) -> None:
@@ -46,8 +45,7 @@ class _T5Score(Published):
     """The authors' own network: geometric mean of P("Yes") and P(end | "Yes"), one forward pass a pair.
 
     Source: Lin et al. 2024, section 3; https://github.com/linzhiqiu/t2v_metrics (clip_t5_model.py, before v3.1). The
-    paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them. A
-    caption with ``<image>`` in it stops that code; here it is read as the word.
+    paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them.
     """
 
     def __init__(self, model: ClipT5, digest: str, precision: str) -> None:

@@ -15,12 +15,7 @@ from core.evaluators.weights.fetched import Place
 
 
 class ClipEvaluator(PublishedEncoder):
-    """An evaluator on one CLIP checkpoint with OpenAI's names.
-
-    It departs from its authors' code in four things: a blank caption has no score, where they score the bare prefix; a
-    palette, transparent or CMYK picture is made RGB before it is resized, not after; ``<|endoftext|>`` in a caption is
-    read as letters; unit length and cosine are taken in float32 or better also where the network runs in float16.
-    """
+    """An evaluator on one CLIP checkpoint with OpenAI's names; docs/evaluators.md lists its departures."""
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:

@@ -1,10 +1,10 @@
 """The jobs: what runs now and how far it is, what waits, what ended and how."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.jobs import Job
 from core.jobs.measuring import MeasureRequest
+from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.cost import duration
@@ -150,6 +151,8 @@ def _ended(job: Job, _place: int) -> None:
                 *([f"{thousands(null)} of them without a value"] if null else []),
             ]
             st.caption(f"{', '.join(words)} · {counted(counts['items_kept'], 'item')} · took {_took(job)}")
+            if reasons := _why_null(counts):
+                st.caption(f"Why some have no value: {reasons}.")
         with st.container(horizontal=True):
             for page, label, icon in LINKS:
                 st.page_link(page, label=label, icon=icon, query_params={"run": job.id})
@@ -201,6 +204,12 @@ def _do(action: Callable[[], object]) -> None:
 
 def _any_active(found: tuple[Job, ...]) -> bool:
     return any(job.status in jobs.ACTIVE for job in found)
+
+
+def _why_null(counts: Mapping[str, Any]) -> str:
+    """Coded reasons of null scores, each with its count; empty where none has a code, as in runs before the codes."""
+    coded = {code: number for code, number in counts.get("scores_null_by_code", {}).items() if code != UNCODED}
+    return "; ".join(f"{meaning(code)} ({thousands(number)})" for code, number in coded.items())
 
 
 def _took(job: Job) -> str:

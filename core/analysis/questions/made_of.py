@@ -14,13 +14,15 @@ from core.statistics.rank_agreement import rank_agreement
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Evaluators, their agreement, and the rejections."""
-    return (_evaluators(), _agreement(), _rejections())
+    return (_evaluators(table), _agreement(), _rejections())
 
 
-def _evaluators() -> Question:
+def _evaluators(table: ScoreTable) -> Question:
+    imported = table.about["evaluators"]["origin"].astype(bool).any()
     columns = (
         Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
         Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),
+        *((Column("origin", "Imported", kind="text"),) if imported else ()),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -29,6 +31,8 @@ def _evaluators() -> Question:
         return found.assign(weights=found["weights"].astype(str).str[:24]).reset_index(drop=True)
 
     note = "The fingerprint covers weights, preprocessing, precision, library versions and settings."
+    if imported:
+        note += " That of imported scores covers their file, the pairs, and what was told of the metric."
     return Question("S0", "Evaluators", "summary", "runs", note, columns, compute)
 
 

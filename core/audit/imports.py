@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from core.audit.beside import Beside, by_item, named
 from core.audit.lock import only_one
 from core.audit.pair_folder import PairFolder
 from core.audit.record import now, outcome
@@ -68,6 +69,7 @@ def import_scores(
     *,
     run_id: str | None = None,
     existing: Literal["refuse", "replace"] = "refuse",
+    beside: Run | None = None,
     command: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
@@ -81,6 +83,8 @@ def import_scores(
         imported: one a metric.
         out: folder of runs.
         run_id: name of the run; None: corpus, time and digest.
+        existing: what to do if the run is there already.
+        beside: a complete run of the same pairs whose evaluators stand in the new run too.
         progress: called with (shards done, shards in all).
 
     Raises:
@@ -98,7 +102,11 @@ def import_scores(
     known = {key for index in range(folder.shards) for key in folder.given(index)["id"].to_pylist()}
     for each in imported:
         each.scores.check_ids(known.__contains__, str(folder.path))
-    entries = [_entry(each, folder, known) for each in imported]
+    other = None if beside is None else Beside(beside, folder)
+    entries = [*(_evaluators(beside) if beside else ()), *(_entry(each, folder, known) for each in imported)]
+    names = [str(entry["name"]) for entry in entries]
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"each metric can stand in a run once, got {', '.join(names)}; leave --beside out")
     keys = [entry["fingerprint"]["key"] for entry in entries]
     key = hashlib.sha256(json.dumps([folder.digest, *keys]).encode()).hexdigest()[:16]
     corpus = folder.manifest["corpus"]["name"]
@@ -110,7 +118,7 @@ def import_scores(
     path = Path(out) / run_id
     check_manifest(manifest, path / MANIFEST)
     with only_one(path):
-        return _write(folder, imported, RunFolder(path, key), manifest, existing=existing, progress=progress)
+        return _write(folder, imported, RunFolder(path, key), manifest, other, existing=existing, progress=progress)
 
 
 def _write(
@@ -118,6 +126,7 @@ def _write(
     imported: Sequence[Imported],
     run: RunFolder,
     manifest: dict[str, Any],
+    other: Beside | None,
     *,
     existing: Literal["refuse", "replace"],
     progress: Callable[[int, int], None] | None,
@@ -130,18 +139,21 @@ def _write(
         run.clear()
     write_json(place, manifest)
     name = manifest["run"]
-    rejections = _named(folder.loader_rejections(), name)
+    rejections = named(folder.loader_rejections(), name)
     run.write_table(run.shard("rejections", CORPUS_REJECTIONS), rejections)
     counts = ShardCounts()
     for index in range(folder.shards):
         known = folder.counts(index)
         if known is None:
             raise StoreError(f"shard {index} of {folder.path} is damaged; export the pairs again into the same folder")
-        tables = {table: _named(rows, name) for table, rows in folder.tables(index).items()}
+        tables = {table: named(rows, name) for table, rows in folder.tables(index).items()}
         ids = folder.given(index)["id"].to_pylist()
         if len(ids) != tables["scores"].num_rows:
             raise StoreError(f"shard {index} of {folder.path} has rows without a pair; export the pairs again")
-        tables["scores"] = _scored(tables["scores"], ids, imported).replace_schema_metadata(run.metadata(known))
+        tables["scores"] = _scored(tables["scores"], ids, imported)
+        if other is not None:
+            tables, known = other.add(index, tables, name), other.counts(index)
+        tables["scores"] = tables["scores"].replace_schema_metadata(run.metadata(known))
         run.write(index, tables)
         counts = counts.plus(known)
         if progress is not None:
@@ -169,19 +181,15 @@ def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) ->
             place = rows.schema.get_field_index(name)
             part = part.set_column(place, rows.schema.field(name), pa.array(values, rows.schema.field(name).type))
         parts.append(part)
-    if len(parts) == 1:
-        return parts[0]
-    whole = pa.concat_tables(parts)
-    first: dict[str, int] = {}
-    for item in whole["item"].to_pylist():
-        first.setdefault(item, len(first))
-    places = [first[item] for item in whole["item"].to_pylist()]
-    return whole.take(sorted(range(len(places)), key=places.__getitem__))  # stable: metrics in their order
+    return by_item(parts)
 
 
-def _named(rows: pa.Table, run: str) -> pa.Table:
-    place = rows.schema.get_field_index("run")
-    return rows.set_column(place, rows.schema.field(place), pa.array([run] * len(rows), pa.string()))
+def _evaluators(run: Run) -> list[dict[str, Any]]:
+    listed = run.manifest.get("evaluators")
+    entries = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    if not entries or not all(isinstance((each.get("fingerprint") or {}).get("key"), str) for each in entries):
+        raise InvalidInput(f"run {run.id} does not say what its evaluators are; leave --beside out")
+    return entries
 
 
 def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any]:

@@ -36,6 +36,10 @@ def import_scores(
         Path | None, typer.Option(help="Folder of the export. Default: the folder of the first file.")
     ] = None,
     column: Annotated[str, typer.Option(help="Column or metric of the scores, where a file has several.")] = "",
+    beside: Annotated[
+        str | None,
+        typer.Option(help="Run of the same pairs, by id or folder, whose evaluators stand in the new one too."),
+    ] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run of that --run-id.")] = False,
@@ -50,6 +54,8 @@ def import_scores(
     from core.audit.imports import import_scores as write
     from core.audit.pair_folder import read_pair_folder
     from core.commands._progress import progress
+    from core.commands.publish import place
+    from core.store.manifest import read_run
 
     names = references(evaluator)
     told = {"--evaluator": names, "--fingerprint": fingerprint, "--range": score_range}
@@ -58,10 +64,11 @@ def import_scores(
             raise InvalidInput(f"there are {len(files)} files and {len(values)} of {name}; give one a file")
     folder = read_pair_folder(pairs or files[0].parent)
     imported = [_read(*each, column) for each in zip(files, names, fingerprint, score_range, strict=True)]
+    other = None if beside is None else read_run(place(beside))
     with progress("import", unit="shards") as update:
         run = write(
             folder, imported, out or settings.runs_dir(), run_id=run_id, existing="replace" if overwrite else "refuse",
-            command=command_line(ctx, ctx.params), progress=update,
+            beside=other, command=command_line(ctx, ctx.params), progress=update,
         )  # fmt: skip
     _sum_up(run)
     if run.manifest["counts"]["scores_null"]:
@@ -95,7 +102,7 @@ def _read(path: Path, name: str, fingerprint: str, score_range: str, column: str
 
 def _sum_up(run: "Run") -> None:
     columns = ("evaluator", "pairs", "not in the file", "without a number", "file")
-    entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"]]
+    entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
     table(columns, [(name, *(told[key] for key in ("pairs", "missing", "without_number", "file")))
                     for name, told in entries])  # fmt: skip
     counts = run.manifest["counts"]

@@ -298,6 +298,30 @@ def test_two_metrics_make_one_run_that_store_card_report_and_calibration_take(
     assert [each.rpartition("@")[0] for each in signed["evaluators"]] == ["one@imported", "two@imported"]
 
 
+def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
+    folder: PairFolder, scores: Path, direct: Run, imported: Run, corpus: Corpus, tmp_path: Path
+) -> None:
+    run = import_scores(folder, [told(scores)], tmp_path, run_id="both", beside=direct)
+    rows = frame(run, "scores")
+    for name, alone in (("paired-histogram", direct), ("clipscore@imported", imported)):
+        own = rows[rows["evaluator"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, frame(alone, "scores"), check_dtype=False)
+    assert list(rows["item"]) == sorted(rows["item"])
+    for table in ("items", "variants", "rejections"):
+        pd.testing.assert_frame_equal(frame(run, table), frame(direct, table))
+    assert [each["name"] for each in run.manifest["evaluators"]] == ["paired-histogram", "clipscore@imported"]
+    assert run.manifest["counts"]["calls"] == direct.manifest["counts"]["calls"]
+    with Store.open(run.path) as store:
+        assert not store.problems
+        assert set(read_table(store).evaluators) == {"paired-histogram", "clipscore@imported"}
+    with pytest.raises(InvalidInput, match="once"):
+        import_scores(folder, [told(scores)], tmp_path, beside=imported)
+    other = make_plan(corpus, evaluators=[PAIRED], **{**OPTIONS, "probes": ["vflip"], "seed": 3})
+    strange = run_audit(other, tmp_path, run_id="other", pool=Pool(100, "cpu"))
+    with pytest.raises(InvalidInput, match="other probes and seed than"):
+        import_scores(folder, [told(scores)], tmp_path, beside=strange)
+
+
 def test_a_run_is_exported_from_its_manifest_and_refused_where_its_corpus_changed(
     direct: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

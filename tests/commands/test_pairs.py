@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from core.commands._shared import Code
+from tests.audit.squares import PAIRED
 from tests.commands.calling import Invoke
 
 PROBES = ("--probes", "vertical-flip,cultural", "--subject", "both")
@@ -33,11 +34,11 @@ def scores(folder: Path) -> dict[tuple[str, str, str], float]:
 
 
 def test_pairs_scored_through_the_files_of_clipscore_and_of_capevalkit_are_the_direct_run(
-    invoke: Invoke, photos: Path, tmp_path: Path, colour_words: str
+    invoke: Invoke, photos: Path, tmp_path: Path
 ) -> None:
     pairs, runs = tmp_path / "pairs", tmp_path / "data" / "runs"
     corpus = ("--corpus", "folder", "--root", photos, *PROBES)
-    assert invoke("audit", *corpus, "--evaluators", colour_words, "--run-id", "direct").exit_code == Code.OK
+    assert invoke("audit", *corpus, "--evaluators", PAIRED, "--run-id", "direct").exit_code == Code.OK
     planned = invoke("export-pairs", *corpus, "--dry-run")
     assert planned.exit_code == Code.OK, planned.stderr
     assert "unique images" in planned.stdout
@@ -45,7 +46,7 @@ def test_pairs_scored_through_the_files_of_clipscore_and_of_capevalkit_are_the_d
     assert done.exit_code == Code.OK, done.stderr
     assert f"{len((pairs / 'pairs.jsonl').read_text().splitlines())} pairs of 6 images" in done.stdout
     # clipscore's files, then CaptionEvalKit's
-    asked = ("--evaluator", colour_words, "--called", "Colours")
+    asked = ("--evaluator", PAIRED, "--called", "Colours")
     files = ("score", pairs / "candidates.json", pairs / "by-pair")
     assert invoke(*files, *asked, "--save_per_instance", tmp_path / "a.json").exit_code == Code.OK
     lines = ("score", pairs / "pairs.jsonl", pairs)
@@ -109,7 +110,8 @@ def test_a_suite_is_held_to_scores_that_were_made_elsewhere(invoke: Invoke, tmp_
     assert json.loads(told.stdout)["before"] == json.loads(direct.stdout)["before"]
     assert "imported from scores.json (sha256 " in told.stderr
     held = json.loads((tmp_path / "scores.json").read_text())["per_item"]
-    (tmp_path / "half.json").write_text(json.dumps(dict(list(held.items())[:2])))
+    first = [json.loads(line)["id"] for line in (pairs / "pairs.jsonl").read_text().splitlines()[:2]]
+    (tmp_path / "half.json").write_text(json.dumps({key: held[key] for key in first}))
     half = invoke("suite", suite, "--scores", tmp_path / "half.json", "--json")
     assert half.exit_code == Code.FAILURES
     assert json.loads(half.stdout)["before"][0]["n"] == 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.audit.export import export_pairs
 from core.audit.imports import Imported, import_scores
@@ -31,18 +32,21 @@ def imported(open_page: Open, tmp_path: Path) -> Run:
     return import_scores(folder, [told], runs_dir(), run_id="imported-1")
 
 
+def everything(app: AppTest) -> str:
+    """What the page says, its tables and its choices."""
+    tables = [each.value.to_csv() for each in (*app.dataframe, *app.table)]
+    return "\n".join([said(app), *tables, *(str(each.options) for each in (*app.selectbox, *app.multiselect))])
+
+
 def test_every_page_that_shows_stored_scores_opens_and_names_them_as_imported(open_page: Open, imported: Run) -> None:
     assert imported.manifest["counts"]["scores_null"]
     for page in (OVERVIEW, RESULTS, FAILURES, CALIBRATION, GEOMETRY):
         app = open_page(page)
         assert not app.exception, page
-        shown = said(app) + str([each.options for each in (*app.selectbox, *app.multiselect)])
-        assert "clipscore@imported" in shown, page
+        assert "clipscore@imported" in everything(app), page
 
 
 def test_results_tell_the_file_and_what_was_told_of_the_metric(open_page: Open, imported: Run) -> None:
-    app = open_page(RESULTS, question="S0")
-    tables = [each.value for each in app.dataframe] + [each.value for each in app.table]
-    found = "\n".join(table.to_csv() for table in tables) + said(app)
+    found = everything(open_page(RESULTS, question="summary", part="runs"))
     assert "scores imported from clip.csv" in found
     assert "ViT-B/32 <b>, fp32" in found

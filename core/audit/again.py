@@ -52,7 +52,7 @@ def check_again(plan: Plan, told: Mapping[str, Any], run: str) -> None:
     here = first_manifest(plan, run_id=run, key="", evaluators=[], device="", command=None)
     if differs := differing(told, here):
         raise InvalidInput(
-            f"run {run} was made with other {' and '.join(differs)} than are here, so its pairs cannot be made again; "
+            f"run {run} was made with other {', '.join(differs)} than are here, so its pairs cannot be made again; "
             "audit the corpus anew, or name it with --corpus and the probes"
         )
 

@@ -31,7 +31,7 @@ class Beside:
             raise InvalidInput(f"run {run.id} is not complete, or older than the tables of this Invariscope; audit it "
                                "again, or leave --beside out")  # fmt: skip
         if differs := differing(run.manifest, folder.manifest):
-            raise InvalidInput(f"run {run.id} is of other {' and '.join(differs)} than the pairs of {folder.path}; "
+            raise InvalidInput(f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; "
                                "leave --beside out")  # fmt: skip
 
     def counts(self, index: int) -> ShardCounts:

@@ -1,6 +1,6 @@
 """The fairness card as one printable page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
@@ -9,6 +9,7 @@ import pandas as pd
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.made_of import origins
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -83,14 +84,14 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
     )
     control, blind = sentences(view), blind_spots(view)
-    origins = {str(row.evaluator): str(row.origin) for row in table.about["evaluators"].itertuples() if row.origin}
+    origin = origins(table)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
         *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *not_on_card(families))),
         *(
-            _evaluator(name, card, known, picture, _said(name, control, blind, origins))
+            _evaluator(name, card, known, picture, (origin.get(name, ""), control[name], blind.get(name, "")))
             for name, picture in _pictures(families, card).items()
         ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "
@@ -103,14 +104,6 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
-
-
-def _said(
-    name: str, control: Mapping[str, str], blind: Mapping[str, str], origins: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Sentences below an evaluator's table: where imported scores are from, its blur control, its blind spots."""
-    origin = f"{name}: {origins[name]}." if name in origins else ""
-    return origin, control[name], blind.get(name, "")
 
 
 def _evaluator(name: str, card: pd.DataFrame, risks: Risks, picture: str, said: Sequence[str]) -> str:

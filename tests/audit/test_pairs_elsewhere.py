@@ -24,13 +24,17 @@ from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder, read_pair_folder
 from core.audit.plan import Plan, make_plan
 from core.audit.run import RunStopped, run_audit
+from core.calibration.file import calibrator
 from core.calibration.fit import fit
+from core.calibration.readings import Terms
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus, Origin
 from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
+from core.evaluators.weights.fetched import checked_label
+from core.report.build import build
 from core.report.card import card_report
 from core.report.signature import parse_signature, signature_of
 from core.store.manifest import Run
@@ -269,8 +273,18 @@ def test_a_bad_range_name_or_fingerprint_is_refused(folder: PairFolder, scores: 
             import_scores(folder, [bad], tmp_path)
     with pytest.raises(InvalidInput, match="once"):
         import_scores(folder, [good, replace(good, name="clipscore@imported")], tmp_path)
+
+
+def test_no_evaluator_of_this_machine_can_be_meant_by_the_name_of_imported_scores(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing new can be scored"):
         find("clipscore@imported")
+    with pytest.raises(InvalidInput, match="marks imported scores"):
+        checked_label("imported")
+    terms = Terms("orbit", {"vertical-flip": 1.0}, {"vertical-flip": {"vflip": 0.0}}, {"vertical-flip": 0.0})
+    model = calibrator(terms, strength=0.5, evaluator="clipscore@imported").model_dump_json()
+    (tmp_path / "model.json").write_text(model)
+    with pytest.raises(InvalidInput, match="nothing new can be scored"):
+        find(str(tmp_path / "model.json"))
 
 
 def test_two_metrics_make_one_run_that_store_card_report_and_calibration_take(
@@ -289,10 +303,13 @@ def test_two_metrics_make_one_run_that_store_card_report_and_calibration_take(
         card = card_report(store)
         (question,) = [each for each in catalogue(table) if each.id == "S0"]
         shown = question.compute(table.view(), Options())
-        signed = parse_signature(signature_of(table, store.runs()))
+        signed_line = signature_of(table, store.runs())
+        signed = parse_signature(signed_line)
+        report = build(store)
         assert fit(table.view(), evaluator="one@imported").terms
-    assert "one@imported: scores imported from scores.csv" in card
+    assert card.count("<p>Scores imported from scores.csv (sha256 ") == 2
     assert "fingerprint as told: v1, fp32" in card
+    assert report.signature == signed_line
     assert "origin" in [column.name for column in question.columns]
     assert shown["origin"].str.startswith("scores imported from scores.csv").all()
     assert [each.rpartition("@")[0] for each in signed["evaluators"]] == ["one@imported", "two@imported"]
@@ -318,7 +335,7 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
         import_scores(folder, [told(scores)], tmp_path, beside=imported)
     other = make_plan(corpus, evaluators=[PAIRED], **{**OPTIONS, "probes": ["vflip"], "seed": 3})
     strange = run_audit(other, tmp_path, run_id="other", pool=Pool(100, "cpu"))
-    with pytest.raises(InvalidInput, match="other probes and seed than"):
+    with pytest.raises(InvalidInput, match="other probes, words, seed than"):
         import_scores(folder, [told(scores)], tmp_path, beside=strange)
 
 

@@ -46,6 +46,12 @@ def test_every_page_that_shows_stored_scores_opens_and_names_them_as_imported(op
         assert "clipscore@imported" in everything(app), page
 
 
+def test_the_overview_says_beside_the_name_where_the_scores_are_from(open_page: Open, imported: Run) -> None:
+    shown = said(open_page(OVERVIEW))
+    (entry,) = imported.manifest["evaluators"]
+    assert f"Scores imported from clip.csv (sha256 {entry['imported']['sha256'][:12]}" in shown
+
+
 def test_results_tell_the_file_and_what_was_told_of_the_metric(open_page: Open, imported: Run) -> None:
     found = everything(open_page(RESULTS, question="summary", part="runs"))
     assert "scores imported from clip.csv" in found

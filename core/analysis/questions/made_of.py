@@ -17,8 +17,18 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (_evaluators(table), _agreement(), _rejections())
 
 
+def origins(table: ScoreTable) -> dict[str, str]:
+    """Where imported scores are from, a sentence an evaluator; nothing for those that the run made itself."""
+    known = table.about["evaluators"]
+    return {
+        str(row.evaluator): f"{row.origin[0].upper()}{row.origin[1:]}."
+        for row in known.itertuples()
+        if row.origin and row.evaluator in table.evaluators
+    }
+
+
 def _evaluators(table: ScoreTable) -> Question:
-    imported = table.about["evaluators"]["origin"].astype(bool).any()
+    imported = bool(origins(table))
     columns = (
         Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
         Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),

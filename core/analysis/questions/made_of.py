@@ -20,11 +20,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 def origins(table: ScoreTable) -> dict[str, str]:
     """Where imported scores are from, a sentence an evaluator; nothing for those that the run made itself."""
     known = table.about["evaluators"]
-    return {
-        str(row.evaluator): f"{row.origin[0].upper()}{row.origin[1:]}."
-        for row in known.itertuples()
-        if row.origin and row.evaluator in table.evaluators
-    }
+    said = zip(known["evaluator"].astype(str), known["origin"].astype(str), strict=True)
+    return {name: f"{told[0].upper()}{told[1:]}." for name, told in said if told and name in table.evaluators}
 
 
 def _evaluators(table: ScoreTable) -> Question:

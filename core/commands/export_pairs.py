@@ -58,6 +58,8 @@ def export_pairs(
         if any(each is not None for each in given) or subject != "template" or captions_each != 1:
             raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
         plan = _again(run, root)
+    if not 0 <= most_gb < 1e9:
+        raise InvalidInput(f"--most-gb takes a number of GB, got {most_gb:g}")
     for warning in plan.warnings:
         note(f"warning: {warning}")
     size = size_of(plan)

@@ -83,7 +83,7 @@ def test_what_is_missing_ends_with_a_code_of_its_own(invoke: Invoke, photos: Pat
         (("export-pairs", "none", "--limit", "3", "-o", tmp_path / "x"), "leave the options of a corpus out"),
         (("export-pairs", "none", "-o", tmp_path / "x"), "no run 'none'"),
         (("export-pairs", *corpus, "-o", tmp_path / "x", "--most-gb", "0"), "GB of pixels"),
-        (("export-pairs", *corpus, "-o", tmp_path / "x", "--most-gb", "nan"), "number of GB"),
+        (("export-pairs", *corpus, "-o", tmp_path / "x", "--most-gb", "inf"), "number of GB"),
         (("export-pairs", *corpus), "--output"),
     ):
         done = invoke(*arguments)

@@ -21,6 +21,8 @@ from core.commands import (
     corpora,
     doctor,
     evaluators,
+    export_pairs,
+    import_scores,
     jobs,
     probes,
     publish,
@@ -48,6 +50,13 @@ app = typer.Typer(
 )
 for name, module, function, summary in (
     ("audit", audit, audit.audit, "Score a corpus under every probe and store the run."),
+    (
+        "export-pairs",
+        export_pairs,
+        export_pairs.export_pairs,
+        "Write every pair to disk for a metric that runs elsewhere.",
+    ),
+    ("import-scores", import_scores, import_scores.import_scores, "Make a run of scores that were made elsewhere."),
     ("score", score, score.score, "Score a captioner's files, as clipscore does."),
     ("suite", suite, suite.suite, "Hold an evaluator to people's judgements of captions."),
     ("check", check, check.check, "Test a metric of your own; the exit code says whether it passed."),

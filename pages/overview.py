@@ -8,7 +8,18 @@ from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
-from pages.views.common.runs import Signature, blind, blur_control, card, families, findings, present, risks, store
+from pages.views.common.runs import (
+    Signature,
+    blind,
+    blur_control,
+    card,
+    families,
+    findings,
+    origin_of_scores,
+    present,
+    risks,
+    store,
+)
 from pages.views.common.scope import choose_scope, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -49,7 +60,7 @@ def _numbers(files: Signature, scope: Narrowed) -> None:
     if table.empty:
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
-        draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen))
+        draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), origin_of_scores(files, seen))
     st.subheader("Take it home", anchor=False)
     draw_report(files, scope)
 

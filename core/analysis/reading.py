@@ -11,6 +11,7 @@ from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
 from core.analysis.table import CAPTIONS, ScoreTable
 from core.errors import InvalidInput
 from core.evaluators.base import BLIND
+from core.evaluators.imported import told_origin
 from core.probes.base import Expectation
 from core.probes.words.natural_names import read_name
 from core.store.manifest import Run
@@ -129,8 +130,9 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
                 corpus = str(run.manifest["corpus"].get("name", ""))
                 records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told,
-                                "span": _span(each.get("spec")), "blind": _blind(each.get("spec"))})  # fmt: skip
-    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind"])
+                                "span": _span(each.get("spec")), "blind": _blind(each.get("spec")),
+                                "origin": told_origin(each)})  # fmt: skip
+    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind", "origin"])
 
 
 def _blind(spec: object) -> bool:

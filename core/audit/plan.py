@@ -56,7 +56,7 @@ class Plan:
 
     Args:
         root: folder that the items' image paths are told relative to.
-        evaluators: references, as given.
+        evaluators: references, as given; none: the pairs alone, for others to score.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
         languages: of human captions, ISO 639-1; the template is English.
         captions_each: most human captions of an item in each language, the first ones.
@@ -128,7 +128,7 @@ class Plan:
             for name in unsaid
         ]
         given = any(probe.needs == "wrong" for probe in self.probes)
-        if given and not any(spec.family == BLIND for spec in self.specs):
+        if given and self.evaluators and not any(spec.family == BLIND for spec in self.specs):
             said.append(
                 "no reader that never sees the picture is among the evaluators; add blind-length,blind-typicality to "
                 "see what the captions alone give away"
@@ -151,6 +151,7 @@ class Plan:
         """Count the work."""
         items = self.corpus.items
         read = [sum(self._pairs(language) for language in self.spoken if spec.reads(language)) for spec in self.specs]
+        read = read or [sum(self._pairs(language) for language in self.spoken)]
         return Cost(
             items=len(items),
             images=len(items) * (1 + len(self.image_probes)),
@@ -221,7 +222,7 @@ class Plan:
 def make_plan(
     corpus: Corpus,
     *,
-    evaluators: Sequence[str],
+    evaluators: Sequence[str] | None,
     probes: Sequence[str] = ("default",),
     subjects: Sequence[str] = (TEMPLATE,),
     languages: Sequence[str] = (ENGLISH,),
@@ -236,7 +237,7 @@ def make_plan(
 
     Args:
         corpus: items, with what its loader left out.
-        evaluators: registered names or ``path/to/file.py:Name``.
+        evaluators: registered names or ``path/to/file.py:Name``; None: the pairs alone, for others to score.
         probes: names, families, axes, ``default``, ``directional`` or ``all``.
         subjects: of SUBJECTS.
         languages: of the human captions, ISO 639-1, in the order of the rows; the template is always English.
@@ -258,8 +259,9 @@ def make_plan(
     unknown = [subject for subject in subjects if subject not in SUBJECTS]
     if unknown or not subjects:
         raise InvalidInput(f"subjects must be among {', '.join(SUBJECTS)}, got {', '.join(unknown) or 'none'}")
-    if not evaluators:
+    if evaluators is not None and not evaluators:
         raise InvalidInput("no evaluator is chosen; list them with: python -m core evaluators")
+    evaluators = evaluators or ()
     names = [find(reference).spec.name for reference in evaluators]
     if len(set(names)) < len(names):
         raise InvalidInput(f"each evaluator can be chosen once, got {', '.join(names)}")
@@ -315,7 +317,7 @@ def _check_languages(plan: Plan, known: Sequence[str]) -> None:
             f"it has {', '.join(known) or 'none'}"
         )
     specs = plan.specs
-    if not any(spec.reads(language) for spec in specs for language in plan.spoken):
+    if specs and not any(spec.reads(language) for spec in specs for language in plan.spoken):
         told = "; ".join(spec.unread(plan.spoken[0]) for spec in specs)
         raise InvalidInput(f"no chosen evaluator reads any of {', '.join(plan.spoken)}: {told}; choose another")
 

@@ -29,6 +29,11 @@ from core.store.schema import SCHEMA_VERSION
 LISTED_REJECTIONS = 200
 """Most rejected items that a manifest lists; all of them stand in ``rejections``."""
 
+DECIDES = (
+    "corpus", "probes", "lexicons", "words", "taggers", "subjects", "languages", "captions_each", "seed", "shard_items",
+)  # fmt: skip
+"""Entries of a manifest that decide which pairs are made, beside the versions of what makes them."""
+
 
 def first_manifest(
     plan: Plan, *, run_id: str, key: str, evaluators: Sequence[dict[str, Any]], device: str, command: str | None
@@ -106,21 +111,29 @@ def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Pa
     """
     if earlier.get("key") == manifest["key"]:
         return
-    compared = (
-        "corpus", "probes", "lexicons", "words", "taggers", "evaluators", "subjects", "languages", "captions_each",
-        "seed", "shard_items", "batch_size",
-    )  # fmt: skip
-    differs = [name for name in compared if _comparable(earlier.get(name)) != _comparable(manifest.get(name))]
+    differs = differing(earlier, manifest, (*DECIDES, "evaluators", "batch_size"))
     what = f"other {differs[0]}" if differs else "another version of its tables"
     raise InvalidInput(
         f"run {path.name} in {path.parent} was begun with {what}; choose another run id, or replace the run"
     )
 
 
-def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any]:
-    """Counts and rejections of a complete run, read back from its own tables."""
-    names = range(len(plan.shards))
-    items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
+def differing(earlier: Mapping[str, Any], manifest: Mapping[str, Any], names: Sequence[str] = DECIDES) -> list[str]:
+    """Entries of two manifests that differ in what decides a run, among the given names."""
+    return [name for name in names if _comparable(earlier.get(name)) != _comparable(manifest.get(name))]
+
+
+def outcome(
+    folder: RunFolder, counts: ShardCounts, *, shards: int, items: int, rejected_by_loader: int
+) -> dict[str, Any]:
+    """Counts and rejections of a complete run, read back from its own tables.
+
+    Args:
+        items: that the run was to score.
+        rejected_by_loader: entries that the corpus's loader left out.
+    """
+    names = range(shards)
+    kept_items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
     kept = ["evaluator", "score", "error"]
     scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=kept) for name in names)
     rejections = [
@@ -133,9 +146,9 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
     variants = [row for row in rejections if row["probe"] is not None]
     return {
         "counts": {
-            "items": len(plan.corpus.items),
-            "rejected_by_loader": len(plan.corpus.rejected),
-            "items_kept": items.num_rows,
+            "items": items,
+            "rejected_by_loader": rejected_by_loader,
+            "items_kept": kept_items.num_rows,
             "items_rejected": len(whole),
             "items_rejected_by_code": _by_code(whole),
             "variants_rejected": len(variants),
@@ -146,7 +159,7 @@ def outcome(folder: RunFolder, plan: Plan, counts: ShardCounts) -> dict[str, Any
             "scores_null_by_code": _by_code([{"code": code_of(error)} for error in null["error"].to_pylist()]),
             **counts.as_dict(),
         },
-        "content_sha256": _content(items),
+        "content_sha256": _content(kept_items),
         "rejected_items": [{name: row[name] for name in ("item", "code", "detail")} for row in whole][
             :LISTED_REJECTIONS
         ],

@@ -89,6 +89,14 @@ def render(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
         yield group
 
 
+def all_groups(plan: Plan, shards: Sequence[int]) -> Iterator[Group | None]:
+    """Groups of some shards, one shard after the other; None closes each."""
+    items = plan.shards
+    for index in shards:
+        yield from render(plan, items[index])
+        yield None
+
+
 def references(draft: Draft) -> tuple[str, ...]:
     """The item's captions by people beside the subject caption, in its language."""
     subject = draft.subject

@@ -5,28 +5,28 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import filelock
-
 from core.audit import rows
 from core.audit.batches import begun_with, settle
+from core.audit.gathered import Gathered
+from core.audit.lock import only_one
 from core.audit.plan import Plan
 from core.audit.prefetch import prefetch
 from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
-from core.audit.render import Group, Opened, references, render
+from core.audit.render import Group, all_groups, references
 from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
-from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
+from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes.pairs import Draft, LeftOut
-from core.store.files import cannot_write, write_json
+from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 
 _log = logging.getLogger("invariscope.audit")
@@ -100,7 +100,7 @@ def run_audit(
     path = Path(out) / run_id
     begun = time.monotonic()
     with ExitStack() as stack:
-        stack.enter_context(_only_one(path))
+        stack.enter_context(only_one(path))
         if existing == "refuse" and (path / MANIFEST).exists():
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
@@ -208,7 +208,8 @@ class _Job:
                 f"{error}; run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards: "
                 "start it again and it goes on"
             ) from error
-        self.manifest |= outcome(self.folder, self.plan, counts)
+        known = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
+        self.manifest |= outcome(self.folder, counts, shards=len(self.plan.shards), **known)
         self._save(COMPLETE)
         self.folder.clear_work()
         self._report("complete")
@@ -230,7 +231,7 @@ class _Job:
         self.scoring_since = time.monotonic()
         self._report("scoring")
         # One thread renders ahead over all shards, so that no shard's end leaves the evaluators waiting.
-        source = prefetch(_all_groups(self.plan, todo))
+        source = prefetch(all_groups(self.plan, todo))
         try:
             for index in todo:
                 counts = counts.plus(self._shard(index, source))
@@ -241,34 +242,21 @@ class _Job:
         return counts
 
     def _shard(self, index: int, source: Iterator[Group | None]) -> ShardCounts:
-        found: list[rows.Row] = []
-        left_out: list[LeftOut] = []
-        told: list[Draft] = []
-        items: list[Opened] = []
+        found = Gathered()
         counts = ShardCounts()
         for group in iter(source.__next__, None):
             assert group is not None
-            counts = counts.plus(self._score(group, found, left_out))
-            told += [draft for draft in group.drafts if draft.facts and self._is_read(draft)]
-            left_out += group.left_out
-            items += group.items
+            counts = counts.plus(self._score(group, found))
+            found.told += [draft for draft in group.drafts if draft.facts and self._is_read(draft)]
+            found.left_out += group.left_out
+            found.items += group.items
             self.done += group.variants
-        order = {item.id: rank for rank, item in enumerate(self.plan.shards[index])}
-        found.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
-        left_out.sort(key=lambda each: order[each.item])
-        told.sort(key=lambda each: order[each.item.id])
-        items.sort(key=lambda each: order[each.item.id])
+        found.sort(self.plan.shards[index])
         self.cache.save(self.folder.work(index))
-        tables = {
-            "scores": rows.scores_table(found, self.folder.metadata(counts)),
-            "items": rows.items_table(self.run_id, self.plan, items),
-            "rejections": rows.rejections_table(self.run_id, self.plan.corpus.name, left_out),
-            "variants": rows.variants_table(self.run_id, self.plan.corpus.name, told),
-        }
-        self.folder.write(index, tables)
+        self.folder.write(index, found.tables(self.run_id, self.plan, self.folder.metadata(counts)))
         return counts
 
-    def _score(self, group: Group, found: list[rows.Row], left_out: list[LeftOut]) -> ShardCounts:
+    def _score(self, group: Group, found: Gathered) -> ShardCounts:
         drafts = [draft for draft in group.drafts if self._is_read(draft)]
         counts = ShardCounts(
             unique_images=self.cache.first_seen("seen-image", [draft.image_key for draft in drafts]),
@@ -278,7 +266,7 @@ class _Job:
             self._tell(group.variants)
         for rank, (reference, maker) in enumerate(self.makers.items()):
             read, unread = maker.readable(self.specs[reference], group.drafts)
-            left_out += unread
+            found.left_out += unread
             if not read:
                 continue
             with self.pool.lease(reference) as evaluator:
@@ -298,8 +286,8 @@ class _Job:
                 new, without_baseline = maker.rows(evaluator, read, scores)
                 name = evaluator.spec.name
                 del evaluator  # while the next one loads, the pool may want its memory
-            found += new
-            left_out += without_baseline
+            found.rows += new
+            found.left_out += without_baseline
             counts = counts.plus(ShardCounts(0, 0, scores.images_encoded, scores.captions_encoded, scores.calls))
             speed = self.speed.setdefault(name, {"images": 0, "seconds": 0.0})
             speed["images"] += len(group.images)
@@ -335,33 +323,3 @@ class _Job:
         self.manifest["finished"] = now() if status == COMPLETE else None
         self.manifest["elapsed_seconds"] = round(self.before_s + time.monotonic() - self.begun, 3)
         write_json(self.folder.path / MANIFEST, self.manifest)
-
-
-def _all_groups(plan: Plan, todo: list[int]) -> Iterator[Group | None]:
-    """Groups of the shards one after the other; None closes a shard."""
-    shards = plan.shards
-    for index in todo:
-        yield from render(plan, shards[index])
-        yield None
-
-
-@contextmanager
-def _only_one(path: Path) -> Iterator[None]:
-    """Keep every other process out of a run folder; the system drops the lock when its holder dies."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(path / ".lock", timeout=0)
-        lock.acquire()
-    except filelock.Timeout as error:
-        raise StoreError(
-            f"another process works on run {path.name} in {path.parent}; wait for it, or choose another run id"
-        ) from error
-    except OSError as error:
-        raise StoreError(cannot_write(path, error)) from error
-    try:
-        yield
-    finally:
-        (path / ".lock").unlink(missing_ok=True)
-        lock.release()
-        with suppress(OSError):  # a run that never began leaves no folder; any other is not empty
-            path.rmdir()

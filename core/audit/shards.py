@@ -138,6 +138,14 @@ class RunFolder:
         """What a scores shard says of itself."""
         return {_META: json.dumps({"key": self.key, "counts": counts.as_dict()}, sort_keys=True).encode()}
 
+    @staticmethod
+    def key_of(table: pa.Table) -> str | None:
+        """Key that a table was written under with :meth:`metadata`; None where it tells none."""
+        try:
+            return str(json.loads((table.schema.metadata or {})[_META])["key"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
     def shard(self, table: str, name: int | str) -> Path:
         """Path of one shard of one table."""
         return self.path / table / f"{_name(name)}.parquet"

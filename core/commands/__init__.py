@@ -12,6 +12,8 @@ __all__ = [
     "corpora",
     "doctor",
     "evaluators",
+    "export_pairs",
+    "import_scores",
     "jobs",
     "probes",
     "publish",

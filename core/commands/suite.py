@@ -17,6 +17,9 @@ EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some
 
 ERRORS_SHOWN = 3
 
+USUAL = "conse-lite0"
+"""Evaluator where none is named."""
+
 _MEASURES = {"tau_b": "τ_b × 100", "tau_c": "τ_c × 100", "accuracy": "preference accuracy, %",
              "length": "ρ of score and words × 100", "length_rated": "… ratings held × 100"}  # fmt: skip
 
@@ -28,17 +31,35 @@ def suite(
             help="flickr8k.json, CrowdFlowerAnnotations.txt, pascal_50s.json, 8k_correctness.csv, capeval.jsonl, …"
         ),
     ],
-    images: Annotated[list[Path], typer.Argument(help="Folders of the images.")],
-    evaluator: Annotated[str, typer.Option(help="Name or path/to/file.py:Name.")] = "conse-lite0",
+    images: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of the images; none is needed beside --scores.")
+    ] = None,
+    evaluator: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Name or path/to/file.py:Name; beside --scores, what the metric is called. Default: {USUAL}."
+        ),
+    ] = None,
     calibrator: Annotated[
         Path | None, typer.Option(help="Calibrator of that evaluator: report before and after.")
     ] = None,
+    export_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--export-pairs", help="Write the captions into this folder for another metric to score, and stop."
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Scores of the exported captions, in a file as for import-scores.")
+    ] = None,
+    column: Annotated[str, typer.Option(help="Column of --scores, where it has several.")] = "",
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Hold an evaluator to people's judgements: Flickr8k-Expert, -CF, Pascal-50S, Composite, FOIL, M-CapEval1k.
 
-    The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images.
+    The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images. A metric that
+    runs elsewhere scores what --export-pairs writes; its file is read with --scores.
     """
     from core.corpora.suites import read_suite
     from core.evaluators.calibrator import read_calibrator
@@ -46,6 +67,19 @@ def suite(
     held = read_suite(annotations)
     if not held.rated and not held.compared:
         raise InvalidInput(f"{annotations} holds no usable judgement; {held.left_out} entries were left out")
+    if scores is not None and (images or calibrator or export_to or device):
+        raise InvalidInput("--scores needs no images and no device, and no calibrator: leave them out")
+    if scores is None and not images:
+        raise InvalidInput("give the folders of the suite's images, or --scores made elsewhere")
+    if export_to is not None:
+        _export(held, images or [], export_to)
+        return
+    if scores is not None:
+        name, before, errors = _imported(held, scores, column, evaluator)
+        _tell(held, annotations, name, before, None, errors, as_json=as_json)
+        return
+    assert images is not None
+    evaluator = evaluator or USUAL
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != evaluator:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
@@ -56,6 +90,20 @@ def suite(
         after = before
     elif model is not None:
         after, _ = _report(held, images, str(calibrator), device)
+    _tell(held, annotations, evaluator, before, after, errors, as_json=as_json)
+
+
+def _tell(
+    held: "Suite",
+    annotations: Path,
+    evaluator: str,
+    before: "pd.DataFrame",
+    after: "pd.DataFrame | None",
+    errors: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the numbers and what they are not of; exit code 1 where a caption has no score."""
     _show(held, evaluator, before, after, as_json=as_json)
     for sentence in errors[:ERRORS_SHOWN]:
         note(sentence)
@@ -65,6 +113,30 @@ def suite(
         note(f"{held.left_out:,} entries of {annotations.name} have no usable rating or caption and are left out")
     if errors:
         raise typer.Exit(1)
+
+
+def _export(held: "Suite", folders: list[Path], out: Path) -> None:
+    from core.scoring.suite_pairs import export_suite
+
+    written, missing = export_suite(held, folders, out)
+    typer.echo(f"{written:,} captions of {held.name} in {out}")
+    if missing:
+        note(f"{missing:,} captions are left out: their images are not in the folders")
+        raise typer.Exit(1)
+
+
+def _imported(
+    held: "Suite", path: Path, column: str, evaluator: str | None
+) -> "tuple[str, pd.DataFrame, tuple[str, ...]]":
+    from core.analysis.preferences import suite_table
+    from core.corpora.score_files import read_scores
+    from core.evaluators.imported import stored_name
+    from core.scoring.suite_pairs import imported_scores
+
+    name, scores = stored_name(evaluator or path.stem), read_scores(path, column=column)
+    found = imported_scores(held, scores)
+    note(f"{name}: scores imported from {scores.told}, not made here")
+    return name, suite_table(held, found.rated, found.preferred, found.other), found.errors
 
 
 def _report(

@@ -12,6 +12,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
+from core.evaluators.imported import is_imported, refuse
 from core.evaluators.weights.fetched import checked_label, kept
 from core.evaluators.weights.published import Published
 from core.registry import Catalogue, discover, load_object
@@ -50,10 +51,15 @@ def find(reference: str) -> type[Evaluator]:
 
     Raises:
         UnknownName: if no evaluator has that name.
-        InvalidInput: if the path, or what it holds, is not an evaluator or a calibrator.
+        InvalidInput: if the path, or what it holds, is not an evaluator or a calibrator, or the name is one of
+            imported scores.
     """
+    if is_imported(reference):
+        raise refuse(reference)
     if reference.endswith(".json"):
         model = read_calibrator(Path(reference))
+        if is_imported(model.evaluator):
+            raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
     if ".py:" in reference:
         return _from_file(reference)

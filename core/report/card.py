@@ -9,6 +9,7 @@ import pandas as pd
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.made_of import origins
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -83,13 +84,14 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
     )
     control, blind = sentences(view), blind_spots(view)
+    origin = origins(table)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
         *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *not_on_card(families))),
         *(
-            _evaluator(name, card, known, picture, (control[name], blind.get(name, "")))
+            _evaluator(name, card, known, picture, (origin.get(name, ""), control[name], blind.get(name, "")))
             for name, picture in _pictures(families, card).items()
         ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "

@@ -1,6 +1,6 @@
 """An evaluator over a human-labelled suite: every caption beside its image, scored once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,13 +56,12 @@ def score_suite(
     unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
     if suite.rated and len(unread) == len({each.language for each in suite.rated}):
         raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
-    pairs = [(each.image, each.caption) for each in suite.rated]
-    pairs += [(each.image, text) for each in suite.compared for text in (each.preferred, each.other)]
+    pairs = _pairs(suite)
     silent = {(each.image, each.caption) for each in suite.rated if each.language in unread}
     silent -= {(each.image, each.caption) for each in suite.rated if each.language not in unread}
     told = {(each.image, each.caption): each.references for each in suite.rated}
     needs = isinstance(evaluator, Referenced)
-    places = {image: _place(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
+    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
     if pairs and not any(places.values()):
         raise InvalidInput(f"none of the {len(places)} images, such as {pairs[0][0]!r}, is in {_listed(folders)}")
     unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None and pair not in silent))
@@ -81,12 +80,23 @@ def score_suite(
         f"{sum(each.language == language for each in suite.rated)} captions: {evaluator.spec.unread(language)}"
         for language in sorted(unread)
     ]
-    values = np.array([scores.get(pair, np.nan) for pair in pairs], dtype=np.float64)
+    return in_order(suite, scores, errors)
+
+
+def in_order(suite: Suite, scores: Mapping[tuple[str, str], float], errors: Sequence[str]) -> SuiteScores:
+    """Put scores by image and caption into the order of a suite; NaN where there is none."""
+    values = np.array([scores.get(pair, np.nan) for pair in _pairs(suite)], dtype=np.float64)
     count = len(suite.rated)
     return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
 
 
-def _place(folders: Sequence[Path], name: str) -> Path | None:
+def _pairs(suite: Suite) -> list[tuple[str, str]]:
+    """Image and caption of every rating, then of both sides of every comparison."""
+    pairs = [(each.image, each.caption) for each in suite.rated]
+    return pairs + [(each.image, text) for each in suite.compared for text in (each.preferred, each.other)]
+
+
+def place_of(folders: Sequence[Path], name: str) -> Path | None:
     """The image's file; a name that leads out of a folder is no image of the suite."""
     for wanted in dict.fromkeys((name, name.replace("\\", "/").rpartition("/")[2])):
         for folder in folders:

@@ -14,13 +14,22 @@ from core.statistics.rank_agreement import rank_agreement
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Evaluators, their agreement, and the rejections."""
-    return (_evaluators(), _agreement(), _rejections())
+    return (_evaluators(table), _agreement(), _rejections())
 
 
-def _evaluators() -> Question:
+def origins(table: ScoreTable) -> dict[str, str]:
+    """Where imported scores are from, a sentence an evaluator; nothing for those that the run made itself."""
+    known = table.about["evaluators"]
+    said = zip(known["evaluator"].astype(str), known["origin"].astype(str), strict=True)
+    return {name: f"{told[0].upper()}{told[1:]}." for name, told in said if told and name in table.evaluators}
+
+
+def _evaluators(table: ScoreTable) -> Question:
+    imported = bool(origins(table))
     columns = (
         Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
         Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),
+        *((Column("origin", "Imported", kind="text"),) if imported else ()),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -29,6 +38,8 @@ def _evaluators() -> Question:
         return found.assign(weights=found["weights"].astype(str).str[:24]).reset_index(drop=True)
 
     note = "The fingerprint covers weights, preprocessing, precision, library versions and settings."
+    if imported:
+        note += " That of imported scores covers their file, the pairs, and what was told of the metric."
     return Question("S0", "Evaluators", "summary", "runs", note, columns, compute)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from core import settings
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability
+from core.evaluators.imported import MARK
 from core.evaluators.offline.weights import file_sha256
 from core.evaluators.weights.catalogue import Description, Weights, weights
 
@@ -220,8 +221,10 @@ def checked_label(label: str) -> str:
     """Return a label that may stand behind an ``@``.
 
     Raises:
-        InvalidInput: for one that holds anything but letters, digits and ``. _ + -``.
+        InvalidInput: for one that holds anything but letters, digits and ``. _ + -``, or marks imported scores.
     """
+    if label == MARK:
+        raise InvalidInput(f"the label {MARK!r} marks imported scores; choose another")
     if not _LABEL.match(label):
         raise InvalidInput(f"a label holds letters, digits and . _ + - only, got {label!r}")
     return label

@@ -12,6 +12,7 @@ from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.made_of import origins
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -118,6 +119,11 @@ def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
 def blind(files: Signature, scope: Narrowed) -> dict[str, str]:
     """What each evaluator fails to see; see ``core.analysis.questions.selective.blind_spots``."""
     return blind_spots(view(files, scope))
+
+
+def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """Where imported scores are from, by evaluator; see ``core.analysis.questions.made_of.origins``."""
+    return origins(view(files, scope).table)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")

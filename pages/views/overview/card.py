@@ -29,7 +29,7 @@ _RISK = (
 
 def draw_card(
     card: pd.DataFrame, contrasts: pd.DataFrame, risks: pd.DataFrame, control: Mapping[str, str],
-    blind: Mapping[str, str],
+    blind: Mapping[str, str], origins: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Draw the fairness card: a figure an evaluator, the worst family of each axis in words, every number.
 
@@ -39,6 +39,7 @@ def draw_card(
         risks: ``core.analysis.overview.card_risks``.
         control: ``core.analysis.questions.controls.sentences``.
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
+        origins: ``core.analysis.questions.made_of.origins``; empty where the run made its scores itself.
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -47,6 +48,8 @@ def draw_card(
         rows = card[card["evaluator"] == name]
         with cells.container(border=True):
             st.markdown(f"**{safe(name)}**")
+            if name in origins:
+                st.caption(safe(origins[name], limit=500))
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name])
             draw(figure, key=f"overview.card.{name}", alt=_spoken(name, rows))
             for _, row in rows.iterrows():

@@ -1,0 +1,64 @@
+"""The plan of a run that is there already, made again from its manifest and the corpus on this machine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.audit.plan import SHARD_ITEMS, Plan, make_plan
+from core.audit.record import differing, first_manifest
+from core.corpora.registry import load_again, origin_here, origin_of
+from core.corpora.schema import Origin
+from core.errors import InvalidInput, InvariscopeError
+from core.probes.base import ENGLISH, TEMPLATE
+from core.seeds import RUN_SEED
+from core.store.manifest import Run
+
+
+def plan_again(run: Run, *, root: Path | None = None) -> Plan:
+    """Plan the pairs of a run anew, without its evaluators.
+
+    Args:
+        root: folder of the corpus; None: where the run read it, or where its corpus lies here.
+
+    Raises:
+        NotAvailable: if the corpus is not here.
+        InvalidInput: if corpus, probes or word lists are not those of the run any more, naming which.
+    """
+    told = run.manifest
+    corpus = told["corpus"]
+    try:
+        names = [str(each["name"]) for each in told["probes"]]
+        plan = make_plan(
+            load_again(_origin(corpus, root)), evaluators=None, probes=names, root=root, limit=corpus.get("limit"),
+            subjects=tuple(told.get("subjects") or (TEMPLATE,)), languages=tuple(told.get("languages") or (ENGLISH,)),
+            captions_each=told.get("captions_each") or 1, seed=told.get("seed", RUN_SEED),
+            shard_items=told.get("shard_items") or SHARD_ITEMS,
+        )  # fmt: skip
+    except InvariscopeError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidInput(f"the manifest of run {run.id} does not say what its pairs are; name the corpus") from error
+    check_again(plan, told, run.id)
+    return plan
+
+
+def check_again(plan: Plan, told: Mapping[str, Any], run: str) -> None:
+    """Refuse a plan that makes other pairs than a run.
+
+    Raises:
+        InvalidInput: naming what differs.
+    """
+    here = first_manifest(plan, run_id=run, key="", evaluators=[], device="", command=None)
+    if differs := differing(told, here):
+        raise InvalidInput(
+            f"run {run} was made with other {', '.join(differs)} than are here, so its pairs cannot be made again; "
+            "audit the corpus anew, or name it with --corpus and the probes"
+        )
+
+
+def _origin(corpus: Mapping[str, Any], root: Path | None) -> Origin:
+    name = str(corpus["name"])
+    if root is None:
+        return origin_here(name, corpus)
+    return replace(origin_of({"name": name, **corpus}) or Origin(name), root=root)

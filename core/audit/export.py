@@ -1,0 +1,305 @@
+"""Pairs written to disk for a metric that runs elsewhere: the very pairs that an audit would score, in its order."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from core.audit.gathered import Gathered
+from core.audit.lock import only_one
+from core.audit.pair_folder import BY_PAIR, GIVEN, IMAGES, PLAN, RUN, PairFolder, describe, read_pair_folder
+from core.audit.plan import Plan
+from core.audit.prefetch import prefetch
+from core.audit.render import Group, all_groups, references
+from core.audit.rows import RowMaker, rejections_table
+from core.audit.run import Progress, RunStopped
+from core.audit.shards import CORPUS_REJECTIONS, ShardCounts
+from core.corpora.images import encode_png
+from core.corpora.pair_ids import (
+    CANDIDATES,
+    PAIRS,
+    REFERENCES,
+    pair_id,
+    write_candidates,
+    write_lines,
+    write_references,
+)
+from core.errors import InvalidInput, StoreError
+from core.evaluators.base import Evaluator, Fingerprint, evaluator
+from core.evaluators.scoring import PairScores
+from core.probes.pairs import Draft, LeftOut
+from core.store.files import cannot_write, write_json, write_whole
+from core.store.manifest import COMPLETE
+
+MOST_BYTES = 50_000_000_000
+"""Most bytes of pixels that are exported unless the reader allows more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What an export takes at most, counted before any image is read; rejections and PNG make it less.
+
+    Args:
+        images: unedited and edited ones.
+        pairs: unique pairs.
+        bytes: of pixels, uncompressed.
+    """
+
+    items: int
+    images: int
+    pairs: int
+    bytes: int
+
+
+def size_of(plan: Plan) -> Size:
+    """Count what an export of a plan takes at most."""
+    cost = plan.cost()
+    each = sum(3 * item.width * item.height for item in plan.corpus.items)
+    return Size(cost.items, cost.images, cost.pairs, each * (1 + len(plan.image_probes)))
+
+
+def export_pairs(
+    plan: Plan,
+    out: Path,
+    *,
+    by_pair: bool = False,
+    most_bytes: int = MOST_BYTES,
+    progress: Callable[[Progress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> PairFolder:
+    """Write every pair of a plan, or go on with an export that was ended.
+
+    Args:
+        plan: of :func:`core.audit.plan.make_plan`; its evaluators are not asked.
+        out: folder of the export, new, empty, or of the same plan.
+        by_pair: link every image under the ids of its pairs too, as clipscore's script looks for it.
+        most_bytes: of pixels, uncompressed.
+        progress: called after every group of images.
+        stop: asked as often; True ends the export like Ctrl-C.
+
+    Raises:
+        InvalidInput: if the folder holds something else, or the pairs are too many.
+        StoreError: if something cannot be written, or another process works there.
+        RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
+    """
+    most = size_of(plan).bytes
+    if most > most_bytes:
+        raise InvalidInput(
+            f"the images have up to {most / 1e9:,.1f} GB of pixels and at most {most_bytes / 1e9:,.1f} GB are "
+            "exported; take fewer items or probes, or allow more"
+        )
+    out = Path(out)
+    with only_one(out, what="the export", instead="choose another folder"):
+        folder = _begin(plan, out)
+        job = _Export(plan, folder, progress, stop)
+        try:
+            job.run()
+        except KeyboardInterrupt:
+            raise RunStopped(
+                f"the export stopped after {job.finished} of {folder.shards} shards; start it again and it goes on"
+            ) from None
+        return _close(folder, by_pair=by_pair)
+
+
+def _begin(plan: Plan, out: Path) -> PairFolder:
+    told = describe(plan)
+    if (out / PLAN).exists():
+        folder = read_pair_folder(out)
+        if folder.digest != told["digest"]:
+            raise InvalidInput(f"{out} holds the pairs of another plan, or of other versions; choose another folder")
+        return folder
+    if any(path.name != ".lock" for path in out.iterdir()):
+        raise InvalidInput(f"{out} is not empty and holds no export; choose another folder")
+    write_json(out / PLAN, told)
+    return PairFolder(out, told)
+
+
+class _Export:
+    """One call of :func:`export_pairs`, once the folder is ours."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: PairFolder,
+        progress: Callable[[Progress], None] | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        self.plan, self.folder, self.progress, self.stop = plan, folder, progress, stop
+        self.maker = RowMaker(RUN, plan, "")
+        self.reader = Unknown()
+        self.images: set[str] = set()
+        self.captions: set[str] = set()
+        self.finished = self.done = 0
+        self.begun = time.monotonic()
+
+    def run(self) -> None:
+        left_out = (LeftOut(each.subject, None, each.code, each.detail) for each in self.plan.corpus.rejected)
+        table = rejections_table(RUN, self.plan.corpus.name, left_out)
+        self.folder.rows.write_table(self.folder.rows.shard("rejections", CORPUS_REJECTIONS), table)
+        shards = self.plan.shards
+        todo = [index for index in range(len(shards)) if not self._known(index)]
+        self.finished = len(shards) - len(todo)
+        self.done = skipped = sum(len(shards[index]) for index in {*range(len(shards))} - {*todo}) * self._each
+        self._tell(skipped)
+        source = prefetch(all_groups(self.plan, todo))
+        try:
+            for index in todo:
+                self._shard(index, source, skipped)
+                self.finished += 1
+        finally:
+            source.close()  # type: ignore[attr-defined]  # it is a generator
+
+    @property
+    def _each(self) -> int:
+        return 1 + len(self.plan.image_probes)
+
+    def _known(self, index: int) -> bool:
+        """Whether a shard is finished and its images are there; what it holds is noted as seen."""
+        if self.folder.counts(index) is None:
+            return False
+        given = self.folder.given(index)
+        names = set(given["image"].to_pylist())
+        if not all((self.folder.path / name).is_file() for name in names):
+            return False
+        self.images |= names
+        self.captions |= set(given["caption"].to_pylist())
+        return True
+
+    def _shard(self, index: int, source: Iterator[Group | None], skipped: int) -> None:
+        found = Gathered()
+        for group in iter(source.__next__, None):
+            assert group is not None
+            for key, pixels in group.images.items():
+                self._write(key, pixels)
+            rows, without_baseline = self.maker.rows(self.reader, group.drafts, _no_scores(len(group.drafts)))
+            found.rows += [
+                {**row, "object_inside": None, "truncated": None, **_given(draft)}
+                for row, draft in zip(rows, group.drafts, strict=True)
+            ]
+            found.left_out += [*without_baseline, *group.left_out]
+            found.told += [draft for draft in group.drafts if draft.facts]
+            found.items += group.items
+            self.done += group.variants
+            self._tell(skipped)
+        found.sort(self.plan.shards[index])
+        given = pa.Table.from_pylist(found.rows, schema=GIVEN)
+        counts = ShardCounts(
+            _new(given["image"].to_pylist(), self.images), _new(given["caption"].to_pylist(), self.captions)
+        )
+        metadata = self.folder.rows.metadata(counts)
+        self.folder.rows.write_table(self.folder.given_path(index), given.replace_schema_metadata(metadata))
+        self.folder.rows.write(index, found.tables(RUN, self.plan, metadata))
+
+    def _write(self, key: str, pixels: np.ndarray) -> None:
+        path = self.folder.path / image_name(key)
+        if not path.exists():
+            write_whole(path, lambda temporary: _fill(temporary, encode_png(pixels)))
+
+    def _tell(self, skipped: int) -> None:
+        if self.progress is not None:
+            total, spent = len(self.plan.corpus.items) * self._each, time.monotonic() - self.begun
+            made = self.done - skipped
+            eta = spent / made * (total - self.done) if made else None
+            self.progress(Progress("exporting", self.done, total, spent, eta, self.finished, len(self.plan.shards)))
+        if self.stop is not None and self.stop():
+            raise KeyboardInterrupt
+
+
+def image_name(key: str) -> str:
+    """Path of an image below its export, e.g. ``images/ab/abcd….png``.
+
+    Args:
+        key: hash of its pixels.
+    """
+    return f"{IMAGES}/{key[:2]}/{key}.png"
+
+
+def _given(draft: Draft) -> dict[str, object]:
+    """The pair of a draft, as columns of GIVEN beside those of its row."""
+    told = [text for text in references(draft) if _storable(text)]
+    language = draft.subject.language
+    return {
+        "id": pair_id(draft.image_key, draft.caption, language, told), "image": image_name(draft.image_key),
+        "references": told,
+    }  # fmt: skip
+
+
+def _storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_scores(count: int) -> PairScores:
+    return PairScores(np.full(count, np.nan), (None,) * count)
+
+
+def _new(names: Sequence[str], seen: set[str]) -> int:
+    before = len(seen)
+    seen.update(names)
+    return len(seen) - before
+
+
+def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
+    """Write the files for the reader from the shards, and say that the folder is complete."""
+    images, pairs, people = set(), 0, 0
+    for pair in folder.pairs():
+        pairs += 1
+        people += bool(pair.references)
+        images.add(pair.image)
+        if by_pair:
+            _link(folder.path / pair.image, folder.path / BY_PAIR / f"{pair.id}.png")
+    if not pairs:
+        raise InvalidInput(f"no pair can be made of the plan; {folder.path / 'rows'} says what was left out and why")
+    write_whole(folder.path / PAIRS, lambda path: write_lines(path, folder.pairs()))
+    write_whole(folder.path / CANDIDATES, lambda path: write_candidates(path, folder.pairs()))
+    if people:
+        write_whole(folder.path / REFERENCES, lambda path: write_references(path, folder.pairs()))
+    size = sum((folder.path / name).stat().st_size for name in images)
+    counts = {"pairs": pairs, "images": len(images), "image_bytes": size, "with_references": people}
+    told = {**folder.told, "status": COMPLETE, "counts": counts}
+    write_json(folder.path / PLAN, told)
+    for left in folder.path.glob("**/.*.tmp"):
+        left.unlink(missing_ok=True)
+    return PairFolder(folder.path, told)
+
+
+def _link(image: Path, name: Path) -> None:
+    try:
+        name.parent.mkdir(exist_ok=True)
+        if not name.exists():
+            os.link(image, name)
+    except OSError as error:
+        raise StoreError(f"{cannot_write(name, error)}; without links the export does not need it") from error
+
+
+def _fill(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+@evaluator(
+    name="unknown", title="Unknown", summary="Of whose tokens and crop nothing is known.", family="unknown",
+    score_range=(0.0, None), memory_mb=0, offline=True, source="none", licence="none",
+)  # fmt: skip
+class Unknown(Evaluator):
+    """Stands for the metric that will score the pairs while their rows are made: it has no tokenizer."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> "Unknown":
+        """Nothing is loaded."""
+        return cls()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Nothing is known."""
+        return Fingerprint("unknown", "none", "none", "none")
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Score nothing: float64 [n] of NaN."""
+        return np.full(len(images), np.nan)

@@ -1,0 +1,211 @@
+"""Scores that were made elsewhere, read back into a run: the rows of an audit of the same pairs, and their origin."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from core.audit.beside import Beside, by_item, named
+from core.audit.lock import only_one
+from core.audit.pair_folder import PairFolder
+from core.audit.record import now, outcome
+from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.corpora.score_files import ScoreFile
+from core.errors import InvalidInput, StoreError
+from core.evaluators.base import describe
+from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
+from core.store.files import write_json
+from core.store.manifest import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Scores of one metric.
+
+    Args:
+        name: of the metric; it is stored with the mark of imported scores behind it.
+        fingerprint: what the scores depend on, in the reader's words: version, weights, precision.
+        score_range: (low, high); high is None where there is no upper bound. Higher must mean better.
+    """
+
+    name: str
+    fingerprint: str
+    score_range: tuple[float, float | None]
+    scores: ScoreFile
+
+    @property
+    def stored(self) -> str:
+        """Name in the run."""
+        return stored_name(self.name)
+
+    def check(self) -> None:
+        """Refuse what cannot be stored.
+
+        Raises:
+            InvalidInput: for a bad name, no fingerprint, a range that does not rise, or a score outside it.
+        """
+        self.stored  # noqa: B018 - it raises
+        low, high = self.score_range
+        if not self.fingerprint.strip() or not self.fingerprint.isprintable():
+            raise InvalidInput(
+                "a fingerprint says on one line what the scores depend on, e.g. 'v1.2, weights sha256 …, fp32', got "
+                f"{self.fingerprint!r}"
+            )
+        if high is not None and not low < high:
+            raise InvalidInput(f"the range of {self.name} must rise, got {low:g} to {high:g}")
+        self.scores.check_range(low, high)
+
+
+def import_scores(
+    folder: PairFolder,
+    imported: Sequence[Imported],
+    out: Path,
+    *,
+    run_id: str | None = None,
+    existing: Literal["refuse", "replace"] = "refuse",
+    beside: Run | None = None,
+    command: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Make a run of scores that others gave to exported pairs.
+
+    Its tables are those of an audit of the same plan, but that nobody knows the metric's crop and tokens: the columns
+    ``object_inside`` and ``truncated`` are null, and a modified caption's neutral control is chosen by characters.
+
+    Args:
+        folder: the export that was scored, complete.
+        imported: one a metric.
+        out: folder of runs.
+        run_id: name of the run; None: corpus, time and digest.
+        existing: what to do if the run is there already.
+        beside: a complete run of the same pairs whose evaluators stand in the new run too.
+        progress: called with (shards done, shards in all).
+
+    Raises:
+        InvalidInput: if a file names other pairs or scores outside the range, two metrics have one name, or the run
+            exists.
+        StoreError: if the export is damaged or the run cannot be written.
+    """
+    if not folder.complete:
+        raise InvalidInput(f"the export in {folder.path} is not complete; start it again, it goes on")
+    names = [each.stored for each in imported]
+    if not names or len(set(names)) < len(names):
+        raise InvalidInput(f"each metric can be imported once, got {', '.join(names) or 'none'}")
+    for each in imported:
+        each.check()
+    known = {key for index in range(folder.shards) for key in folder.given(index)["id"].to_pylist()}
+    for each in imported:
+        each.scores.check_ids(known.__contains__, str(folder.path))
+    other = None if beside is None else Beside(beside, folder)
+    entries = [*(_evaluators(beside) if beside else ()), *(_entry(each, folder, known) for each in imported)]
+    names = [str(entry["name"]) for entry in entries]
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"each metric can stand in a run once, got {', '.join(names)}; leave --beside out")
+    keys = [entry["fingerprint"]["key"] for entry in entries]
+    key = hashlib.sha256(json.dumps([folder.digest, *keys]).encode()).hexdigest()[:16]
+    corpus = folder.manifest["corpus"]["name"]
+    run_id = check_run_id(run_id or f"{corpus}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{key[:6]}")
+    manifest = {
+        **folder.manifest, "run": run_id, "key": key, "command": command, "created": now(), "evaluators": entries,
+        "counts": {}, "status": RUNNING,
+    }  # fmt: skip
+    path = Path(out) / run_id
+    check_manifest(manifest, path / MANIFEST)
+    with only_one(path):
+        return _write(folder, imported, RunFolder(path, key), manifest, other, existing=existing, progress=progress)
+
+
+def _write(
+    folder: PairFolder,
+    imported: Sequence[Imported],
+    run: RunFolder,
+    manifest: dict[str, Any],
+    other: Beside | None,
+    *,
+    existing: Literal["refuse", "replace"],
+    progress: Callable[[int, int], None] | None,
+) -> Run:
+    place = run.path / MANIFEST
+    if place.exists():
+        if existing == "refuse":
+            raise InvalidInput(f"run {run.path.name} exists in {run.path.parent}; choose another id or replace it")
+        place.unlink()
+        run.clear()
+    write_json(place, manifest)
+    name = manifest["run"]
+    rejections = named(folder.loader_rejections(), name)
+    run.write_table(run.shard("rejections", CORPUS_REJECTIONS), rejections)
+    counts = ShardCounts()
+    for index in range(folder.shards):
+        known = folder.counts(index)
+        if known is None:
+            raise StoreError(f"shard {index} of {folder.path} is damaged; export the pairs again into the same folder")
+        tables = {table: named(rows, name) for table, rows in folder.tables(index).items()}
+        ids = folder.given(index)["id"].to_pylist()
+        if len(ids) != tables["scores"].num_rows:
+            raise StoreError(f"shard {index} of {folder.path} has rows without a pair; export the pairs again")
+        tables["scores"] = _scored(tables["scores"], ids, imported)
+        if other is not None:
+            tables, known = other.add(index, tables, name), other.counts(index)
+        tables["scores"] = tables["scores"].replace_schema_metadata(run.metadata(known))
+        run.write(index, tables)
+        counts = counts.plus(known)
+        if progress is not None:
+            progress(index + 1, folder.shards)
+    before = manifest["corpus"]["items"], len(rejections)
+    manifest |= outcome(run, counts, shards=folder.shards, items=before[0], rejected_by_loader=before[1])
+    manifest |= {"status": COMPLETE, "finished": now()}
+    write_json(place, manifest)
+    run.clear_work()
+    return read_run(run.path)
+
+
+def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) -> pa.Table:
+    """Rows of a shard once for each metric, item by item, with its scores."""
+    parts = []
+    for each in imported:
+        found = [each.scores.of(key) for key in ids]
+        columns = {
+            "evaluator": [each.stored] * len(ids),
+            "score": [None if error else score for score, error in found],
+            "error": [error for _, error in found],
+        }
+        part = rows
+        for name, values in columns.items():
+            place = rows.schema.get_field_index(name)
+            part = part.set_column(place, rows.schema.field(name), pa.array(values, rows.schema.field(name).type))
+        parts.append(part)
+    return by_item(parts)
+
+
+def _evaluators(run: Run) -> list[dict[str, Any]]:
+    listed = run.manifest.get("evaluators")
+    entries = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    if not entries or not all(isinstance((each.get("fingerprint") or {}).get("key"), str) for each in entries):
+        raise InvalidInput(f"run {run.id} does not say what its evaluators are; leave --beside out")
+    return entries
+
+
+def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any]:
+    """What the manifest says of the metric and of where its scores are from."""
+    told = each.fingerprint.strip()
+    fingerprint = imported_fingerprint(each.stored, told=told, sha256=each.scores.sha256, pairs=folder.digest)
+    missing = sum(key not in each.scores.scores for key in known)
+    without = sum(math.isnan(score) for score in each.scores.scores.values())
+    origin: Mapping[str, Any] = {
+        "file": each.scores.name, "sha256": each.scores.sha256, "column": each.scores.column, "fingerprint": told,
+        "date": now(), "pairs": len(known), "missing": missing, "without_number": without,
+    }  # fmt: skip
+    return {
+        "name": each.stored,
+        "reference": each.stored,
+        "spec": describe(imported_spec(each.stored, each.score_range, told=told)),
+        "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
+        "imported": origin,
+    }

@@ -1,0 +1,122 @@
+"""``export-pairs``: every variant on disk, for a metric that runs elsewhere."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.audit.plan import Plan
+    from core.audit.run import Progress
+
+EPILOG = exit_codes(ok="every pair is on disk")
+
+
+def export_pairs(
+    run: Annotated[
+        str | None, typer.Argument(help="Run whose pairs are made again: an id from 'runs', or its folder.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder to write: new, empty, or of the same pairs.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help="A corpus in place of a run: 'corpora' lists them.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
+    probes: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: 'default'.")] = None,
+    subject: Annotated[Literal["template", "human", "both"], typer.Option(help="As for 'audit'.")] = "template",
+    language: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: en.")] = None,
+    captions_each: Annotated[int, typer.Option(min=1, help="As for 'audit'.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
+    by_pair: Annotated[
+        bool, typer.Option("--by-pair", help="Link every image under its pairs' ids too, as clipscore's script needs.")
+    ] = False,
+    most_gb: Annotated[float, typer.Option(min=0, help="Most GB of pixels, uncompressed.")] = 50.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it would be at most, and stop.")] = False,
+) -> None:
+    """Write the pairs of a run, or of a corpus under probes, for any metric anywhere to score.
+
+    The folder holds images/, pairs.jsonl (id, image, caption, language, references: CaptionEvalKit's lines),
+    candidates.json and references.json (clipscore's), and plan.json. An export that was stopped goes on when it is
+    called again. Read the scores back with import-scores.
+    """
+    from core.audit.export import export_pairs as write
+    from core.audit.export import size_of
+    from core.audit.run import RunStopped
+    from core.commands._progress import progress
+
+    if (run is None) == (corpus is None):
+        raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
+    if run is None:
+        assert corpus is not None
+        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each, limit, seed)
+    else:
+        given = (option, probes, language, limit, seed)
+        if any(each is not None for each in given) or subject != "template" or captions_each != 1:
+            raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
+        plan = _again(run, root)
+    if not 0 <= most_gb < 1e9:
+        raise InvalidInput(f"--most-gb takes a number of GB, got {most_gb:g}")
+    for warning in plan.warnings:
+        note(f"warning: {warning}")
+    size = size_of(plan)
+    if dry_run:
+        rows: list[tuple[object, ...]] = [
+            ("items", size.items, f"{len(plan.corpus.rejected):,} left out by the loader"),
+            ("unique images", size.images, "at most: rejected variants make it less"),
+            ("pairs", size.pairs, "at most"),
+            ("bytes", size.bytes, "of pixels at most; as PNG they take less"),
+        ]
+        table(("", "number", ""), rows)
+        return
+    if output is None:
+        raise InvalidInput("name the folder to write with --output; --dry-run says how much it would be")
+    try:
+        with progress("export", unit="images") as update:
+
+            def report(at: "Progress") -> None:
+                update(at.done, at.total, at.eta_s)
+
+            folder = write(plan, output, by_pair=by_pair, most_bytes=round(most_gb * 1e9), progress=report)
+    except (RunStopped, KeyboardInterrupt):
+        complain("interrupted; the same command goes on")
+        raise typer.Exit(Code.INTERRUPTED) from None
+    counts = folder.told["counts"]
+    typer.echo(
+        f"{counts['pairs']:,} pairs of {counts['images']:,} images in {output}, {counts['image_bytes'] / 1e6:,.1f} MB"
+    )
+    note(f"score {output / 'pairs.jsonl'}, then: python -m core import-scores SCORES --pairs {output} …")
+
+
+def _planned(
+    corpus: str,
+    root: Path | None,
+    options: dict[str, str],
+    probes: list[str] | None,
+    subject: str,
+    language: list[str] | None,
+    captions_each: int,
+    limit: int | None,
+    seed: int | None,
+) -> "Plan":
+    from core.audit.plan import SUBJECT_CHOICES, make_plan
+    from core.corpora.registry import catalogue
+    from core.probes.base import ENGLISH
+    from core.seeds import RUN_SEED
+
+    return make_plan(
+        catalogue().get(corpus).load(root, **options), evaluators=None, probes=listed(probes) or ("default",),
+        subjects=SUBJECT_CHOICES[subject], languages=listed(language) or (ENGLISH,), captions_each=captions_each,
+        root=root, seed=RUN_SEED if seed is None else seed, limit=limit,
+    )  # fmt: skip
+
+
+def _again(run: str, root: Path | None) -> "Plan":
+    from core.audit.again import plan_again
+    from core.commands.publish import place
+    from core.store.manifest import read_run
+
+    return plan_again(read_run(place(run)), root=root)

@@ -1,0 +1,109 @@
+"""``import-scores``: scores that were made elsewhere, read back into a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.commands._shared import Code, command_line, exit_codes, references, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.audit.imports import Imported
+    from core.store.manifest import Run
+
+EPILOG = exit_codes(ok="every pair has a score", failures="imported, but some pairs have no score (the run says why)")
+
+
+def import_scores(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="CSV, TSV, JSON Lines, Parquet (id, score), clipscore's or CaptionEvalKit's JSON."),
+    ],
+    evaluator: Annotated[list[str], typer.Option(help="Name of the metric, one a file; stored as NAME@imported.")],
+    fingerprint: Annotated[
+        list[str], typer.Option(help="What its scores depend on, one a file: 'v1.2, weights sha256 …, fp32'.")
+    ],
+    score_range: Annotated[
+        list[str],
+        typer.Option(
+            "--range",
+            help="LOW,HIGH that it can give, one a file, or LOW, for no upper bound; higher must mean better.",
+        ),
+    ],
+    pairs: Annotated[
+        Path | None, typer.Option(help="Folder of the export. Default: the folder of the first file.")
+    ] = None,
+    column: Annotated[str, typer.Option(help="Column or metric of the scores, where a file has several.")] = "",
+    beside: Annotated[
+        str | None,
+        typer.Option(help="Run of the same pairs, by id or folder, whose evaluators stand in the new one too."),
+    ] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run of that --run-id.")] = False,
+) -> None:
+    """Make a run of scores that any metric gave to exported pairs; every page, report and calibration takes it.
+
+    Several files make one run of several metrics: repeat --evaluator, --fingerprint and --range in the files' order. A
+    pair that a file does not name, or gives no number, has no score, and the row says why. What is named twice or is no
+    pair of the export is refused. A metric that is better where it is lower is negated before.
+    """  # fmt: skip
+    from core import settings
+    from core.audit.imports import import_scores as write
+    from core.audit.pair_folder import read_pair_folder
+    from core.commands._progress import progress
+    from core.commands.publish import place
+    from core.store.manifest import read_run
+
+    names = references(evaluator)
+    told = {"--evaluator": names, "--fingerprint": fingerprint, "--range": score_range}
+    for name, values in told.items():
+        if len(values) != len(files):
+            raise InvalidInput(f"there are {len(files)} files and {len(values)} of {name}; give one a file")
+    folder = read_pair_folder(pairs or files[0].parent)
+    imported = [_read(*each, column) for each in zip(files, names, fingerprint, score_range, strict=True)]
+    other = None if beside is None else read_run(place(beside))
+    with progress("import", unit="shards") as update:
+        run = write(
+            folder, imported, out or settings.runs_dir(), run_id=run_id, existing="replace" if overwrite else "refuse",
+            beside=other, command=command_line(ctx, ctx.params), progress=update,
+        )  # fmt: skip
+    _sum_up(run)
+    if run.manifest["counts"]["scores_null"]:
+        raise typer.Exit(Code.FAILURES)
+
+
+def read_range(text: str) -> tuple[float, float | None]:
+    """Read ``LOW,HIGH`` or ``LOW,``.
+
+    Raises:
+        InvalidInput: for anything else.
+    """
+    import math
+
+    low, comma, high = (part.strip() for part in text.partition(","))
+    try:
+        bounds = float(low), float(high) if high else None
+    except ValueError:
+        bounds = math.nan, None
+    if not comma or not math.isfinite(bounds[0]) or (bounds[1] is not None and not math.isfinite(bounds[1])):
+        raise InvalidInput(f"--range takes LOW,HIGH such as 0,1, or LOW, where there is no upper bound, got {text!r}")
+    return bounds
+
+
+def _read(path: Path, name: str, fingerprint: str, score_range: str, column: str) -> "Imported":
+    from core.audit.imports import Imported
+    from core.corpora.score_files import read_scores
+
+    return Imported(name, fingerprint, read_range(score_range), read_scores(path, column=column))
+
+
+def _sum_up(run: "Run") -> None:
+    columns = ("evaluator", "pairs", "not in the file", "without a number", "file")
+    entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
+    table(columns, [(name, *(told[key] for key in ("pairs", "missing", "without_number", "file")))
+                    for name, told in entries])  # fmt: skip
+    counts = run.manifest["counts"]
+    typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")

@@ -3,16 +3,14 @@
 import re
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from core.analysis.questions import paper
 from core.analysis.questions.base import Drawing, Options, Question
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_family
-from core.analysis.questions.objects import CURVE, curve_figure, curves
+from core.analysis.questions.objects import CURVE, curve_figure, curves_along
 from core.analysis.table import ScoreTable, View
-from core.statistics.splines import spline_curve
 
 _RADIUS = re.compile(r"^distance:(\d+\.\d+)")
 
@@ -32,13 +30,6 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
     """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge); an item is drawn whole."""
-    table, frames = view.table, []
     probes = view.families().get(paper.DISTANCE, ())
-    radius = pd.Series(probes, dtype=str).str.extract(_RADIUS)[0].to_numpy(dtype=np.float64)
-    keep = view.items & table.of_corpus(table.reference)
-    sources = pd.factorize(table.items["source"])[0][keep]
-    for evaluator in view.evaluators if probes else ():
-        percent = np.array([view.changes(evaluator, (name,)).percent[keep] for name in probes])
-        found = spline_curve(np.repeat(radius, len(sources)), percent.ravel(), groups=np.tile(sources, len(probes)))
-        frames.append(found.assign(evaluator=evaluator, corpus=table.reference))
-    return curves(frames)
+    radius = pd.Series(probes, dtype=str).str.extract(_RADIUS)[0].astype(float)
+    return curves_along(view, dict(zip(probes, radius, strict=True)))

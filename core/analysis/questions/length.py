@@ -14,12 +14,12 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_family
-from core.analysis.questions.objects import CURVE, curve_figure, curves
+from core.analysis.questions.objects import CURVE, curve_figure, curves_along
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW
 from core.probes.words.dressing import wrappers
 from core.statistics.bootstrap import LEAST_N, Interval
-from core.statistics.splines import KNOTS, spline_curve
+from core.statistics.splines import KNOTS
 
 FAMILY = "verbosity"
 
@@ -121,12 +121,4 @@ def _said(slope: Interval) -> str:
 
 
 def _curves(view: View, options: Options) -> pd.DataFrame:
-    table, added, frames = view.table, _added(view), list[pd.DataFrame]()
-    keep = view.items & table.of_corpus(table.reference)
-    sources = pd.factorize(table.items["source"])[0][keep]
-    at = np.repeat(np.array([*added.values()], dtype=np.float64), len(sources))
-    for evaluator in view.evaluators if added else ():
-        percent = np.array([view.changes(evaluator, (name,)).percent[keep] for name in added])
-        found = spline_curve(at, percent.ravel(), groups=np.tile(sources, len(added)))
-        frames.append(found.assign(evaluator=evaluator, corpus=table.reference))
-    return curves(frames)
+    return curves_along(view, _added(view))

@@ -33,7 +33,7 @@ from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
-from core.statistics.splines import spline_curves
+from core.statistics.splines import spline_curve, spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
 _HOW = (
@@ -174,6 +174,19 @@ def curves(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     columns = ["evaluator", "corpus", "x", "value", "low", "high", "n_items"]
     there = [frame.rename(columns={"y": "value", "n": "n_items"})[columns] for frame in frames if len(frame)]
     return pd.concat(there, ignore_index=True) if there else pd.DataFrame(columns=columns)
+
+
+def curves_along(view: View, places: Mapping[str, float]) -> pd.DataFrame:
+    """Curves of %Δ along a number that each probe has, probe -> number; reference corpus, an item is drawn whole."""
+    table, frames = view.table, list[pd.DataFrame]()
+    keep = view.items & table.of_corpus(table.reference)
+    sources = pd.factorize(table.items["source"])[0][keep]
+    at = np.repeat(np.array([*places.values()], dtype=np.float64), len(sources))
+    for evaluator in view.evaluators if places else ():
+        percent = np.array([view.changes(evaluator, (name,)).percent[keep] for name in places])
+        found = spline_curve(at, percent.ravel(), groups=np.tile(sources, len(places)))
+        frames.append(found.assign(evaluator=evaluator, corpus=table.reference))
+    return curves(frames)
 
 
 def curve_figure(

@@ -4,11 +4,18 @@ from streamlit.testing.v1 import AppTest
 
 
 def drawn() -> None:
+    import numpy as np
+
+    from core.corpora.schema import Item
     from core.scoring.lab_result import LabResult
+    from core.scoring.workbench import Workbench
     from pages.views.probe_lab.results import charts
 
     note = "openai.pt: cuda has no memory for a single input; going on on the CPU."
-    charts(LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))
+    bench = Workbench(
+        Item("item", "upload", None, 8, 8, captions={"en": ("A cat.",)}), np.zeros((8, 8, 3), dtype=np.uint8)
+    )
+    charts(bench, LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))
 
 
 def test_the_probe_lab_says_where_memory_ran_short() -> None:

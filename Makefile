@@ -37,12 +37,13 @@ check: setup-dev ## ruff and mypy
 AUDIT = $(BIN)/python -m core audit --out data/results --overwrite
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
 PLATES = reposition-telea-TL,reposition-telea-BR,reposition-true-TL,reposition-true-BR,reposition-ground
+HARD = reposition-hard-TL,reposition-hard-BR
 HARMLESS = vflip,hflip,rotate+10,rotate-10
 LANGUAGES = en,de,fr,es,ja
 audit: setup ## recompute the shipped results from the demo corpora
-	@$(AUDIT) --corpus demo --run-id demo --probes default,$(PLATES) --evaluators $(ENGLISH) || test $$? -eq 1
+	@$(AUDIT) --corpus demo --run-id demo --probes default,$(PLATES),$(HARD) --evaluators $(ENGLISH) || test $$? -eq 1
 	@$(AUDIT) --corpus demo --run-id demo-captions --subject human --language $(LANGUAGES) \
-		--probes directional,$(HARMLESS) --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+		--probes directional,$(HARMLESS),null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-prototypes --run-id demo-prototypes --subject human \
 		--probes prototype,rotation,null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject human --language $(LANGUAGES) \

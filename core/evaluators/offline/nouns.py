@@ -47,6 +47,8 @@ class WordLists:
 class NounFinder:
     """Finds nouns by rule, so that each decision can be explained.
 
+    The rubric's text tells of these rules; with it they stand in the judge's fingerprint, so both change together.
+
     1. Words of the closed classes (articles, prepositions, conjunctions, auxiliaries…) and colours are no nouns.
     2. A word that the dictionary knows as a noun, or does not know and that has no adjective's or verb's ending,
        may be one.
@@ -55,8 +57,8 @@ class NounFinder:
        in a list after a noun, and after a noun that is no agent; after an agent it is a verb (*the dog plays*),
        and so is a word in -ing after any noun (*a cup standing*).
     5. After *there is* and *there are* a word that may also be a verb is a noun (*There are skis.*). A colour, or a
-       word that the dictionary knows as an adjective alone, is one between an article or number and the end of the
-       sentence or a form of *to be* (*There is a remote.*).
+       word that the dictionary knows as an adjective alone, is one between an article or number, which adjectives may
+       follow, and the end of the sentence or a form of *to be* (*There is a remote.*, *There is a cheap orange.*).
     6. Nouns in a row are one phrase, whose last word is the head; a phrase keeps its last four words. Parts and
        amounts (*top*, *bunch*) are left out.
 
@@ -101,7 +103,7 @@ class NounFinder:
         word, before = words[index], words[index - 1] if index else ""
         after = words[index + 1] if index + 1 < len(words) else ""
         if not self._may_be_noun(word):
-            return self._stands_alone(word, before, after)
+            return self._stands_alone(words, index, after)
         classes = _classes(word)
         if "ADJ" in classes and self._may_be_noun(after):
             return False
@@ -114,13 +116,26 @@ class NounFinder:
         there = before in self._words.being and "there" in words[max(0, index - 2) : index - 1]
         return not before or there or self._introduces(before)
 
-    def _stands_alone(self, word: str, before: str, after: str) -> bool:
+    def _stands_alone(self, words: list[str], index: int, after: str) -> bool:
         """Whether an adjective is a noun for want of one: nothing follows that it could tell more of."""
-        words = self._words
-        adjective = word in words.colours or (word not in self._never and _classes(word) == {"ADJ"})
-        return (
-            adjective and before in words.determiners and (after in _ENDS or after == "there" or after in words.being)
-        )
+        known = self._words
+        if not self._is_adjective(words[index]) or not (after in _ENDS or after == "there" or after in known.being):
+            return False
+        first = index - 1
+        while first > 0 and self._tells_more(words[first]):
+            first -= 1
+        return first >= 0 and words[first] in known.determiners
+
+    def _is_adjective(self, word: str) -> bool:
+        """A colour, or what the dictionary knows as an adjective alone."""
+        return word in self._words.colours or (word not in self._never and _classes(word) == {"ADJ"})
+
+    def _tells_more(self, word: str) -> bool:
+        """Whether a word between an article and a noun may be an adjective."""
+        if word in self._never:
+            return word in self._words.colours
+        classes = _classes(word)
+        return "ADJ" in classes if classes else word.endswith(self._endings)
 
     def _may_be_noun(self, word: str) -> bool:
         if not word or not word[0].isalpha() or word in self._never:

@@ -50,9 +50,8 @@ def photo(index: int) -> tuple[bytes, Box, str, str]:
     return buffer.getvalue(), box, item.label or "", item.category or ""
 
 
-def upload(index: int) -> Workbench:
+def upload(data: bytes, share: Box, label: str, category: str) -> Workbench:
     """What the page does with the bytes of a photograph, its object boxed and named."""
-    data, share, label, category = photo(index)
     pixels = decode_image(data, name="photo.jpg", max_side=WORKING_SIDE).pixels
     height, width = pixels.shape[:2]
     box = Box(share.x * width, share.y * height, share.width * width, share.height * height)
@@ -63,9 +62,10 @@ def upload(index: int) -> Workbench:
 def measured(
     index: int, probes: Sequence[Probe], names: Sequence[str], pool: Pool, cache: EmbeddingCache
 ) -> dict[str, float]:
-    """Seconds of every step on one photograph."""
+    """Seconds of every step on one photograph, from its bytes."""
+    taken = photo(index)
     start = [time.perf_counter()]
-    bench = upload(index)
+    bench = upload(*taken)
     caption, other = (said.format(bench.item.label) for said in ("There is a {}.", "A photograph of a {} somewhere."))
     start.append(time.perf_counter())
     for probe in probes:

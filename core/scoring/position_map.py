@@ -92,9 +92,10 @@ def position_map(
     for number, chosen in enumerate(_passes(steps), 1):
         places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
         images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
+        keys = [pixel_hash(image) for image in images]
         for name in [name for name in percent if name not in failures]:
             try:
-                shifts = _shifts(bench, caption, name, images, pool=pool, cache=cache)
+                shifts = _shifts(bench, caption, name, keys, images, pool=pool, cache=cache)
             except InvariscopeError as error:
                 failures[name] = str(error)
                 continue
@@ -114,10 +115,16 @@ def _passes(steps: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 
 def _shifts(
-    bench: Workbench, caption: str, name: str, images: Sequence[np.ndarray], *, pool: Pool, cache: EmbeddingCache | None
+    bench: Workbench,
+    caption: str,
+    name: str,
+    keys: Sequence[str],
+    images: Sequence[np.ndarray],
+    *,
+    pool: Pool,
+    cache: EmbeddingCache | None,
 ) -> np.ndarray:
-    """%Δ of each picture from the unedited one, float64 [n]."""
-    keys = [pixel_hash(image) for image in images]
+    """%Δ of each picture, named by its hash, from the unedited one, float64 [n]."""
     held = {bench.image_key: bench.pixels, **dict(zip(keys, images, strict=True))}
     pairs = list(dict.fromkeys((key, caption) for key in (bench.image_key, *keys)))
     others = references_of(bench.item.captions, caption)

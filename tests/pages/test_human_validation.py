@@ -52,8 +52,6 @@ def results(study: Study, tmp_path: Path) -> None:
 def annotate(token: str | None) -> AppTest:
     """Open an annotator's link."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.query_params["token"] = str(token)
-    app.run()
     app.switch_page(HUMAN)
     app.query_params["token"] = str(token)
     return app.run()

@@ -42,7 +42,7 @@ def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None
 def scored(
     held: "Suite", folders: Sequence[Path], reference: str, device: str | None, *,
     counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "",
-) -> "Iterator[tuple[Reached, tuple[str, ...]]]":  # fmt: skip
+) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.analysis.suites.result import reached
     from core.commands._progress import progress
@@ -65,28 +65,16 @@ def scored(
                     found.append(score_suite(loaded, part, folders, progress=update))
             whole = stacked(found) if len(found) > 1 else found[0]
             told = {"evaluator": called or loaded.spec.name, "made_with": f"fingerprint {loaded.fingerprint.key}"}
-            yield reached(held, whole, setting=setting, calibrated=calibrated, **told), whole.errors
+            yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
 
 
-def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, tuple[str, ...]]":
+def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":
     """What scores reach that were made elsewhere."""
-    from core.analysis.suites.result import reached
-    from core.corpora.score_files import read_scores
-    from core.corpora.suites.fleur_scores import read_text_scores
-    from core.evaluators.imported import stored_name
-    from core.scoring.suite_pairs import imported_scores, scores_of_text
+    from core.analysis.suites.imported import reached_elsewhere
 
-    name = stored_name(called or path.stem)
-    if path.suffix.lower() == ".txt":
-        text = read_text_scores(path, column=column)
-        told, found = text.told, scores_of_text(held, text)
-        if text.several:
-            note(f"{text.several:,} captions stand in {path.name} with several scores; the first one counts")
-    else:
-        scores = read_scores(path, column=column)
-        told, found = scores.told, imported_scores(held, scores)
-    note(f"{name}: scores imported from {told}, not made here")
-    return reached(held, found, evaluator=name, made_with=f"imported from {told}"), found.errors
+    entry, errors = reached_elsewhere(held, path, column=column, called=called)
+    note(f"{entry.evaluator}: scores {entry.made_with}, not made here")
+    return entry, errors
 
 
 def show(result: "SuiteResult") -> None:

@@ -136,7 +136,7 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
 def _evaluated(
     held: "Suite", folders: list[Path], name: str, calibrator: Path | None, device: str | None,
     counts: "list[int] | tuple[int, ...]", draws: int | None,
-) -> "list[tuple[Reached, tuple[str, ...]]]":  # fmt: skip
+) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
 
@@ -149,7 +149,7 @@ def _evaluated(
     told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"
     if model.reading in ("shift", "ridge", "quantile"):
         note(f"the reading {model.reading} leaves unedited pairs as they are: after equals before")
-        return found + [(entry.model_copy(update={"calibrated": told}), ()) for entry, _ in found]
+        return found + [(entry.model_copy(update={"calibrated": told}), []) for entry, _ in found]
     after = _suite.scored(held, folders, str(calibrator), device, counts=counts, draws=draws,
                           called=found[0][0].evaluator, calibrated=told)  # fmt: skip
-    return found + [(entry, ()) for entry, _ in after]
+    return found + [(entry, []) for entry, _ in after]

@@ -213,14 +213,14 @@ def added(result: SuiteResult, *more: Reached) -> SuiteResult:
     return result.model_copy(update={"reached": tuple(found.values())})
 
 
-def store(result: SuiteResult, folder: Path | None = None) -> Path:
+def store(result: SuiteResult) -> Path:
     """Write a result into the data folder, with what its file holds already; return the file.
 
     Raises:
         InvalidInput: if the file that is there is no such result.
         StoreError: if it cannot be written.
     """
-    path = (folder or settings.suites_dir()) / f"{result.id}.json"
+    path = settings.suites_dir() / f"{result.id}.json"
     if path.exists():
         result = added(result, *(each for each in read_result(path).reached if each.key not in _keys(result)))
     write_json(path, result.model_dump(mode="json"))
@@ -247,15 +247,35 @@ def read_result(path: Path) -> SuiteResult:
         ) from error
 
 
-def stored(folder: Path | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
-    """Every result of the data folder, by suite and file, and a sentence for each file that is none."""
+Files = tuple[tuple[str, int, int], ...]
+"""What results depend on: name, time and size of each file."""
+
+
+def stored(files: Files | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+    """Every result of the data folder, by suite and file, and a sentence for each file that is none.
+
+    Args:
+        files: of :func:`changed`, those to read; None: all that are there now.
+    """
     found, problems = list[SuiteResult](), list[str]()
-    for path in sorted((folder or settings.suites_dir()).glob("*.json")):
+    for name, _, _ in changed() if files is None else files:
         try:
-            found.append(read_result(path))
+            found.append(read_result(settings.suites_dir() / name))
         except InvalidInput as error:
             problems.append(str(error))
     return tuple(sorted(found, key=lambda each: (each.suite, each.id))), tuple(problems)
+
+
+def changed() -> Files:
+    """The files of the data folder as they are now; one that changes is another."""
+    found = []
+    for path in sorted(settings.suites_dir().glob("*.json")):
+        try:
+            about = path.stat()
+        except OSError:  # removed in the meantime
+            continue
+        found.append((path.name, about.st_mtime_ns, about.st_size))
+    return tuple(found)
 
 
 def _keys(result: SuiteResult) -> set[tuple[str, str, str]]:

@@ -36,6 +36,17 @@ BEFORE_NOTE = (
     "evaluators of this report, on suites that python -m core suite held them to."
 )
 
+DECISION_NOTE = (
+    "Every decision between the suite's file and the number, with how many ratings, pairs or captions it concerns; "
+    "where the other choice has a number of its own, it stands beside the one reported."
+)
+
+RANK_NOTE = (
+    "Ranks by Bradley–Terry strength, natural log odds of winning a battle with mean 0, a tie half a win; by win rate "
+    "where no finite strengths exist. Win rates: 95 % Wilson intervals over images. The evaluator wins a battle for "
+    "the caption that it scores higher."
+)
+
 DECISION_COLUMNS = (
     Column("decision", "Decision", kind="text"), Column("done", "What was done", kind="text"),
     Column("count", "Count", digits=0), Column("of", "Of", kind="text"), _EVALUATOR,

@@ -49,8 +49,9 @@ class TextScores:
 
     @property
     def told(self) -> str:
-        """The file in words: its name, the first digits of its hash, and which of its scores."""
-        return f"{self.name} (sha256 {self.sha256[:12]}…, {self.column} score)"
+        """The file in words: its name, the first digits of its hash, which of its scores, and what it repeats."""
+        more = f"; {self.several} captions stand there with several scores, the first counts" if self.several else ""
+        return f"{self.name} (sha256 {self.sha256[:12]}…, {self.column} score{more})"
 
 
 def read_text_scores(path: Path, *, column: str = "") -> TextScores:

@@ -164,7 +164,7 @@ def taus(
         return {TAU_B: none, TAU_C: none}
 
     def of(rows: np.ndarray) -> np.ndarray:
-        return 100 * np.mean([_both(each[rows], r[rows]) for each in s], axis=0)
+        return np.asarray(100 * np.mean([_both(each[rows], r[rows]) for each in s], axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
     estimate, low, high, said = _resampled(of, names, level=level, resamples=resamples)

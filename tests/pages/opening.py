@@ -15,6 +15,7 @@ FLIP_RISK = "pages/flip_risk.py"
 CALIBRATION = "pages/calibration.py"
 GEOMETRY = "pages/geometry.py"
 CONTRAST = "pages/contrast_tests.py"
+SUITES = "pages/suites.py"
 
 Open = Callable[..., AppTest]
 

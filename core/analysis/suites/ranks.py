@@ -108,13 +108,13 @@ def strengths(pairs: Sequence[tuple[str, ...]], first: np.ndarray, systems: Sequ
     count, _ = connected_components(csr_matrix(wins > 0), directed=True, connection="strong")
     if count > 1 or len(systems) < 2:
         return np.full(len(systems), math.nan)
-    one, other = np.nonzero(np.triu(wins + wins.T))
-    design = np.zeros((len(one), len(systems)))
-    design[np.arange(len(one)), one], design[np.arange(len(one)), other] = 1, -1
-    fought = (wins + wins.T)[one, other]
-    model = sm.GLM(wins[one, other] / fought, design[:, 1:], family=sm.families.Binomial(), var_weights=fought)
+    left, right = np.nonzero(np.triu(wins + wins.T))
+    design = np.zeros((len(left), len(systems)))
+    design[np.arange(len(left)), left], design[np.arange(len(left)), right] = 1, -1
+    fought = (wins + wins.T)[left, right]
+    model = sm.GLM(wins[left, right] / fought, design[:, 1:], family=sm.families.Binomial(), var_weights=fought)
     found = np.concatenate([[0.0], np.asarray(model.fit().params)])  # the first system's strength is held at 0
-    return found - found.mean()
+    return np.asarray(found - found.mean())
 
 
 def _agree(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from core import settings
 from core.analysis.suites.decisions import decisions_of
 from core.analysis.suites.measures import COLUMNS, suite_table
 from core.analysis.suites.ranks import ranked
-from core.corpora.suites import Suite
+from core.corpora.suites import Compared, Rated, Suite
 from core.errors import InvalidInput
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
@@ -171,7 +171,7 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
         files: it was read from.
         options: how, where that is not the usual way.
     """
-    judged = [*suite.rated, *suite.compared]
+    judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
     return SuiteResult(
         suite=suite.name, convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
         sources=tuple(Source(name=each.name, sha256=_hashed(each)) for each in files), options=tuple(options),
@@ -200,8 +200,8 @@ def reached(
     missing = sum(int(np.isnan(np.atleast_2d(each)).any(axis=0).sum()) for each in sides)
     return Reached(
         evaluator=evaluator, made_with=made_with, references=setting.told if setting else "", calibrated=calibrated,
-        unscored=missing, rows=tuple(Row(**each) for each in _plain(table)),
-        ranks=tuple(RankRow(**each) for each in _plain(ranks.table)) if ranks else (),
+        unscored=missing, rows=tuple(map(Row.model_validate, _plain(table))),
+        ranks=tuple(map(RankRow.model_validate, _plain(ranks.table))) if ranks else (),
         spearman=_finite(ranks.spearman) if ranks else None, kendall=_finite(ranks.kendall) if ranks else None,
         note=ranks.note if ranks else "",
     )  # fmt: skip

@@ -90,7 +90,8 @@ class Suite:
     @property
     def most_references(self) -> int:
         """References of the caption that has the most."""
-        return max((len(each.references) for each in (*self.rated, *self.compared)), default=0)
+        judged: tuple[Rated | Compared, ...] = (*self.rated, *self.compared)
+        return max((len(each.references) for each in judged), default=0)
 
 
 def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:

@@ -15,12 +15,15 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
+SENTENCE = 66
+"""Height in px of a row whose sentence stands on three lines."""
+
 
 def draw_result(state: PageState, result: SuiteResult) -> None:
     """Draw what evaluators reached on a suite."""
     st.caption(
         f"{counted(result.judgements, 'judgement')} of {counted(result.images, 'image')}; "
-        f"{counted(len(result.reached), 'row')} of evaluators; the field reports "
+        f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; the field reports "
         f"{safe(tables.MEASURES[result.convention])}."
     )
     table = tables.reached_table([result])
@@ -82,7 +85,7 @@ def _decisions(result: SuiteResult) -> None:
     st.subheader("Why is mine different?", anchor=False)
     decisions = tables.decision_table(result)
     _rows(decisions, tables.DECISION_COLUMNS, f"Every decision on the way to the numbers of {result.suite}",
-          "suites.decisions")  # fmt: skip
+          "suites.decisions", tall=SENTENCE)  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
         st.download_button("Result as JSON", lambda: result.model_dump_json(indent=2).encode(), f"{result.id}.json",
@@ -92,13 +95,15 @@ def _decisions(result: SuiteResult) -> None:
     st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
 
 
-def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str) -> None:
+def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *, tall: int | None = None) -> None:
     shown, config = pd.DataFrame(index=frame.index), dict[str, Any]()
     for column in columns:
         if column.kind == "text":
             if frame[column.name].fillna("").astype(bool).any():
                 shown[column.name] = frame[column.name]
-                config[column.name] = st.column_config.TextColumn(column.header, pinned=column.name == "evaluator")
+                config[column.name] = st.column_config.TextColumn(
+                    column.header, width="large" if column.name == "done" else None, pinned=column is columns[0]
+                )
             continue
         ends = [(column.low, "95 % from"), (column.high, "to")] if column.low else []
         for name, head in [(column.name, column.header.replace(" [95 % CI]", "")), *ends]:
@@ -106,4 +111,5 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str) ->
             # rounded, so that nothing reads as minus zero; the files keep every digit
             shown[name] = frame[name].astype(float).round(column.digits) + 0.0
             config[name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
-    st.dataframe(shown, hide_index=True, placeholder="—", alt=alt, key=f"{key}.rows", column_config=config)
+    st.dataframe(shown, hide_index=True, placeholder="—", alt=alt, key=f"{key}.rows", column_config=config,
+                 row_height=tall)  # fmt: skip

@@ -8,7 +8,6 @@ import pandas as pd
 from core.analysis.questions.base import Column
 from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
-from core.corpora.suites import ACCURACY
 from core.report.model import Missing, Table
 
 _SUITE = Column("suite", "Suite", kind="text")
@@ -51,9 +50,7 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
 def _reached(own: Sequence[SuiteResult]) -> list[Table]:
     kinds: dict[tuple[str, str, str], list[SuiteResult]] = {}
     for each in own:
-        kinds.setdefault(_OF.get(each.suite, _RATED if each.convention != ACCURACY else _OF["CapArena"]), []).append(
-            each
-        )
+        kinds.setdefault(_OF.get(each.suite, _RATED if each.rated else _OF["CapArena"]), []).append(each)
     return [
         Table(id_, title, tables.NOTE, tables.reached_table(held),
               (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")), paper)

@@ -18,7 +18,7 @@ from core import settings
 from core.analysis.suites.decisions import decisions_of
 from core.analysis.suites.measures import COLUMNS, suite_table
 from core.analysis.suites.ranks import ranked
-from core.corpora.suites import Compared, Rated, Suite
+from core.corpora.suites import ACCURACY, Compared, Rated, Suite
 from core.errors import InvalidInput
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
@@ -156,6 +156,11 @@ class SuiteResult(_Part):
         told = "\n".join([*(each.sha256 for each in self.sources), *self.options])
         name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in self.suite.casefold())
         return f"{name[:40]}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+
+    @property
+    def rated(self) -> bool:
+        """Whether people rated its captions; otherwise they compared two."""
+        return self.convention != ACCURACY
 
     @property
     def told(self) -> str:

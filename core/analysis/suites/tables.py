@@ -80,7 +80,7 @@ BEFORE_COLUMNS = (
 def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
     """Columns of :func:`reached_table`: τ where a suite has ratings, the suite where there are several."""
     held = tuple(results)
-    rated = any(each.convention != ACCURACY for each in held)
+    rated = any(each.rated for each in held)
     taus = (_measure(TAU_B), _measure(TAU_C), Column("n_ratings", "n ratings", digits=0)) if rated else ()
     lengths = tuple(Column(name, MEASURES[name], digits=1) for name in (LENGTH, LENGTH_RATED)) if rated else ()
     return (

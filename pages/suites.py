@@ -15,23 +15,24 @@ from pages.views.suites.state import choose, held, suites_state
 
 def draw() -> None:
     """Draw the page."""
-    files = changed()
-    state = suites_state(files)
+    state = suites_state(changed())
     state.restore()
     header("Suites", "How far evaluators agree with people's judgements, and why a number is what it is.", state)
-    results, problems = held(files)
-    for problem in problems:
-        st.warning(safe(problem, limit=400), icon=":material/broken_image:")
-    try:
-        if results:
-            draw_result(state, choose(state, results))
-        else:
-            draw_nothing()
-        draw_bring()
-        if results:
-            draw_commands()
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
+    above = st.container()
+    draw_bring()
+    results, problems = held(changed())  # with what was brought just now
+    with above:
+        for problem in problems:
+            st.warning(safe(problem, limit=400), icon=":material/broken_image:")
+        try:
+            if results:
+                draw_result(state, choose(state, results))
+            else:
+                draw_nothing()
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    if results:
+        draw_commands()
     state.publish()
 
 

@@ -16,14 +16,13 @@ from pages.views.common.text import counted, safe
 
 MOST_MB = 64
 _SUITE_FILES, _SCORE_FILES = ["json", "jsonl", "csv", "txt"], ["csv", "tsv", "json", "jsonl", "parquet", "txt"]
-_TOLD = "suites.told"
+_ASKED = "suites.asked"
 _SHOWN = 3
 
 
 def draw_bring() -> None:
     """Draw the files, the options and the button."""
-    told = st.session_state.pop(_TOLD, None)
-    with st.expander("Bring scores of a suite", icon=":material/upload_file:", expanded=told is not None):
+    with st.expander("Bring scores of a suite", icon=":material/upload_file:"):
         st.caption("The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
                    "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them.")  # fmt: skip
         left, right = st.columns(2, gap="medium")
@@ -40,14 +39,16 @@ def draw_bring() -> None:
                 "Keep self-references", key="suites.keep",
                 help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
             )  # fmt: skip
-        if st.button("Hold the scores to the suite", type="primary", icon=":material/fact_check:", key="suites.hold",
-                     disabled=not given or scores is None) and scores is not None:  # fmt: skip
+        st.button("Hold the scores to the suite", type="primary", icon=":material/fact_check:", key="suites.hold",
+                  on_click=_ask, disabled=not given or scores is None)  # fmt: skip
+        if st.session_state.pop(_ASKED, False) and given and scores is not None:
             with st.spinner("Reading, resampling images …"):
-                st.session_state[_TOLD] = _hold(given, scores, called.strip(), column.strip(), keep=keep)
-            st.rerun()
-        if told is not None:
-            kind, sentence = told
+                kind, sentence = _hold(given, scores, called.strip(), column.strip(), keep=keep)
             (st.success if kind == "taken" else st.error)(safe(sentence, limit=800))
+
+
+def _ask() -> None:
+    st.session_state[_ASKED] = True
 
 
 def _hold(

@@ -1,4 +1,4 @@
-"""Numbers that FLEUR's authors print, from the scores of single captions that they publish, where a checkout is here."""
+"""Numbers that FLEUR's authors print, from the scores of single captions that they publish, where they are here."""
 
 import os
 from pathlib import Path

@@ -50,7 +50,7 @@ def test_numbers_that_are_none_survive_strict_json(tmp_path: Path) -> None:
     [
         (lambda held: {**held, "version": 2}, "version"),
         (lambda held: {**held, "more": 1}, "more"),
-        (lambda held: {**held, "sources": [{"name": "x", "sha256": "../.."}]}, "sha256"),
+        (lambda held: {**held, "sources": [{"name": "x", "sha256": "../.."}]}, "sources.0.sha256"),
         (lambda held: [], "the file"),
     ],
 )

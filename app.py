@@ -22,6 +22,7 @@ PAGES = {
         ("calibration", "Calibration", ":material/tune:"),
         ("contrast_tests", "Contrast tests", ":material/rule:"),
         ("geometry", "Geometry", ":material/hub:"),
+        ("suites", "Suites", ":material/fact_check:"),
     ),
     "Conduct": (
         ("run_audit", "Run an audit", ":material/play_circle:"),

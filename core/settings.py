@@ -57,6 +57,11 @@ def calibrations_dir() -> Path:
     return data_dir() / "calibrations"
 
 
+def suites_dir() -> Path:
+    """Folder of what evaluators reached on human-labelled suites, one file a suite."""
+    return data_dir() / "suites"
+
+
 def cache_dir() -> Path:
     """Folder of everything that may be deleted at any time; ``INVARISCOPE_CACHE`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))

@@ -30,6 +30,7 @@ PAGES = {
     "calibration": "/calibration",
     "contrast-tests": "/contrast_tests",
     "geometry": "/geometry",
+    "suites": "/suites",
     "run-audit": "/run_audit",
     "human-validation": "/human_validation",
 }

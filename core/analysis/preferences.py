@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from core.corpora.suites import ACCURACY, TAU_B, Suite
+from core.corpora.suites import TAU_B, TAU_C
 from core.errors import InvalidInput
-from core.probes.words.caption_words import LANGUAGES, words
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.shares import share
@@ -26,14 +25,21 @@ from core.statistics.shares import share
 TAU_RESAMPLES = 200
 """Bootstrap samples of a τ: each costs a sort of all ratings."""
 
+MEAN_RESAMPLES = 1000
+"""Bootstrap samples of a mean over groups."""
 
-def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, level: float = 0.95) -> Interval:
+
+def accuracy(
+    preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False, level: float = 0.95
+) -> Interval:
     """Preference accuracy with its Wilson interval, the images being its units.
 
     Args:
-        preferred: score of the preferred caption of each pair, float64 [n]; pairs with a NaN are left out.
-        other: score of the other one, float64 [n].
+        preferred: score of the preferred caption of each pair, float64 [n], or [draws, n]: a pair's outcome is then
+            the mean over draws; pairs with a NaN are left out.
+        other: score of the other one, likewise.
         images: image of each pair.
+        strict: a tie counts as wrong, not 0.5.
         level: confidence level in (0, 1).
 
     Returns:
@@ -42,16 +48,53 @@ def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *,
     Raises:
         InvalidInput: if the lengths differ.
     """
-    if not len(preferred) == len(other) == len(images):
-        raise InvalidInput(f"a pair has two scores and an image, got {len(preferred)}, {len(other)}, {len(images)}")
-    whole = ~(np.isnan(preferred) | np.isnan(other))
-    right = (preferred[whole] > other[whole]) + 0.5 * (preferred[whole] == other[whole])
+    right, names = outcomes(preferred, other, images, strict=strict)
     if len(right) == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no pair has both scores")
-    names = np.asarray(images, dtype=object)[whole].astype(str)
     if (names == names[0]).all():
         return Interval(float(right.mean()), math.nan, math.nan, len(right), level, "one image has no interval")
     return share(right, groups=names, level=level)
+
+
+def outcomes(
+    preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Outcome of each pair that has both scores, in [0, 1], and its image; see :func:`accuracy`.
+
+    Raises:
+        InvalidInput: if the lengths differ.
+    """
+    one, two = np.atleast_2d(preferred), np.atleast_2d(other)
+    if not one.shape[1] == two.shape[1] == len(images):
+        raise InvalidInput(f"a pair has two scores and an image, got {one.shape[1]}, {two.shape[1]}, {len(images)}")
+    whole = ~(np.isnan(one) | np.isnan(two)).any(axis=0)
+    right = ((one > two) + (0.0 if strict else 0.5) * (one == two)).mean(axis=0)
+    return right[whole], np.asarray(images, dtype=object)[whole].astype(str)
+
+
+def mean_of_groups(
+    right: np.ndarray, images: np.ndarray, groups: np.ndarray, *, level: float = 0.95, resamples: int = MEAN_RESAMPLES
+) -> Interval:
+    """Mean over groups of each group's accuracy, with a percentile interval over images.
+
+    Args:
+        right: outcome of each pair, in [0, 1], [n].
+        images: of each pair.
+        groups: of each pair.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of images; one that misses a group is left out.
+    """
+    if len(right) == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, level, "no pair has both scores")
+    codes = np.unique(groups, return_inverse=True)[1]
+    many = int(codes.max()) + 1
+
+    def of(rows: np.ndarray) -> float:
+        counts = np.bincount(codes[rows], minlength=many)
+        sums = np.bincount(codes[rows], right[rows], minlength=many)
+        return float((sums / counts).mean()) if counts.all() else math.nan
+
+    return _over_images(of, images, level=level, resamples=resamples)
 
 
 def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -80,26 +123,68 @@ def tau(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
-    """Kendall's τ × 100 with a percentile interval over images.
+    """Kendall's τ × 100 in one convention; see :func:`taus`.
 
     Args:
-        scores: float64 [n]; a rating without a score is left out.
-        ratings: by people, float64 [n].
-        images: image of each rating.
+        scores: see :func:`taus`.
+        ratings: likewise.
+        images: likewise.
         convention: TAU_B or TAU_C of :mod:`core.corpora.suites`.
         level: confidence level in (0, 1).
         resamples: bootstrap samples of images.
     """
-    whole = ~(np.isnan(scores) | np.isnan(ratings))
-    s, r = scores[whole], ratings[whole]
-    if len(s) < 2 or np.ptp(s) == 0 or np.ptp(r) == 0:
-        return Interval(math.nan, math.nan, math.nan, len(s), level, "fewer than two ratings, or all alike")
-    variant = "b" if convention == TAU_B else "c"
+    return taus(scores, ratings, images, level=level, resamples=resamples)[convention]
 
-    def of(rows: np.ndarray) -> float:
-        return 100 * float(stats.kendalltau(s[rows], r[rows], variant=variant).statistic)
 
-    return _over_images(of, np.asarray(images, dtype=object)[whole].astype(str), level=level, resamples=resamples)
+def taus(
+    scores: np.ndarray,
+    ratings: np.ndarray,
+    images: Sequence[str],
+    *,
+    level: float = 0.95,
+    resamples: int = TAU_RESAMPLES,
+) -> dict[str, Interval]:
+    """Kendall's τ_b and τ_c × 100 with percentile intervals over images, both from the same sorts.
+
+    Args:
+        scores: float64 [n], or [draws, n]: τ is then the mean over draws; a rating without a score is left out.
+        ratings: by people, float64 [n].
+        images: image of each rating.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of images.
+
+    Returns:
+        By TAU_B and TAU_C.
+    """
+    drawn = np.atleast_2d(scores)
+    whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
+    s, r = drawn[:, whole], ratings[whole]
+    if s.shape[1] < 2 or (np.ptp(s, axis=1) == 0).any() or np.ptp(r) == 0:
+        none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings, or all alike")
+        return {TAU_B: none, TAU_C: none}
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(100 * np.mean([_both(each[rows], r[rows]) for each in s], axis=0))
+
+    names = np.asarray(images, dtype=object)[whole].astype(str)
+    estimate, low, high, said = _resampled(of, names, level=level, resamples=resamples)
+    return {
+        name: Interval(float(estimate[place]), float(low[place]), float(high[place]), len(names), level, said)
+        for place, name in enumerate((TAU_B, TAU_C))
+    }
+
+
+def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
+    """τ_b and τ_c of one sort: they differ in what the surplus of concordant pairs is divided by."""
+    tau_c = float(stats.kendalltau(scores, ratings, variant="c").statistic)
+    n = len(scores)
+    counts = [np.unique(each, return_counts=True)[1].astype(np.float64) for each in (scores, ratings)]
+    least = min(map(len, counts))
+    if least < 2:
+        return math.nan, math.nan
+    surplus = tau_c * n**2 * (least - 1) / (2 * least)
+    untied = [n * (n - 1) / 2 - float((each * (each - 1) / 2).sum()) for each in counts]
+    return surplus / math.sqrt(untied[0] * untied[1]), tau_c
 
 
 def length(
@@ -150,81 +235,27 @@ def _over_images(
     statistic: Callable[[np.ndarray], float], images: np.ndarray, *, level: float, resamples: int
 ) -> Interval:
     """A statistic of rows, given by their places, with its percentile interval over images."""
+    estimate, low, high, said = _resampled(
+        lambda rows: np.array([statistic(rows)]), images, level=level, resamples=resamples
+    )
+    return Interval(float(estimate[0]), float(low[0]), float(high[0]), len(images), level, said)
+
+
+def _resampled(
+    statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, level: float, resamples: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Several statistics of the same rows: estimates, lower and upper bounds, and why there are no bounds."""
     count = len(images)
-    estimate = statistic(np.arange(count))
+    estimate = np.asarray(statistics(np.arange(count)))
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     if said := too_few(count, len(members)):
-        return Interval(estimate, math.nan, math.nan, count, level, said)
+        return estimate, np.full_like(estimate, math.nan), np.full_like(estimate, math.nan), said
     rng = np.random.default_rng(RUN_SEED)
-    drawn = np.empty(resamples)
+    drawn = np.empty((resamples, len(estimate)))
     for sample in range(resamples):
-        drawn[sample] = statistic(
+        drawn[sample] = statistics(
             np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))])
         )
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(estimate, float(low), float(high), count, level)
-
-
-def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: np.ndarray) -> pd.DataFrame:
-    """What is reported of one evaluator on one suite.
-
-    Args:
-        suite: the suite.
-        rated: scores of ``suite.rated``.
-        preferred: scores of the preferred captions of ``suite.compared``.
-        other: of the other ones.
-
-    Returns:
-        Columns measure (``tau_b``, ``tau_c``, ``length`` and ``length_rated`` × 100, ``accuracy`` in percent), group
-        ("" for all), value, low, high, n, ties, note. A suite of ratings has τ, the accuracy of its rated pairs and
-        what length gives, language by language where it has several; one of pairs its accuracy, by group too.
-    """
-    records = []
-    if suite.convention != ACCURACY:
-        table = pd.DataFrame(
-            {
-                "image": [each.image for each in suite.rated], "caption": [each.caption for each in suite.rated],
-                "rating": [each.rating for each in suite.rated], "score": rated,
-                "language": [each.language for each in suite.rated],
-            }
-        )  # fmt: skip
-        languages = list(dict.fromkeys(table["language"]))
-        for group in languages if len(languages) > 1 else [""]:  # scores of two languages have no common order
-            records += _of_ratings(suite, table[table["language"] == group] if group else table, group)
-    else:
-        images, groups = [each.image for each in suite.compared], [each.group for each in suite.compared]
-        records.append(_accuracy("", preferred, other, images))
-        for group in dict.fromkeys(groups) if len(set(groups)) > 1 else ():
-            chosen = np.array([each == group for each in groups])
-            part = [image for image, keep in zip(images, chosen, strict=True) if keep]
-            records.append(_accuracy(group, preferred[chosen], other[chosen], part))
-    return pd.DataFrame(records, columns=["measure", "group", "value", "low", "high", "n", "ties", "note"])
-
-
-def _of_ratings(suite: Suite, table: pd.DataFrame, group: str) -> list[dict[str, object]]:
-    scores, ratings = table["score"].to_numpy(), table["rating"].to_numpy()
-    found = tau(scores, ratings, list(table["image"]), convention=suite.convention)
-    pairs = rated_pairs(table)
-    preferred, other = pairs["preferred"].to_numpy(), pairs["other"].to_numpy()
-    told = [(each.caption, each.language if each.language in LANGUAGES else "en") for each in suite.rated]
-    many = np.array([len(words(caption, language)) for caption, language in told])[table.index]
-    images = list(table["image"])
-    return [
-        _record(suite.convention, group, found, 1.0, 0),
-        _accuracy(group, preferred, other, list(pairs["image"])),
-        _record("length", group, length(scores, many, images), 1.0, 0),
-        _record("length_rated", group, length(scores, many, images, ratings=ratings), 1.0, 0),
-    ]
-
-
-def _accuracy(group: str, preferred: np.ndarray, other: np.ndarray, images: Sequence[str]) -> dict[str, object]:
-    found = accuracy(preferred, other, images)
-    return _record(ACCURACY, group, found, 100.0, int((preferred == other).sum()))
-
-
-def _record(measure: str, group: str, found: Interval, scale: float, ties: int) -> dict[str, object]:
-    return {
-        "measure": measure, "group": group, "value": scale * found.estimate, "low": scale * found.low,
-        "high": scale * found.high, "n": found.n, "ties": ties, "note": found.note,
-    }  # fmt: skip
+    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return estimate, low, high, ""

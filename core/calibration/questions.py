@@ -1,4 +1,4 @@
-"""What a calibration changes: learnt on the dev split, reported on the test split (tables 14 to 17, figure 12, A.7)."""
+"""What a calibration changes: learnt on the dev split, reported on the test split (tables 14 to 16, figure 12, A.7)."""
 
 import math
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class _Calibrated:
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """What calibration changes on the reference corpus; it is never learnt over several."""
     of = f" Items of corpus {table.reference}." if len(table.corpora) > 1 else ""
-    return (*_sensitivity(of), _societal(of), _risks(of), _utility(of), _choices(of), _preferences())
+    return (*_sensitivity(of), _societal(of), _risks(of), _utility(of), _choices(of))
 
 
 def _sensitivity(of: str) -> tuple[Question, ...]:
@@ -147,12 +147,6 @@ def _choices(of: str) -> Question:
         return _ablated(view)
 
     return _asked(ABLATION, "Calibration: every reading, weighting and ε, held out", note, columns, compute)
-
-
-def _preferences() -> Question:
-    why = "it needs captions that people have compared (Flickr8k-CF, Pascal-50S, COMPOSITE); a run holds none"
-    return Question("T17", "Calibration: people's preferences, before and after", "calibration", "calibration", why, (),
-                    lambda view, options: pd.DataFrame(), lambda table: why, paper="Table 17")  # fmt: skip
 
 
 def _asked(

@@ -50,6 +50,7 @@ def report(
 ) -> None:
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
     from core.analysis.scope import Scope, narrow
+    from core.analysis.suites.result import stored
     from core.analysis.valence import embed
     from core.commands.publish import place
     from core.errors import InvalidInput, StoreError
@@ -80,7 +81,10 @@ def report(
             raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
         pool = Pool()
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-        made = build(store, scope, studies=list_studies()[0], encode=ask)
+        suites, broken = stored()
+        for problem in broken:
+            note(problem)
+        made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites)
         written = write(made, folder, formats=wanted, interactive=not drawings)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")

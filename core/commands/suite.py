@@ -1,27 +1,22 @@
-"""``suite``: an evaluator on a human-labelled suite, before and after calibration."""
+"""``suite``: evaluators on a human-labelled suite, and why their numbers are what they are."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.commands._shared import exit_codes, note, print_json, table
+from core.commands import _suite
+from core.commands._shared import exit_codes, note, print_json
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from core.analysis.suites.result import Reached
     from core.corpora.suites import Suite
 
 EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some captions have no score")
 
-ERRORS_SHOWN = 3
-
 USUAL = "conse-lite0"
 """Evaluator where none is named."""
-
-_MEASURES = {"tau_b": "τ_b × 100", "tau_c": "τ_c × 100", "accuracy": "preference accuracy, %",
-             "length": "ρ of score and words × 100", "length_rated": "… ratings held × 100"}  # fmt: skip
 
 
 def suite(
@@ -34,15 +29,36 @@ def suite(
     images: Annotated[
         list[Path] | None, typer.Argument(help="Folders of the images; none is needed beside --scores.")
     ] = None,
+    also: Annotated[
+        list[Path] | None, typer.Option(help="A further file of the same suite, pooled with the first: Composite's.")
+    ] = None,
     evaluator: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help=f"Name or path/to/file.py:Name; beside --scores, what the metric is called. Default: {USUAL}."
+            help=f"Name or path/to/file.py:Name, several separated by commas; beside --scores, what each metric is "
+            f"called. Default: {USUAL}."
         ),
     ] = None,
     calibrator: Annotated[
         Path | None, typer.Option(help="Calibrator of that evaluator: report before and after.")
     ] = None,
+    references: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="How many references an evaluator that takes some compares with; repeated: each in turn. Default: "
+            "all, FOIL 1 and 4, Pascal-50S 5."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Seeded draws of the references, averaged. Default: 1, Pascal-50S 5.")
+    ] = None,
+    keep_self_references: Annotated[
+        bool,
+        typer.Option(
+            "--keep-self-references", help="Keep Flickr8k's ratings of an image's own references; the field drops them."
+        ),
+    ] = False,
+    only: Annotated[Path | None, typer.Option(help="A split: a text file of image names, one a line.")] = None,
     export_to: Annotated[
         Path | None,
         typer.Option(
@@ -50,69 +66,61 @@ def suite(
         ),
     ] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="Scores of the exported captions, in a file as for import-scores.")
+        list[Path] | None,
+        typer.Option(
+            help="Scores of the exported captions, in a file as for import-scores, or FLEUR's text (.txt); repeated: "
+            "several metrics."
+        ),
     ] = None,
     column: Annotated[str, typer.Option(help="Column of --scores, where it has several.")] = "",
+    keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for the page Suites.")] = True,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
-    """Hold an evaluator to people's judgements: Flickr8k-Expert, -CF, Pascal-50S, Composite, FOIL, M-CapEval1k.
+    """Hold evaluators to people's judgements: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k.
 
-    The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images. A metric that
-    runs elsewhere scores what --export-pairs writes; its file is read with --scores.
+    The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images. Every decision
+    on the way to a number is printed with the count that it concerns. A metric that runs elsewhere scores what
+    --export-pairs writes; its file is read with --scores. The page Suites shows what is kept.
     """
-    from core.corpora.suites import read_suite
-    from core.evaluators.calibrator import read_calibrator
+    from core.analysis.suites.result import added, result_of, store
 
-    held = read_suite(annotations)
-    if not held.rated and not held.compared:
-        raise InvalidInput(f"{annotations} holds no usable judgement; {held.left_out} entries were left out")
-    if scores is not None and (images or calibrator or export_to or device):
-        raise InvalidInput("--scores needs no images and no device, and no calibrator: leave them out")
-    if scores is None and not images:
-        raise InvalidInput("give the folders of the suite's images, or --scores made elsewhere")
+    names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
+    elsewhere = bool(images or calibrator or export_to or device or references or draws)
+    _check(names, len(scores or ()), calibrator=calibrator is not None, images=bool(images), elsewhere=elsewhere)
+    files = [annotations, *(also or ())]
+    held, options = _suite.read(files, keep_self_references=keep_self_references, only=only)
     if export_to is not None:
         _export(held, images or [], export_to)
         return
-    if scores is not None:
-        name, before, errors = _imported(held, scores, column, evaluator)
-        _tell(held, annotations, name, before, None, errors, as_json=as_json)
-        return
-    assert images is not None
-    evaluator = evaluator or USUAL
-    model = read_calibrator(calibrator) if calibrator is not None else None
-    if model is not None and model.evaluator != evaluator:
-        raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
-    before, errors = _report(held, images, evaluator, device)
-    after = None
-    if model is not None and model.reading in ("shift", "ridge", "quantile"):
-        note(f"the reading {model.reading} leaves unedited pairs as they are: after equals before")
-        after = before
-    elif model is not None:
-        after, _ = _report(held, images, str(calibrator), device)
-    _tell(held, annotations, evaluator, before, after, errors, as_json=as_json)
+    if scores:
+        called = names or [""] * len(scores)
+        found = [_suite.imported(held, path, column, name) for path, name in zip(scores, called, strict=True)]
+    else:
+        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws)
+                for name in names or (USUAL,))  # fmt: skip
+        found = [each for of_one in made for each in of_one]
+    entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
+    result = added(result_of(held, files, options), *entries)
+    if as_json:
+        print_json(_suite.as_json(result, held.left_out))
+    else:
+        _suite.show(result)
+    if keep:
+        note(f"kept in {store(result)}; the page Suites shows it")
+    _suite.complain_unscored(errors)
 
 
-def _tell(
-    held: "Suite",
-    annotations: Path,
-    evaluator: str,
-    before: "pd.DataFrame",
-    after: "pd.DataFrame | None",
-    errors: tuple[str, ...],
-    *,
-    as_json: bool,
-) -> None:
-    """Print the numbers and what they are not of; exit code 1 where a caption has no score."""
-    _show(held, evaluator, before, after, as_json=as_json)
-    for sentence in errors[:ERRORS_SHOWN]:
-        note(sentence)
-    if len(errors) > ERRORS_SHOWN:
-        note(f"and {len(errors) - ERRORS_SHOWN:,} more without a score")
-    if held.left_out:
-        note(f"{held.left_out:,} entries of {annotations.name} have no usable rating or caption and are left out")
-    if errors:
-        raise typer.Exit(1)
+def _check(names: list[str], files: int, *, calibrator: bool, images: bool, elsewhere: bool) -> None:
+    """Refuse options that contradict each other."""
+    if files and elsewhere:
+        raise InvalidInput("--scores needs no images, device, references or calibrator: leave them out")
+    if not files and not images:
+        raise InvalidInput("give the folders of the suite's images, or --scores made elsewhere")
+    if files and names and len(names) != files:
+        raise InvalidInput(f"name one --evaluator for each file of --scores, got {len(names)} and {files} files")
+    if calibrator and len(names) > 1:
+        raise InvalidInput(f"a calibrator is of one evaluator, got {len(names)}; name the one")
 
 
 def _export(held: "Suite", folders: list[Path], out: Path) -> None:
@@ -125,57 +133,23 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
         raise typer.Exit(1)
 
 
-def _imported(
-    held: "Suite", path: Path, column: str, evaluator: str | None
-) -> "tuple[str, pd.DataFrame, tuple[str, ...]]":
-    from core.analysis.preferences import suite_table
-    from core.corpora.score_files import read_scores
-    from core.evaluators.imported import stored_name
-    from core.scoring.suite_pairs import imported_scores
+def _evaluated(
+    held: "Suite", folders: list[Path], name: str, calibrator: Path | None, device: str | None,
+    counts: "list[int] | tuple[int, ...]", draws: int | None,
+) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
+    """An evaluator, and with its calibrator where one is given."""
+    from core.evaluators.calibrator import read_calibrator
 
-    name, scores = stored_name(evaluator or path.stem), read_scores(path, column=column)
-    found = imported_scores(held, scores)
-    note(f"{name}: scores imported from {scores.told}, not made here")
-    return name, suite_table(held, found.rated, found.preferred, found.other), found.errors
-
-
-def _report(
-    held: "Suite", folders: list[Path], reference: str, device: str | None
-) -> "tuple[pd.DataFrame, tuple[str, ...]]":
-    from core.analysis.preferences import suite_table
-    from core.commands._progress import progress
-    from core.evaluators.pool import Pool
-    from core.scoring.suites import score_suite
-
-    with Pool(device=device).lease(reference) as loaded, progress("scoring", unit="inputs") as update:
-        found = score_suite(loaded, held, folders, progress=update)
-        note(f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}")
-    return suite_table(held, found.rated, found.preferred, found.other), found.errors
-
-
-def _show(
-    held: "Suite", evaluator: str, before: "pd.DataFrame", after: "pd.DataFrame | None", *, as_json: bool
-) -> None:
-    if as_json:
-        told: dict[str, Any] = {"suite": held.name, "evaluator": evaluator, "left_out": held.left_out}
-        told |= {"before": before.to_dict("records")}
-        print_json(told if after is None else {**told, "after": after.to_dict("records")})
-        return
-    sides = [before] if after is None else [before, after]
-    rows = [
-        (
-            _MEASURES[str(first["measure"])],
-            first["group"] or "all",
-            *map(_told, (first, *rest)),
-            first["n"],
-            first["ties"],
-        )
-        for first, *rest in zip(*(side.to_dict("records") for side in sides), strict=True)
-    ]
-    heads = ["value (95 % CI)"] if after is None else ["before (95 % CI)", "after (95 % CI)"]
-    table(("measure", "of", *heads, "n", "ties"), rows, title=f"{held.name}, {evaluator}; ties count 0.5")
-
-
-def _told(row: dict[Any, Any]) -> str:
-    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
-    return f"{value:.1f} ({low:.1f} to {high:.1f})" if low == low else f"{value:.1f} {row['note']}".strip()
+    model = read_calibrator(calibrator) if calibrator is not None else None
+    if model is not None and model.evaluator != name:
+        raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
+    found = list(_suite.scored(held, folders, name, device, counts=counts, draws=draws))
+    if model is None or calibrator is None:
+        return found
+    told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"
+    if model.reading in ("shift", "ridge", "quantile"):
+        note(f"the reading {model.reading} leaves unedited pairs as they are: after equals before")
+        return found + [(entry.model_copy(update={"calibrated": told}), []) for entry, _ in found]
+    after = _suite.scored(held, folders, str(calibrator), device, counts=counts, draws=draws,
+                          called=found[0][0].evaluator, calibrated=told)  # fmt: skip
+    return found + [(entry, []) for entry, _ in after]

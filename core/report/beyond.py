@@ -268,12 +268,17 @@ PARTS = (
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
          "uniform weights; the page Calibration has the others, sweeps and bands"),
-    Part("calibration", "suites", ("T17",)),
     Part("contrast_tests", "tests", ("section:contrast",)),
     Part("contrast_tests", "selectivity", ("section:selectivity",)),
     Part("contrast_tests", "tables", ("section:contrast",)),
     Part("contrast_tests", "failures", (), "Worst failures", "single comparisons with their pictures are on the page"),
     Part("geometry", "scatter", ("S-geometry",)),
+    Part("suites", "reached", ("C9", "C10", "C11", "S-caparena")),
+    Part("suites", "calibrated", ("T17",)),
+    Part("suites", "captioners", ("S-suite-ranks",)),
+    Part("suites", "decisions", ("S-suite-decisions",)),
+    Part("suites", "upload", (), "Scores held to a suite", "they are brought to the page Suites, which keeps what they "
+         "reach"),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),

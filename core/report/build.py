@@ -8,6 +8,7 @@ import pandas as pd
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.suites.result import SuiteResult
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.spec import Figure
@@ -16,6 +17,7 @@ from core.report.beyond import Encode, beyond
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
 from core.report.signature import signature_of
+from core.report.suites import suite_tables
 from core.store.manifest import COMPLETE, Run
 from core.store.store import Store
 
@@ -34,6 +36,7 @@ def build(
     *,
     studies: Sequence[Study] = (),
     encode: Encode | None = None,
+    suites: Sequence[SuiteResult] = (),
 ) -> Report:
     """Make every table and figure that a scope allows, and name those that it does not.
 
@@ -42,6 +45,7 @@ def build(
         scope: what the reader chose; None: everything is usual.
         studies: whose votes are reported where they are of these runs.
         encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
+        suites: stored results of suites; those of the scope's evaluators are reported.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.
@@ -66,6 +70,10 @@ def build(
     more = beyond(table, studies=studies, encode=encode)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
+    judged = suite_tables(suites, table.evaluators)
+    given = {each.id for each in judged.tables}
+    tables += judged.tables
+    missing = [each for each in missing if each.id not in given] + list(judged.missing)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",

@@ -15,27 +15,23 @@ from core.corpora.pair_ids import (
 )
 from core.corpora.score_files import ScoreFile
 from core.corpora.suites import ENGLISH, Suite
+from core.corpora.suites.fleur_scores import TextScores
 from core.errors import InvalidInput
-from core.scoring.suites import SuiteScores, in_order, place_of
+from core.scoring.suites import Asked, SuiteScores, asked_of, in_order, place_of
 
 
-def given_pairs(suite: Suite) -> dict[tuple[str, str], GivenPair]:
-    """Every caption of a suite once, by image and caption, in the order in which it is scored.
+def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
+    """Every caption of a suite once, with all its references, in the order in which it is scored.
 
     The ids follow from the suite's file alone: its images need not be here to read scores back.
     """
-    found: dict[tuple[str, str], GivenPair] = {}
-
-    def add(image: str, caption: str, language: str, references: Sequence[str]) -> None:
-        if (image, caption) not in found:
-            known = pair_id(image, caption, language, references)
-            found[image, caption] = GivenPair(known, image, caption, language, tuple(references))
-
-    for rated in suite.rated:
-        add(rated.image, rated.caption, rated.language, rated.references)
-    for each in suite.compared:
-        for caption in (each.preferred, each.other):
-            add(each.image, caption, ENGLISH, each.references)
+    languages = [each.language for each in suite.rated] + [ENGLISH] * (2 * len(suite.compared))
+    found: dict[Asked, GivenPair] = {}
+    for asked, language in zip(asked_of(suite), languages, strict=True):
+        if asked not in found:
+            image, caption, references = asked
+            found[asked] = GivenPair(pair_id(image, caption, language, references), image, caption, language,
+                                     references)  # fmt: skip
     return found
 
 
@@ -57,7 +53,7 @@ def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int,
         if not folder.is_dir():
             raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images")
     pairs = given_pairs(suite)
-    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
+    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _, _ in pairs)}
     here = [
         GivenPair(each.id, str(place.absolute()), each.caption, each.language, each.references)
         for each in pairs.values()
@@ -88,5 +84,23 @@ def imported_scores(suite: Suite, scores: ScoreFile) -> SuiteScores:
     pairs = given_pairs(suite)
     scores.check_ids({each.id for each in pairs.values()}.__contains__, suite.name)
     found = {key: scores.of(each.id) for key, each in pairs.items()}
-    errors = [f"{image}: {error}" for (image, _), (_, error) in found.items() if error]
+    errors = [f"{image}: {error}" for (image, _, _), (_, error) in found.items() if error]
     return in_order(suite, {key: score for key, (score, _) in found.items()}, errors)
+
+
+def scores_of_text(suite: Suite, scores: TextScores) -> SuiteScores:
+    """Scores of a suite in FLEUR's text, which names images and captions.
+
+    Returns:
+        NaN, with one sentence each in ``errors``, where the file has no score of a caption.
+
+    Raises:
+        InvalidInput: if it has none at all of the suite.
+    """
+    pairs = dict.fromkeys(asked_of(suite))
+    found = {asked: scores.scores[asked[:2]] for asked in pairs if asked[:2] in scores.scores}
+    if not found:
+        raise InvalidInput(f"{scores.name} has no score of a caption of {suite.name}; give the file of this suite")
+    errors = [f"{image}: {caption[:60]!r} is not in {scores.name}" for image, caption, references in pairs
+              if (image, caption, references) not in found]  # fmt: skip
+    return in_order(suite, found, errors)

@@ -1,4 +1,4 @@
-"""An evaluator over a human-labelled suite: every caption beside its image, scored once."""
+"""An evaluator over a human-labelled suite: every caption beside its image and its references, scored once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,21 +7,24 @@ from pathlib import Path
 import numpy as np
 
 from core.corpora.files import inside
-from core.corpora.suites import Suite
+from core.corpora.suites import Suite, with_references
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
 from core.scoring.captions import CaptionedImage, score_captions
 
+Asked = tuple[str, str, tuple[str, ...]]
+"""What a score is of: image, caption, references; no references where an evaluator takes none."""
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteScores:
-    """Scores in the order of the suite.
+    """Scores in the order of the suite, of one draw of its references or of several.
 
     Args:
-        rated: of ``suite.rated``, float64 [n]; NaN where there is none.
-        preferred: of the preferred captions of ``suite.compared``, float64 [m].
-        other: of the other ones, float64 [m].
+        rated: of ``suite.rated``, float64 [n] or [draws, n]; NaN where there is none.
+        preferred: of the preferred captions of ``suite.compared``, float64 [m] or [draws, m].
+        other: of the other ones, likewise.
         errors: one sentence for each caption without a score, its image's absence included, and one for each language
             that the evaluator does not read.
     """
@@ -56,18 +59,20 @@ def score_suite(
     unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
     if suite.rated and len(unread) == len({each.language for each in suite.rated}):
         raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
-    pairs = _pairs(suite)
-    silent = {(each.image, each.caption) for each in suite.rated if each.language in unread}
-    silent -= {(each.image, each.caption) for each in suite.rated if each.language not in unread}
-    told = {(each.image, each.caption): each.references for each in suite.rated}
-    needs = isinstance(evaluator, Referenced)
-    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _ in pairs)}
+    if isinstance(evaluator, Referenced):
+        check_referenced(evaluator, suite)
+    else:
+        suite = with_references(suite, 0)
+    pairs = asked_of(suite)
+    silent = {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language in unread}
+    silent -= {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language not in unread}
+    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _, _ in pairs)}
     if pairs and not any(places.values()):
         raise InvalidInput(f"none of the {len(places)} images, such as {pairs[0][0]!r}, is in {_listed(folders)}")
     unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None and pair not in silent))
     lines = [
-        CaptionedImage(str(number), caption, place, told.get((image, caption), ()) if needs else ())
-        for number, (image, caption) in enumerate(unique)
+        CaptionedImage(str(number), caption, place, references)
+        for number, (image, caption, references) in enumerate(unique)
         if (place := places[image]) is not None
     ]
     found = score_captions(evaluator, lines, progress=progress)
@@ -83,17 +88,40 @@ def score_suite(
     return in_order(suite, scores, errors)
 
 
-def in_order(suite: Suite, scores: Mapping[tuple[str, str], float], errors: Sequence[str]) -> SuiteScores:
-    """Put scores by image and caption into the order of a suite; NaN where there is none."""
-    values = np.array([scores.get(pair, np.nan) for pair in _pairs(suite)], dtype=np.float64)
+def check_referenced(evaluator: Evaluator, suite: Suite) -> None:
+    """Refuse a suite without references for an evaluator that compares with some.
+
+    Raises:
+        InvalidInput: saying what to choose instead.
+    """
+    if not suite.most_references:
+        raise InvalidInput(
+            f"{evaluator.spec.name} compares with reference captions and this file of {suite.name} holds none; choose "
+            "a layout with references, or an evaluator without"
+        )
+
+
+def in_order(suite: Suite, scores: Mapping[Asked, float], errors: Sequence[str]) -> SuiteScores:
+    """Put scores into the order of a suite; NaN where there is none."""
+    values = np.array([scores.get(pair, np.nan) for pair in asked_of(suite)], dtype=np.float64)
     count = len(suite.rated)
     return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
 
 
-def _pairs(suite: Suite) -> list[tuple[str, str]]:
-    """Image and caption of every rating, then of both sides of every comparison."""
-    pairs = [(each.image, each.caption) for each in suite.rated]
-    return pairs + [(each.image, text) for each in suite.compared for text in (each.preferred, each.other)]
+def stacked(draws: Sequence[SuiteScores]) -> SuiteScores:
+    """Several draws of the same suite as one: arrays [draws, n], each error once."""
+    rated, preferred, other = (
+        np.stack([getattr(each, name) for each in draws]) for name in ("rated", "preferred", "other")
+    )
+    return SuiteScores(rated, preferred, other, tuple(dict.fromkeys(text for each in draws for text in each.errors)))
+
+
+def asked_of(suite: Suite) -> list[Asked]:
+    """What is scored: every rating's caption, then both sides of every comparison."""
+    pairs = [(each.image, each.caption, each.references) for each in suite.rated]
+    return pairs + [
+        (each.image, text, each.references) for each in suite.compared for text in (each.preferred, each.other)
+    ]
 
 
 def place_of(folders: Sequence[Path], name: str) -> Path | None:

@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from core.analysis.preferences import accuracy, length, rated_pairs, suite_table, tau
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite
+from core.analysis.preferences import accuracy, length, mean_of_groups, rated_pairs, tau, taus
+from core.corpora.suites import TAU_B, TAU_C
 from core.errors import InvalidInput
 
 
@@ -96,16 +96,31 @@ def test_tau_is_scipys_times_a_hundred_inside_its_interval(convention: str, vari
     assert found.n == 119
 
 
-def test_a_suite_is_reported_by_its_field_s_convention() -> None:
-    rated = Suite("Flickr8k-CF", TAU_B, tuple(Rated(f"{i}", f"c{j}", i % 2 + j) for i in range(9) for j in range(3)))
-    table = suite_table(rated, np.array([j + 0.1 * i for i in range(9) for j in range(3)]), np.array([]), np.array([]))
-    assert list(table["measure"]) == [TAU_B, ACCURACY, "length", "length_rated"]
-    assert table["value"][1] == 100.0
-    pairs = Suite(
-        "Pascal-50S", ACCURACY, (), tuple(Compared(f"{i}", "x", "y", "HC" if i < 4 else "MM") for i in range(8))
-    )
-    scores = np.array([1.0, 1, 1, 0, 0, 0, 1, 0.5])
-    table = suite_table(pairs, np.array([]), scores, np.full(8, 0.5)).set_index("group")
-    assert table.loc["", "value"] == pytest.approx(100 * 4.5 / 8)
-    assert table.loc["HC", "value"] == 75.0
-    assert (table.loc["MM", "value"], table.loc["MM", "ties"]) == (37.5, 1)
+def test_over_draws_of_the_references_tau_and_accuracy_are_the_means_over_draws() -> None:
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 5, 60).astype(float)
+    draws = ratings + rng.normal(scale=2, size=(3, 60))
+    images = [str(each // 3) for each in range(60)]
+    for name, variant in ((TAU_B, "b"), (TAU_C, "c")):
+        alone = [100 * stats.kendalltau(each, ratings, variant=variant).statistic for each in draws]
+        assert taus(draws, ratings, images)[name].estimate == pytest.approx(np.mean(alone))
+    other = rng.normal(size=(3, 60))
+    alone = [accuracy(one, two, images).estimate for one, two in zip(draws, other, strict=True)]
+    assert accuracy(draws, other, images).estimate == pytest.approx(np.mean(alone))
+
+
+def test_a_tie_is_one_half_or_an_error() -> None:
+    scores = np.array([1.0, 0.5, 0.5, 0.0]), np.full(4, 0.5)
+    assert accuracy(*scores, list("abcd")).estimate == 0.5
+    assert accuracy(*scores, list("abcd"), strict=True).estimate == 0.25
+
+
+def test_the_mean_of_groups_weighs_groups_and_not_pairs() -> None:
+    right = np.concatenate([np.ones(30), np.zeros(10)])
+    images = np.array([str(each) for each in range(40)])
+    found = mean_of_groups(right, images, np.array(["HC"] * 30 + ["MM"] * 10))
+    assert found.estimate == 0.5
+    assert right.mean() == 0.75
+    mixed = np.random.default_rng(4).integers(0, 2, 40).astype(float)
+    found = mean_of_groups(mixed, images, np.array(["HC", "MM"] * 20))
+    assert found.low < (mixed[::2].mean() + mixed[1::2].mean()) / 2 < found.high

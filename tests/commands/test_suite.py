@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core.analysis.suites.result import stored
 from core.calibration.file import calibrator
 from core.calibration.readings import Terms
 from tests.commands.calling import Invoke
@@ -70,7 +71,9 @@ def test_before_and_after_calibration_stand_side_by_side(invoke: Invoke, tmp_pat
     model.write_text(calibrator(shift, strength=0.5, evaluator="conse-lite0").model_dump_json())
     done = invoke("suite", suite, folder, "--calibrator", model)
     assert "after equals before" in done.stderr
-    assert "before (95 % CI)" in done.stdout
+    assert "Preference accuracy, before and after calibration" in done.stdout
+    kept = stored()[0]
+    assert [bool(each.calibrated) for each in kept[0].reached] == [False, True, True]
 
 
 def test_ratings_in_several_languages_are_read_language_by_language(
@@ -108,6 +111,7 @@ def test_a_language_that_an_evaluator_does_not_read_is_refused(invoke: Invoke, p
     done = invoke("suite", path, pictures, "--evaluator", "blind-typicality", "--json")
     assert done.exit_code == 1
     assert "1 captions: blind-typicality reads en and not de" in done.stderr
+    assert "kept in " in done.stderr
     assert {row["group"]: row["n"] for row in json.loads(done.stdout)["before"] if row["measure"] == "tau_c"} == {
         "de": 0, "en": 1,
     }  # fmt: skip

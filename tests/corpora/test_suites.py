@@ -5,8 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, read_suite
-from core.errors import BadCorpus
+from core.corpora.suites import (
+    ACCURACY,
+    TAU_B,
+    TAU_C,
+    Compared,
+    Rated,
+    Suite,
+    only_images,
+    read_suite,
+    read_suites,
+    with_references,
+)
+from core.corpora.suites.fleur_scores import read_text_scores
+from core.errors import BadCorpus, InvalidInput
 
 
 def written(folder: Path, name: str, content: object) -> Path:
@@ -32,7 +44,74 @@ def test_clipscore_s_flickr8k_leaves_ratings_out_that_are_no_number(tmp_path: Pa
     crowd = read_suite(written(tmp_path, "crowdflower_flickr8k.json", FLICKR))
     assert (expert.name, expert.convention, expert.left_out) == ("Flickr8k-Expert", TAU_C, 1)
     assert (crowd.name, crowd.convention) == ("Flickr8k-CF", TAU_B)
-    assert expert.rated == (Rated("images/1056338697_4f7d7ce270.jpg", "A man in a green hat .", 1.0),)
+    known = ("A blond woman in a blue shirt .",)
+    assert expert.rated == (
+        Rated("images/1056338697_4f7d7ce270.jpg", "A man in a green hat .", 1.0, references=known),
+    )  # fmt: skip
+
+
+def test_a_rating_of_an_own_reference_is_dropped_counted_and_kept_on_demand(tmp_path: Path) -> None:
+    tokens = "a.jpg#0\tA dog .\na.jpg#1\tA dog runs .\nb.jpg#0\tA cat .\n"
+    written(tmp_path, "Flickr8k.token.txt", tokens)
+    path = written(tmp_path, "ExpertAnnotations.txt", "a.jpg\ta.jpg#0\t4\t4\t3\na.jpg\tb.jpg#0\t1\t1\t2\n")
+    usual, kept = read_suite(path), read_suite(path, keep_self_references=True)
+    assert {each.caption for each in usual.rated} == {"A cat ."}
+    assert usual.rated[0].references == ("A dog .", "A dog runs .")
+    assert (len(usual.rated), len(kept.rated)) == (3, 6)
+    assert kept.rated[0] == Rated("a.jpg", "A dog .", 4.0, references=("A dog runs .",))
+    for suite, said in ((usual, "dropped"), (kept, "kept")):
+        decision = next(each for each in suite.decisions if each.id == "self-references")
+        assert (decision.count, decision.of) == (3, "ratings, of 1 captions")
+        assert said in decision.done
+
+
+def test_references_are_drawn_by_image_and_draw_the_same_for_both_captions() -> None:
+    many = tuple(f"reference {number}" for number in range(48))
+    suite = Suite("Pascal-50S", ACCURACY, (), tuple(Compared(name, "x", "y", references=many) for name in "abab"))
+    draws = [with_references(suite, 5, draw=draw).compared for draw in range(5)]
+    assert len({draw[0].references for draw in draws}) == 5
+    for draw in draws:
+        assert draw[0].references == draw[2].references != draw[1].references
+        assert len(draw[0].references) == 5
+        assert list(draw[0].references) == [each for each in many if each in draw[0].references]
+    assert with_references(suite, 5).compared == draws[0]
+    assert with_references(suite, 99) == suite
+
+
+def test_a_split_keeps_the_images_that_it_names(tmp_path: Path) -> None:
+    suite = read_suite(written(tmp_path, "flickr8k.json", FLICKR))
+    assert only_images(suite, ["1056338697_4f7d7ce270"]).rated == suite.rated
+    none = only_images(suite, ["2"])
+    assert (none.rated, none.decisions[-1].count) == ((), 1)
+
+
+def test_several_files_are_one_suite_and_their_decisions_are_added(tmp_path: Path) -> None:
+    one = {"coco": [{"image": "a.jpg", "caption": "a dog", "human": 4, "references": ["a dog", "a hound"]}]}
+    other = {"flickr8k": [{"image": "b.jpg", "caption": "a cat", "human": 1, "references": ["a cat"]}]}
+    paths = [written(tmp_path, "coco.json", one), written(tmp_path, "flickr8k.json", other)]
+    suite = read_suites(paths)
+    assert suite.rated == (Rated("a.jpg", "a dog", 4.0, "coco", references=("a hound",)),
+                           Rated("b.jpg", "a cat", 1.0, "flickr8k"))  # fmt: skip
+    assert {each.id: each.count for each in suite.decisions} == {"pooled": 2, "own-reference": 2}
+    with pytest.raises(InvalidInput, match="once"):
+        read_suites([paths[0], paths[0]])
+    with pytest.raises(InvalidInput, match="Composite and Flickr8k-Expert are two suites"):
+        read_suites([paths[0], written(tmp_path, "f.json", FLICKR)])
+
+
+BATTLE = {"img": "a.jpg", "source1": "A", "source2": "B", "caption1": "one", "caption2": "two", "winner": "B",
+          "ref": "a person's", "cluster": "hard"}  # fmt: skip
+
+
+def test_caparena_s_battles_name_their_captioners(tmp_path: Path) -> None:
+    more = [{**BATTLE, "winner": "equal"}, {**BATTLE, "source1": "human"}, {**BATTLE, "caption2": None}]
+    suite = read_suite(written(tmp_path, "caparena_annots_eval.json", [BATTLE, *more]))
+    assert suite.compared == (
+        Compared("a.jpg", "two", "one", "hard", ("a person's",), ("B", "A")),
+        Compared("a.jpg", "one", "two", "hard", ("a person's",), ("A", "B"), tied=True),
+    )
+    assert (suite.name, suite.convention, suite.left_out) == ("CapArena", ACCURACY, 2)
+    assert {each.id: each.count for each in suite.decisions} == {"people-as-system": 1, "undecided": 1}
 
 
 def test_the_raw_flickr8k_files_find_their_captions_in_the_token_file(tmp_path: Path) -> None:
@@ -66,6 +145,7 @@ def test_pascal_50s_puts_the_labelled_caption_first(tmp_path: Path) -> None:
     assert suite.compared == (
         Compared("2008_1.jpg", "a dog", "a cat", "HC"), Compared("2008_2.jpg", "a bus", "a car", "MM"),
     )  # fmt: skip
+    assert next(each.count for each in suite.decisions if each.id == "own-reference") == 1  # "a dog" itself
 
 
 def test_composite_comes_as_json_or_as_the_publisher_s_csv(tmp_path: Path) -> None:
@@ -148,3 +228,30 @@ def test_files_of_another_kind_are_one_sentence(tmp_path: Path, content: str) ->
         read_suite(written(tmp_path, "x.csv", content))
     with pytest.raises(BadCorpus, match="cannot be read"):
         read_suite(tmp_path / "none.json")
+
+
+TEXT = (
+    "image file : a.jpg\nlabel : 0\n\ncaption : A  dog .\nmodel score : 0.9\nour score : 0.8\n\n"
+    "caption : our score : 1\nmodel score : 0.1\n\ntrue count : 1\ntie count : 0image file : b.jpg\n"
+    "caption : A dog .\nmodel score : 0.5\nour score : 0.4\ncaption : A dog .\nour score : 0.3\n"
+)
+
+
+def test_fleur_s_text_gives_both_of_its_scores_by_image_and_caption(tmp_path: Path) -> None:
+    path = written(tmp_path, "fleur.txt", TEXT)
+    ours, model = read_text_scores(path), read_text_scores(path, column="model")
+    assert (ours.scores, ours.several) == ({("a.jpg", "A dog ."): 0.8, ("b.jpg", "A dog ."): 0.4}, 1)
+    assert model.scores == {("a.jpg", "A dog ."): 0.9, ("a.jpg", "our score : 1"): 0.1, ("b.jpg", "A dog ."): 0.5}
+    for name, content, column, why in (
+        ("x.txt", "nothing", "", "holds no our score"),
+        ("x.txt", TEXT, "mine", "our and model"),
+        ("x.txt", TEXT.replace("0.8", "high"), "", "line 6: the score must be a number"),
+        ("x.txt", TEXT.replace("0.8", "nan"), "", "line 6: the score must be a number"),
+    ):
+        with pytest.raises(InvalidInput, match=why):
+            read_text_scores(written(tmp_path, name, content), column=column)
+    (tmp_path / "x.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        read_text_scores(tmp_path / "x.txt")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_text_scores(tmp_path / "none.txt")

@@ -15,13 +15,14 @@ FLIP_RISK = "pages/flip_risk.py"
 CALIBRATION = "pages/calibration.py"
 GEOMETRY = "pages/geometry.py"
 CONTRAST = "pages/contrast_tests.py"
+SUITES = "pages/suites.py"
 
 Open = Callable[..., AppTest]
 
 
 def texts(app: AppTest) -> str:
     """Everything that the page says, in one string."""
-    kinds = ("markdown", "caption", "text", "info", "warning", "error", "title", "subheader", "code")
+    kinds = ("markdown", "caption", "text", "info", "success", "warning", "error", "title", "subheader", "code")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.scope import Scope
+from core.analysis.suites.result import added
 from core.errors import InvalidInput
 from core.report.beyond import PARTS
 from core.report.build import build
@@ -17,6 +18,7 @@ from core.report.cells import cells
 from core.report.model import Report
 from core.store.store import Store
 from tests.analysis.made_runs import audited, score, write_run
+from tests.analysis.suites.made import calibrated, pascal_result
 
 PAPER_TABLES = {f"Table {number}" for number in range(2, 18)}
 PAPER_FIGURES = {f"Figure {number}" for number in range(2, 16)}
@@ -76,7 +78,8 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     }  # fmt: skip
     natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
     places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length"}
-    nowhere = {"T17"} | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
+    suites = {"T17", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
+    nowhere = suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
     # nothing was left out, and no text encoder is asked
     assert {each.id for each in several_report.missing} == nowhere | {
@@ -209,3 +212,20 @@ def test_the_digest_in_the_signature_follows_the_scores_and_nothing_else(made: O
     rows = audited("vflip")
     assert digits(r=rows) == digits(r=rows[::-1])
     assert digits(r=rows) != digits(r=audited("vflip", seed=9))
+
+
+def test_a_report_holds_the_suites_of_its_evaluators_and_of_no_others(made: Open, tmp_path: Path) -> None:
+    result = pascal_result(tmp_path / "suite", "e", "another")
+    result = added(result, calibrated(result.reached[0]))
+    report = build(made(r=audited("vflip")), suites=[result])
+    held = {each.id: each for each in report.tables}
+    assert {"T17", "C10", "S-suite-decisions"} <= set(held)
+    lacks = {each.id for each in report.missing}
+    assert lacks & {"T17", "C10", "S-suite-decisions", "S-suite-ranks", "S-caparena"} == {
+        "S-suite-ranks", "S-caparena",
+    }  # fmt: skip
+    assert held["T17"].paper == "Table 17"
+    assert held["T17"].frame[["suite", "evaluator", "n", "change"]].to_numpy().tolist() == [["Pascal-50S", "e", 48, 0]]
+    assert set(held["C10"].frame["evaluator"]) == {"e", "e, calibrated (c.json, orbit, λ = 0.5)"}
+    for name in ("T17", "C10", "S-suite-decisions"):
+        assert cells(held[name])

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.analysis.scope import Narrowed
+from core.analysis.suites.result import Files, changed, stored
 from core.analysis.valence import embed
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
@@ -85,7 +86,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     if st.session_state.get(_MADE) != wanted:
         return
     try:
-        made = _report(*wanted)
+        made = _report(*wanted, changed())
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
@@ -104,8 +105,9 @@ def _whole(files: Signature, scope: Narrowed) -> None:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
-def _report(files: Signature, scope: Narrowed) -> Report:
-    return build(store(files), scope, studies=list_studies()[0], encode=partial(embed, shared_pool()))
+def _report(files: Signature, scope: Narrowed, suites: Files) -> Report:
+    encode = partial(embed, shared_pool())
+    return build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0])
 
 
 def _zipped(report: Report, name: str) -> bytes:

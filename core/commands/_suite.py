@@ -1,0 +1,125 @@
+"""How ``suite`` reads, scores and prints."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from core.commands._shared import note, table
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.questions.base import Column
+    from core.analysis.suites.result import Reached, SuiteResult
+    from core.corpora.suites import Suite
+
+ERRORS_SHOWN = 3
+
+_MOST_NAMES = 1_000_000
+
+
+def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None) -> "tuple[Suite, list[str]]":
+    """The suite, and in words how it was read where that is not the usual way."""
+    from core.corpora.files import read_text
+    from core.corpora.suites import only_images, read_suites
+
+    held = read_suites(files, keep_self_references=keep_self_references)
+    options = ["self-references kept"] if keep_self_references else []
+    if only is not None:
+        names = [line.strip() for line in read_text(only).splitlines() if line.strip()]
+        if not 1 <= len(names) <= _MOST_NAMES:
+            raise InvalidInput(f"{only} must name 1 to {_MOST_NAMES:,} images, one a line, got {len(names):,}")
+        held = only_images(held, names)
+        options.append(f"only the images of {only.name}")
+    if not held.rated and not held.compared:
+        raise InvalidInput(f"{files[0]} holds no usable judgement; {held.left_out} entries were left out")
+    return held, options
+
+
+def scored(
+    held: "Suite", folders: Sequence[Path], reference: str, device: str | None, *,
+    counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "",
+) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
+    """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
+    from core.analysis.suites.result import reached
+    from core.commands._progress import progress
+    from core.evaluators.pool import Pool
+    from core.evaluators.references import Referenced
+    from core.scoring.suite_references import settings_of
+    from core.scoring.suites import check_referenced, score_suite, stacked
+
+    with Pool(device=device).lease(reference) as loaded:
+        note(f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}")
+        if isinstance(loaded, Referenced):
+            check_referenced(loaded, held)
+        elif counts or draws:
+            note(f"{loaded.spec.name} takes no references: --references and --draws change nothing")
+        for setting in settings_of(held, counts, draws) if isinstance(loaded, Referenced) else (None,):
+            parts = list(setting.suites(held)) if setting else [held]
+            found = []
+            for part in parts:
+                with progress("scoring", unit="inputs") as update:
+                    found.append(score_suite(loaded, part, folders, progress=update))
+            whole = stacked(found) if len(found) > 1 else found[0]
+            told = {"evaluator": called or loaded.spec.name, "made_with": f"fingerprint {loaded.fingerprint.key}"}
+            yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
+
+
+def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":
+    """What scores reach that were made elsewhere."""
+    from core.analysis.suites.imported import reached_elsewhere
+
+    entry, errors = reached_elsewhere(held, path, column=column, called=called)
+    note(f"{entry.evaluator}: scores {entry.made_with}, not made here")
+    return entry, errors
+
+
+def show(result: "SuiteResult") -> None:
+    """Print what was reached, the captioners where the suite ranks some, before and after, and every decision."""
+    from core.analysis.suites import tables
+
+    columns = tables.reached_columns([result])
+    _print(tables.reached_table([result]), columns, f"{result.told}; 95 % intervals over images")
+    for frame, own, title in (
+        (tables.agreement_table(result), tables.AGREEMENT_COLUMNS, "Order of captioners, people's and the evaluator's"),
+        (tables.rank_table(result), tables.RANK_COLUMNS, "Captioners"),
+    ):
+        if len(frame):
+            _print(frame, own, title)
+    both = tables.before_and_after([result])
+    if both["after"].notna().any():
+        _print(both, tables.BEFORE_COLUMNS, "Preference accuracy, before and after calibration")
+    _print(tables.decision_table(result), tables.DECISION_COLUMNS, "Why is mine different? Every decision")
+
+
+def as_json(result: "SuiteResult", left_out: int) -> dict[str, Any]:
+    """The result for a script; of one evaluator also as ``evaluator``, ``before`` and ``after``."""
+    told: dict[str, Any] = {**result.model_dump(mode="json"), "left_out": left_out}
+    before = [each for each in told["reached"] if not each["calibrated"]]
+    if len(before) == 1:
+        told |= {"evaluator": before[0]["evaluator"], "before": before[0]["rows"]}
+        after = [each for each in told["reached"] if each["calibrated"]]
+        told |= {"after": after[0]["rows"]} if after else {}
+    return told
+
+
+def complain_unscored(errors: Sequence[str]) -> None:
+    """Say what has no score; exit code 1 where there is something."""
+    for sentence in errors[:ERRORS_SHOWN]:
+        note(sentence)
+    if len(errors) > ERRORS_SHOWN:
+        note(f"and {len(errors) - ERRORS_SHOWN:,} more without a score")
+    if errors:
+        raise typer.Exit(1)
+
+
+def _print(frame: "pd.DataFrame", columns: "Sequence[Column]", title: str) -> None:
+    from core.report.cells import cells
+    from core.report.model import Table
+
+    shown = [each for each in columns if each.kind != "text" or frame[each.name].astype(bool).any()]
+    rows = cells(Table("", title, "", frame, tuple(shown)))
+    table([each.header for each in shown], rows, title=title)

@@ -1,0 +1,35 @@
+"""Human-labelled caption suites, as their publishers lay them out; the files are brought by the reader.
+
+It imports :mod:`core.corpora` alone. Start at :mod:`core.corpora.suites.model` for what a suite is, and at
+:mod:`core.corpora.suites.reading` for how a file becomes one.
+"""
+
+from core.corpora.suites.model import (
+    ACCURACY,
+    ENGLISH,
+    TAU_B,
+    TAU_C,
+    Compared,
+    Decision,
+    Rated,
+    Suite,
+    only_images,
+    with_references,
+)
+from core.corpora.suites.reading import is_capeval, read_suite, read_suites
+
+__all__ = [
+    "ACCURACY",
+    "ENGLISH",
+    "TAU_B",
+    "TAU_C",
+    "Compared",
+    "Decision",
+    "Rated",
+    "Suite",
+    "is_capeval",
+    "only_images",
+    "read_suite",
+    "read_suites",
+    "with_references",
+]

@@ -1,0 +1,109 @@
+"""Suites of comparisons: Pascal-50S, FOIL and CapArena, two captions of an image each."""
+
+from pathlib import Path
+from typing import Any
+
+from core.corpora.suites.entries import entry_of
+from core.corpora.suites.model import ACCURACY, Compared, Decision, Suite, own_references, spaced, texts
+
+HUMAN = "human"
+"""CapArena's name of the people who wrote captions."""
+
+
+def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
+    """Pascal-50S, or FOIL in FLEUR's layout."""
+    compared, left_out, undecided, own = [], 0, 0, 0
+    for group, entries in held.items():
+        for entry in entries:
+            known = entry_of(path, group, entry)
+            image, captions, label = (known.get(name) for name in ("image", "captions", "label"))
+            two = [each for each in captions if isinstance(each, str)] if isinstance(captions, list) else []
+            if len(two) != 2 or not isinstance(image, str):
+                left_out += 1
+                continue
+            if isinstance(label, bool) or label not in (0, 1):
+                undecided += 1
+                continue
+            first, second = map(spaced, two)
+            given = texts(known.get("references"))
+            kept = own_references(given, first, second)
+            own += first in given or second in given
+            preferred, other = (second, first) if label == 1 else (first, second)
+            compared.append(Compared(image, preferred, other, str(group), kept))
+    name = "FOIL" if "foil" in path.name.casefold() else "Pascal-50S"
+    decisions = (
+        Decision("undecided", "people's ties", "pairs without a label of 0 or 1 are left out; how the publisher "
+                 "settled ties of people is not in the file", undecided, "pairs left out"),
+        never_itself(own, "pairs"),
+    )  # fmt: skip
+    return Suite(name, ACCURACY, (), tuple(compared), left_out + undecided, decisions)
+
+
+def foil(path: Path, held: dict[str, Any]) -> Suite:
+    """FOIL as its publisher has it; an image's other right captions are its references."""
+    listed = held.get("images")
+    entries = listed if isinstance(listed, list) else []
+    images = {str(each.get("id")): each.get("file_name") for each in entries if isinstance(each, dict)}
+    right: dict[str, str] = {}
+    of_image: dict[str, list[str]] = {}
+    foils: list[tuple[str, str, str]] = []
+    left_out = 0
+    for entry in held["annotations"]:
+        caption = entry_of(path, "annotations", entry).get("caption")
+        if not isinstance(caption, str) or entry.get("foil") not in (True, False):
+            left_out += 1
+        elif entry["foil"]:
+            foils.append((str(entry.get("id")), str(entry.get("image_id")), spaced(caption)))
+        else:
+            right[str(entry.get("id"))] = spaced(caption)
+            of_image.setdefault(str(entry.get("image_id")), []).append(spaced(caption))
+    compared = []
+    for key, image, caption in foils:
+        file = images.get(image)
+        if key in right and isinstance(file, str):
+            others = own_references(of_image.get(image, ()), right[key], caption)
+            compared.append(Compared(file, right[key], caption, references=others))
+        else:
+            left_out += 1
+    decision = Decision("other-references", "references", "an image's right captions are references, without the one "
+                        "that is compared", sum(bool(each.references) for each in compared), "pairs")  # fmt: skip
+    return Suite("FOIL", ACCURACY, (), tuple(compared), left_out, (decision,))
+
+
+def battles(path: Path, held: list[Any]) -> Suite:
+    """CapArena: which of two captioners' captions of an image people prefer, or neither."""
+    compared, left_out, by_people = [], 0, 0
+    for entry in held:
+        known = entry_of(path, "the list", entry)
+        image, one, other = (known.get(name) for name in ("img", "source1", "source2"))
+        captions = [known.get(name) for name in ("caption1", "caption2")]
+        if not all(isinstance(each, str) and each.strip() for each in (image, one, other, *captions)) or one == other:
+            left_out += 1
+            continue
+        if HUMAN in (one, other):
+            by_people += 1
+            continue
+        first, second = (spaced(str(each)) for each in captions)
+        names, winner = (str(one), str(other)), known.get("winner")
+        if winner == other:
+            first, second, names = second, first, (names[1], names[0])
+        reference = known.get("ref")
+        given = texts(reference if isinstance(reference, list) else [reference])
+        compared.append(
+            Compared(str(image), first, second, str(known.get("cluster") or ""), own_references(given, first, second),
+                     names, winner not in (one, other))
+        )  # fmt: skip
+    tied = sum(each.tied for each in compared)
+    decisions = (
+        Decision("people-as-system", "people's own captions", "battles against a caption by people are left out, as "
+                 "the publisher does: it is the reference", by_people, "battles left out"),
+        Decision("undecided", "people's ties", "battles that people call a tie count in no accuracy, and half a win "
+                 "for each side in the ranks of captioners", tied, "battles"),
+    )  # fmt: skip
+    return Suite("CapArena", ACCURACY, (), tuple(compared), left_out + by_people, decisions)
+
+
+def never_itself(count: int, of: str) -> Decision:
+    """The decision that no caption is held against itself."""
+    return Decision("own-reference", "a caption among its references", "it is taken out of the references that it is "
+                    "held against", count, of)  # fmt: skip

@@ -1,0 +1,155 @@
+"""What a suite is once it was read: ratings, comparisons, and every decision on the way from the file to them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.seeds import RUN_SEED, stream
+
+TAU_B, TAU_C, ACCURACY = "tau_b", "tau_c", "accuracy"
+
+ENGLISH = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One caption of an image with one rating by people.
+
+    Args:
+        group: the part of the suite it belongs to.
+        language: of the caption, ISO 639-1.
+        references: further captions that are right of the image.
+    """
+
+    image: str
+    caption: str
+    rating: float
+    group: str = ""
+    language: str = ENGLISH
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two captions of an image, the one that is right or that people prefer first.
+
+    Args:
+        group: the part of the suite it belongs to.
+        references: further captions that are right of the image.
+        systems: which captioners wrote the two, where the suite says so; empty otherwise.
+        tied: people prefer neither: ``preferred`` is only the first of the file.
+    """
+
+    image: str
+    preferred: str
+    other: str
+    group: str = ""
+    references: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    tied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice on the way from a suite's file to its number.
+
+    Args:
+        id: short and stable.
+        what: the choice, in two or three words.
+        done: what was done, one sentence without its full stop.
+        count: how many of ``of`` it concerns; 0: it changes nothing here.
+        of: what is counted.
+    """
+
+    id: str
+    what: str
+    done: str
+    count: int
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite as it was read.
+
+    Args:
+        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena or M-CapEval1k.
+        convention: what the field reports of it: TAU_B or TAU_C (× 100), or ACCURACY.
+        rated: ratings, for the conventions TAU_B and TAU_C.
+        compared: pairs, for ACCURACY.
+        left_out: entries without a usable rating or caption.
+        decisions: of reading it.
+    """
+
+    name: str
+    convention: str
+    rated: tuple[Rated, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    left_out: int = 0
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def most_references(self) -> int:
+        """References of the caption that has the most."""
+        judged: tuple[Rated | Compared, ...] = (*self.rated, *self.compared)
+        return max((len(each.references) for each in judged), default=0)
+
+
+def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
+    """The suite with at most ``count`` references beside each caption, drawn by image, count and draw.
+
+    Both captions of a comparison, and all captions of an image whose references are the same, are held against the
+    same ones; they keep the order of the file.
+
+    Args:
+        count: 0 or more.
+        draw: number of the draw; another one gives other references.
+    """
+
+    def chosen(image: str, references: tuple[str, ...]) -> tuple[str, ...]:
+        if len(references) <= count:
+            return references
+        rng = stream(RUN_SEED, "references", image, str(count), str(draw))
+        return tuple(references[place] for place in sorted(rng.choice(len(references), size=count, replace=False)))
+
+    return replace(
+        suite,
+        rated=tuple(replace(each, references=chosen(each.image, each.references)) for each in suite.rated),
+        compared=tuple(replace(each, references=chosen(each.image, each.references)) for each in suite.compared),
+    )
+
+
+def only_images(suite: Suite, names: Iterable[str]) -> Suite:
+    """The part of a suite whose images are named: a split.
+
+    Args:
+        names: of images as the suite has them, or their file names without folder and ending.
+    """
+    wanted = {key for name in names for key in (name, _stem(name))}
+
+    def kept(image: str) -> bool:
+        return image in wanted or _stem(image) in wanted
+
+    rated = tuple(each for each in suite.rated if kept(each.image))
+    compared = tuple(each for each in suite.compared if kept(each.image))
+    lost = len(suite.rated) + len(suite.compared) - len(rated) - len(compared)
+    decision = Decision("split", "split", "only images of the given list are kept", lost, "judgements left out")
+    return replace(suite, rated=rated, compared=compared, decisions=(*suite.decisions, decision))
+
+
+def own_references(references: Sequence[str], *captions: str) -> tuple[str, ...]:
+    """References of a caption, each once, without the caption itself and what it is compared with."""
+    return tuple(text for text in dict.fromkeys(references) if text and text not in captions)
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """The texts of a list of references, blanks made single; nothing where it is no list."""
+    return tuple(spaced(each) for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def spaced(caption: str) -> str:
+    """A caption on one line, with single blanks."""
+    return " ".join(caption.split())
+
+
+def _stem(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or name

@@ -1,0 +1,106 @@
+"""A suite's file becomes a suite: its layout is told by its name and what it holds.
+
+- Flickr8k-Expert and -CF, clipscore's layout: ``{key: {"image_path", "human_judgement": [{"image_path", "caption",
+  "rating"}], "ground_truth"}}``; and the raw ``ExpertAnnotations.txt`` or ``CrowdFlowerAnnotations.txt`` beside
+  ``Flickr8k.token.txt``.
+- Pascal-50S, FLEUR's layout: ``{"HC": [{"image", "captions": [a, b], "label": 0 or 1, "references"}], …}``.
+- Composite, FLEUR's layout ``{corpus: [{"image", "caption", "human", "references"}]}``, or the publisher's
+  ``*_correctness.csv`` (``;`` between columns, Input.image_url, Input.text1…, Answer.Q1Answer…), one file or several.
+- FOIL, the publisher's ``foilv1.0_*.json``: ``{"images": [{"id", "file_name"}], "annotations": [{"id", "image_id",
+  "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none.
+- CapArena, ``caparena_annots_eval.json``: ``[{"img", "source1", "source2", "caption1", "caption2", "winner", "ref",
+  "cluster"}]``; the winner is the name of a source, anything else a tie.
+- M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
+  image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
+
+Sources: jmhessel/clipscore, flickr8k_example/compute_metrics.py; Yebin46/FLEUR, fleur_pascal.py and fleur_com.py;
+Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et al. (2017), FOIL; Cheng et al. (2025),
+CapArena, caparena_metrics.py.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.corpora.files import read_json, read_text
+from core.corpora.formats import LINES
+from core.corpora.records import csv_records, jsonl_records
+from core.corpora.suites.comparisons import battles, foil, pairs
+from core.corpora.suites.model import Decision, Suite
+from core.corpora.suites.ratings import capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
+from core.errors import BadCorpus, InvalidInput
+
+
+def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) -> Suite:
+    """Read one suite of one file or several, e.g. Composite's three.
+
+    Args:
+        paths: files of the same suite.
+        keep_self_references: see :func:`read_suite`.
+
+    Raises:
+        BadCorpus: if a file cannot be read.
+        InvalidInput: if there is no file, one is named twice, or they are of several suites.
+    """
+    if len({path.resolve() for path in paths}) != len(paths) or not paths:
+        raise InvalidInput("give each file of the suite once")
+    suites = [read_suite(path, keep_self_references=keep_self_references) for path in paths]
+    first = suites[0]
+    other = next((each.name for each in suites if each.name != first.name), None)
+    if other:
+        raise InvalidInput(f"{first.name} and {other} are two suites; give the files of one at a time")
+    if len(suites) == 1:
+        return first
+    rated = tuple(each for suite in suites for each in suite.rated)
+    compared = tuple(each for suite in suites for each in suite.compared)
+    made = [Decision("pooled", "several files", f"{len(paths)} files are taken together as one suite",
+                     len(rated) + len(compared), "judgements")]  # fmt: skip
+    for one in first.decisions:
+        same = [each for suite in suites for each in suite.decisions if each.id == one.id]
+        made.append(replace(one, count=sum(each.count for each in same)))
+    return Suite(first.name, first.convention, rated, compared, sum(each.left_out for each in suites), tuple(made))
+
+
+def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
+    """Read a suite of one file.
+
+    Args:
+        keep_self_references: of Flickr8k, keep ratings of a caption that is one of its image's own references; the
+            field drops them.
+
+    Raises:
+        BadCorpus: if the file has none of the layouts, or an entry has another shape; the sentence names it.
+    """
+    name = path.name.casefold()
+    if name in ("expertannotations.txt", "crowdflowerannotations.txt"):
+        return raw_flickr(path, expert=name.startswith("expert"), keep=keep_self_references)
+    if name.endswith(LINES):
+        return capeval(path, list(jsonl_records(path)))
+    if name.endswith(".csv"):
+        if is_capeval(path):
+            return capeval(path, list(csv_records(path, capeval_columns)))
+        return composite_csv(path)
+    held = read_json(path)
+    if isinstance(held, list) and held and isinstance(held[0], dict) and "source1" in held[0]:
+        return battles(path, held)
+    if isinstance(held, dict) and isinstance(held.get("annotations"), list):
+        return foil(path, held)
+    if isinstance(held, dict) and held and all(isinstance(each, dict) for each in held.values()):
+        return flickr(path, held, keep=keep_self_references)
+    if isinstance(held, dict) and held and all(isinstance(each, list) for each in held.values()):
+        first = next((entry for entries in held.values() for entry in entries), None)
+        if isinstance(first, dict) and "captions" in first:
+            return pairs(path, held)
+        return composite(path, held)
+    raise BadCorpus(
+        f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena or "
+        "M-CapEval1k; give the file that its publisher ships"
+    )
+
+
+def is_capeval(path: Path) -> bool:
+    """Whether the first line of a CSV file names M-CapEval1k's columns."""
+    first = next(csv.reader(io.StringIO(read_text(path), newline="")), [])
+    return {"image", "caption", "score"} <= {each.strip() for each in first}

@@ -1,0 +1,79 @@
+"""What a report holds of suites: the stored results of its evaluators, and table 17."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.analysis.questions.base import Column
+from core.analysis.suites import tables
+from core.analysis.suites.result import SuiteResult
+from core.report.model import Missing, Table
+
+_SUITE = Column("suite", "Suite", kind="text")
+_OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", "C, Table 3"),
+       "FOIL": ("C11", "FOIL: the right caption and the one with a wrong word", "C, Table 4"),
+       "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
+_RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
+
+OTHERS = ("T17", "S-suite-decisions", "S-suite-ranks", "S-caparena")
+"""Tables that no question names as missing where there is no result."""
+
+NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
+
+
+@dataclass(frozen=True, slots=True)
+class Suites:
+    """Tables of suites, and what could not be given."""
+
+    tables: tuple[Table, ...]
+    missing: tuple[Missing, ...]
+
+
+def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Suites:
+    """Every table that stored results of these evaluators allow.
+
+    Args:
+        results: see :func:`core.analysis.suites.result.stored`.
+        evaluators: of the report.
+    """
+    own = [
+        each.model_copy(update={"reached": kept}) for each in results
+        if (kept := tuple(entry for entry in each.reached if entry.evaluator in evaluators))
+    ]  # fmt: skip
+    made = [*_reached(own), *_further(own)]
+    found = {each.id for each in made}
+    return Suites(tuple(made), tuple(Missing(each, "Table 17" if each == "T17" else "", NONE) for each in OTHERS
+                                     if each not in found))  # fmt: skip
+
+
+def _reached(own: Sequence[SuiteResult]) -> list[Table]:
+    kinds: dict[tuple[str, str, str], list[SuiteResult]] = {}
+    for each in own:
+        kinds.setdefault(_OF.get(each.suite, _RATED if each.rated else _OF["CapArena"]), []).append(each)
+    return [
+        Table(id_, title, tables.NOTE, tables.reached_table(held),
+              (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")), paper)
+        for (id_, title, paper), held in kinds.items()
+    ]  # fmt: skip
+
+
+def _further(own: Sequence[SuiteResult]) -> list[Table]:
+    frames = {
+        "T17": (tables.before_and_after(own), "Calibration: people's preferences, before and after",
+                tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
+        "S-suite-decisions": (_all(own, tables.decision_table), "Suites: why is mine different?",
+                              tables.DECISION_NOTE, (_SUITE, *tables.DECISION_COLUMNS)),
+        "S-suite-ranks": (_all(own, tables.agreement_table), "Captioners: the order of people and of evaluators",
+                          tables.RANK_NOTE, (_SUITE, *tables.AGREEMENT_COLUMNS)),
+    }  # fmt: skip
+    return [
+        Table(id_, title, note, frame, columns, "Table 17" if id_ == "T17" else "")
+        for id_, (frame, title, note, columns) in frames.items()
+        if len(frame)
+    ]
+
+
+def _all(own: Sequence[SuiteResult], make: Callable[[SuiteResult], pd.DataFrame]) -> pd.DataFrame:
+    frames = [frame.assign(suite=each.suite) for each in own if len(frame := make(each))]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -1,0 +1,40 @@
+"""Suites: how far evaluators agree with people's judgements, and why a number is what it is."""
+
+import streamlit as st
+
+from core.analysis.suites.result import changed
+from core.errors import InvariscopeError
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.text import safe
+from pages.views.suites.bring import draw_bring
+from pages.views.suites.draw import draw_result
+from pages.views.suites.empty import draw_commands, draw_nothing
+from pages.views.suites.state import choose, held, suites_state
+
+
+def draw() -> None:
+    """Draw the page."""
+    state = suites_state(changed())
+    state.restore()
+    header("Suites", "How far evaluators agree with people's judgements, and why a number is what it is.", state)
+    above = st.container()
+    draw_bring()
+    results, problems = held(changed())  # with what was brought just now
+    with above:
+        for problem in problems:
+            st.warning(safe(problem, limit=400), icon=":material/broken_image:")
+        try:
+            if results:
+                draw_result(state, choose(state, results))
+            else:
+                draw_nothing()
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    if results:
+        draw_commands()
+    state.publish()
+
+
+enter()
+draw()

@@ -1,0 +1,36 @@
+"""How an evaluator is held to a suite: what the page says while none was, and the commands to copy."""
+
+import streamlit as st
+
+_COMMANDS = (
+    ("Evaluators of this machine, on the publisher's file and pictures:",
+     "python -m core suite flickr8k.json images/ --evaluator conse-lite0,grounding-judge"),
+    ("A metric that runs elsewhere: the captions out, its scores in:",
+     "python -m core suite flickr8k.json images/ --export-pairs given\n"
+     "python -m core suite flickr8k.json --scores scores.csv --evaluator my-metric"),
+    ("Before and after a calibration:",
+     "python -m core suite pascal_50s.json images/ --evaluator conse-lite0 --calibrator calibrator.json"),
+)  # fmt: skip
+
+
+def draw_nothing() -> None:
+    """Say how the first result is made."""
+    st.info(
+        "No evaluator was held to a suite here yet. Suites are files of their publishers: Flickr8k-Expert and -CF, "
+        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k. Nothing is downloaded.",
+        icon=":material/fact_check:",
+    )
+    _draw()
+
+
+def draw_commands() -> None:
+    """The commands, folded."""
+    with st.expander("Hold another evaluator to a suite", icon=":material/terminal:"):
+        _draw()
+
+
+def _draw() -> None:
+    for said, command in _COMMANDS:
+        st.caption(said)
+        st.code(command, language="shell", wrap_lines=True)
+    st.caption("What they reach appears on this page. Pictures are scored in the shell, since a suite has thousands.")

@@ -1,0 +1,39 @@
+"""What the page remembers in its link: the suite, and the measure of the figure."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.analysis.suites.result import Files, SuiteResult, stored
+from core.analysis.suites.tables import MEASURES
+from pages.views.common.url_state import Field, PageState, one_of
+
+SUITES = "pages/suites.py"
+
+
+@st.cache_data(max_entries=2, show_spinner="Reading the results …")
+def held(files: Files) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+    """Every stored result, and a sentence for each file that is none."""
+    return stored(files)
+
+
+def suites_state(files: Files) -> PageState:
+    """Fields of the page over these results."""
+    ids = tuple(each.id for each in held(files)[0])
+    return PageState(
+        "suites",
+        (
+            Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
+            Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
+        ),
+    )
+
+
+def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
+    """Draw the choice of a suite; return its result."""
+    told = {each.id: each.told for each in results}
+    chosen = state.choose(
+        st.container(), "suite", "Suite", tuple(told), format_func=told.__getitem__,
+        help="Judgements of people, read from these files in this way; each result is a file in the data folder.",
+    )  # fmt: skip
+    return next(each for each in results if each.id == chosen)

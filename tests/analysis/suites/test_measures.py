@@ -1,0 +1,96 @@
+"""What is reported of a suite, against counting by hand and scipy."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from core.analysis.suites.decisions import decisions_of
+from core.analysis.suites.measures import ALL, AVERAGED, MEAN, STRICT, suite_table
+from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite
+from core.scoring.suites import SuiteScores
+
+NONE = np.array([])
+
+
+def rated(ratings: np.ndarray, captions: list[str]) -> Suite:
+    """Three captions an image, one rating each place."""
+    return Suite("Flickr8k-Expert", TAU_C, tuple(Rated(f"i{place // 6}", caption, float(rating))
+                                                  for place, (caption, rating) in enumerate(
+                                                      zip(captions, ratings, strict=True))))  # fmt: skip
+
+
+def numbers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    return {(row.measure, row.group): row.value for row in table.itertuples()}
+
+
+def test_ratings_have_both_taus_as_they_are_and_averaged() -> None:
+    rng = np.random.default_rng(0)
+    captions = [f"c{place // 2}" for place in range(72)]  # every caption is rated twice
+    ratings = rng.integers(1, 5, 72)
+    scores = np.repeat(rng.normal(size=36), 2)
+    suite = rated(ratings, captions)
+    table = suite_table(suite, SuiteScores(scores, NONE, NONE, ()))
+    found = numbers(table)
+    for name, variant in ((TAU_B, "b"), (TAU_C, "c")):
+        assert found[name, ALL] == pytest.approx(100 * stats.kendalltau(scores, ratings, variant=variant).statistic)
+        means = ratings.reshape(-1, 2).mean(axis=1)
+        expected = 100 * stats.kendalltau(scores[::2], means, variant=variant).statistic
+        assert found[AVERAGED[name], ALL] == pytest.approx(expected)
+    assert table.set_index("measure").loc[[TAU_C, AVERAGED[TAU_C]], "n"].tolist() == [72, 36]
+    decisions = {each.id: each for each in decisions_of(suite)}
+    assert decisions["raters"].count == 36
+    same = sum(one == other for place, one in enumerate(ratings) for other in ratings[place + 1 :])
+    assert decisions["tau"].count == same
+    assert decisions["ties"].count == table.set_index("measure").loc[ACCURACY, "n"]
+
+
+def test_one_rating_a_caption_has_no_second_choice_of_raters() -> None:
+    suite = rated(np.arange(12) % 4, [f"c{place}" for place in range(12)])
+    assert not {each for each, _ in numbers(suite_table(suite, SuiteScores(np.arange(12.0), NONE, NONE, ())))} & {
+        *AVERAGED.values()
+    }
+    assert next(each.count for each in decisions_of(suite) if each.id == "raters") == 0
+
+
+def test_corpora_of_one_suite_are_pooled_and_stand_alone_and_languages_only_alone() -> None:
+    entries = [Rated(f"{i}", f"c{j}", i % 2 + j, "coco" if i < 6 else "flickr8k") for i in range(12) for j in range(3)]
+    scores = SuiteScores(np.array([j + 0.1 * i for i in range(12) for j in range(3)]), NONE, NONE, ())
+    groups = {group for _, group in numbers(suite_table(Suite("Composite", TAU_C, tuple(entries)), scores))}
+    assert groups == {ALL, "coco", "flickr8k"}
+    two = [Rated(each.image, each.caption, each.rating, code, code)
+           for each, code in zip(entries, ["en", "de"] * 18, strict=True)]  # fmt: skip
+    groups = {group for _, group in numbers(suite_table(Suite("M-CapEval1k", TAU_C, tuple(two)), scores))}
+    assert groups == {"en", "de"}
+
+
+def test_pairs_have_their_groups_the_mean_over_them_and_ties_in_two_ways() -> None:
+    pairs = tuple(Compared(f"{i}", "x", "y", "HC" if i < 30 else "MM") for i in range(40))
+    preferred = np.array([1.0] * 24 + [0.5] * 6 + [0.5] * 2 + [0.0] * 8)
+    table = suite_table(Suite("Pascal-50S", ACCURACY, (), pairs), SuiteScores(NONE, preferred, np.full(40, 0.5), ()))
+    found = numbers(table)
+    assert found[ACCURACY, ALL] == pytest.approx(100 * (24 + 4) / 40)
+    assert found[STRICT, ALL] == pytest.approx(100 * 24 / 40)
+    assert found[ACCURACY, "HC"] == pytest.approx(90)
+    assert found[ACCURACY, "MM"] == pytest.approx(10)
+    assert found[ACCURACY, MEAN] == pytest.approx(50)
+    assert found[STRICT, MEAN] == pytest.approx((80 + 0) / 2)
+    assert table[table["group"] == ALL]["ties"].tolist() == [8, 8]
+
+
+def test_battles_that_people_call_a_tie_count_in_no_accuracy() -> None:
+    pairs = tuple(Compared(f"{i}", "x", "y", systems=("A", "B"), tied=i % 2 == 0) for i in range(20))
+    preferred = np.array([0.0, 1.0] * 10)
+    table = suite_table(Suite("CapArena", ACCURACY, (), pairs), SuiteScores(NONE, preferred, np.full(20, 0.5), ()))
+    assert numbers(table) == {(ACCURACY, ALL): 100.0, (STRICT, ALL): 100.0}
+    assert set(table["n"]) == {10}
+
+
+def test_a_caption_without_a_score_in_one_draw_is_in_none() -> None:
+    pairs = tuple(Compared(f"{i}", "x", "y") for i in range(20))
+    preferred, other = np.ones((2, 20)), np.zeros((2, 20))
+    preferred[1, 3] = math.nan
+    table = suite_table(Suite("FOIL", ACCURACY, (), pairs), SuiteScores(NONE, preferred, other, ()))
+    assert set(table["n"]) == {19}

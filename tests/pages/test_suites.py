@@ -1,0 +1,81 @@
+"""The page Suites: empty, with results, with files that are none, and with scores that a reader brings."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.suites import tables
+from core.analysis.suites.result import added, store, stored
+from core.corpora.suites import read_suite
+from core.scoring.suite_pairs import given_pairs
+from core.settings import suites_dir
+from tests.analysis.suites.made import calibrated, pascal_file, pascal_result
+from tests.pages.opening import SUITES, Open, said
+
+
+@pytest.fixture
+def kept(open_page: Open, tmp_path: Path) -> str:
+    result = pascal_result(tmp_path / "source", "one", "two")
+    return store(added(result, calibrated(result.reached[0]))).stem
+
+
+def test_without_a_result_the_page_says_how_to_make_one(open_page: Open) -> None:
+    app = open_page(SUITES)
+    assert not app.exception
+    assert "No evaluator was held to a suite here yet" in said(app)
+    assert "python -m core suite flickr8k.json images/" in said(app)
+
+
+def test_a_result_is_shown_as_its_tables_are_and_its_link_reproduces_it(open_page: Open, kept: str) -> None:
+    app = open_page(SUITES, suite=kept, measure="accuracy_strict")
+    assert not app.exception
+    assert not app.warning
+    (result,), _ = stored()
+    shown = [each.value for each in app.dataframe]
+    reached = next(frame for frame in shown if "unscored" in frame)
+    table = tables.reached_table([result])
+    assert reached["accuracy"].tolist() == table["accuracy"].round(1).tolist()
+    assert len(reached) == 3 * 6  # three rows of evaluators, all, the mean and four groups
+    decisions = next(frame for frame in shown if "decision" in frame)
+    assert decisions["decision"].tolist() == tables.decision_table(result)["decision"].tolist()
+    assert "Before and after calibration" in said(app)
+    assert "Agreement with people: Accuracy %, a tie an error" in said(app)
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_a_link_to_what_is_not_here_and_a_file_that_is_none_are_said(open_page: Open, kept: str) -> None:
+    (suites_dir() / "broken.json").write_text("{}")
+    app = open_page(SUITES, suite="gone")
+    assert not app.exception
+    assert "There is no result of a suite 'gone' here" in said(app)
+    assert "broken.json is no result of a suite" in said(app)
+    assert app.dataframe
+
+
+def bring(app: AppTest, suite: Path, scores: bytes, name: str = "mine.json") -> AppTest:
+    app.file_uploader(key="suites.files").upload(suite.name, suite.read_bytes(), "application/json")
+    app.file_uploader(key="suites.scores").upload(name, scores, "application/json")
+    app.run()
+    app.button("suites.hold").click()
+    return app.run()
+
+
+def test_scores_that_a_reader_brings_are_held_and_kept(open_page: Open, tmp_path: Path) -> None:
+    path = pascal_file(tmp_path / "source")
+    scores = {pair.id: float(pair.caption.startswith("right")) for pair in given_pairs(read_suite(path)).values()}
+    app = bring(open_page(SUITES), path, json.dumps(scores).encode())
+    assert not app.exception
+    assert "mine@imported is held to Pascal-50S, 48 judgements" in said(app)
+    (result,), _ = stored()
+    assert result.reached[0].table()["value"].tolist() == [100.0] * 12
+    assert result.sources[0].name == "pascal_50s.json"
+
+
+def test_scores_of_another_suite_are_refused_in_a_sentence(open_page: Open, tmp_path: Path) -> None:
+    app = bring(open_page(SUITES), pascal_file(tmp_path / "source"), b'{"p0": 1.0}')
+    assert not app.exception
+    assert "mine.json: 1 of 1 ids are no pair of Pascal-50S" in said(app)
+    assert str(tmp_path) not in said(app)
+    assert stored() == ((), ())

@@ -1,6 +1,7 @@
 """``leaderboard``: any number of captioners, ranked with intervals, also under harmless edits."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,8 +188,7 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
         from core.store.files import csv_text, write_whole
 
         for stem, frame in found.items():
-            text = csv_text(frame)
-            write_whole(out / f"{stem}.csv", lambda path, text=text: _fill(path, text))
+            write_whole(out / f"{stem}.csv", partial(_fill, text=csv_text(frame)))
         note(f"{len(found)} tables in {out}")
     if as_json:
         print_json({"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators),

@@ -14,13 +14,19 @@ from core.evaluators.base import Evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.references import Referenced, references_of
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.towers.prompts import ClipPrompts
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
+from core.probes.words.health import known_instances, objects_named, objects_there
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
 
-COLUMNS = ("item", "source", "system", "place", "caption", "evaluator", "family", "probe", "score", "tokens", "cut")
+COLUMNS = (
+    "item", "source", "system", "place", "caption", "evaluator", "family", "probe", "score", "tokens", "cut",
+    "clip_tokens", "named", "invented",
+)  # fmt: skip
 """One row a scored caption: ``place`` 0 is the system's caption, others are further samples; ``family`` and ``probe``
-are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer."""
+are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer;
+``clip_tokens`` by CLIP's; ``named`` and ``invented`` objects where the picture's instances are known."""
 
 PEOPLE = "human"
 """Name of the system whose captions are references that were drawn."""
@@ -207,7 +213,9 @@ class _Work:
         self.records: list[dict[str, object]] = []
         self.left_out: list[str] = []
         self.rejected: dict[tuple[str, str], list[str]] = {}
-        self.measured: dict[str, tuple[float, bool | None]] = {}
+        self.measured: dict[str, dict[str, object]] = {}
+        self.prompts = ClipPrompts()
+        self.known = known_instances(entered.items)
 
     def score(self, benches: Sequence[Workbench]) -> None:
         """Score the captions of some items and keep their rows."""
@@ -265,22 +273,30 @@ class _Work:
     def _rows(self, item: Item) -> Iterator[dict[str, object]]:
         for system, held in self.entered.captions.items():
             for place, caption in enumerate(held.get(item.id, ())):
-                tokens, cut = self._measured(caption)
                 yield {
                     "item": item.id, "source": item.group or item.id, "system": system, "place": place,
                     "caption": caption, "evaluator": self.evaluator.spec.name, "family": "", "probe": "",
-                    "tokens": tokens, "cut": cut,
+                    **self._measured(caption), **self._objects(item, caption),
                 }  # fmt: skip
 
-    def _measured(self, caption: str) -> tuple[float, bool | None]:
-        """Tokens of a caption by the evaluator's own tokenizer and whether it is cut; NaN and None without one."""
+    def _measured(self, caption: str) -> dict[str, object]:
+        """Tokens of a caption by the evaluator's own tokenizer, whether it is cut, and CLIP's; missing without one."""
         if caption not in self.measured:
             tokens = self.evaluator.count_tokens(caption)
-            self.measured[caption] = (
-                float(tokens) if tokens is not None else np.nan,
-                self.evaluator.truncates(caption) if tokens is not None else None,
-            )
+            self.measured[caption] = {
+                "tokens": np.nan if tokens is None else float(tokens),
+                "cut": None if tokens is None else self.evaluator.truncates(caption),
+                "clip_tokens": float(self.prompts.read(caption).tokens),
+            }
         return self.measured[caption]
+
+    def _objects(self, item: Item, caption: str) -> dict[str, object]:
+        """Objects that a caption names and those among them that are not there; missing where nobody knows."""
+        if item.id not in self.known:
+            return {"named": np.nan, "invented": np.nan}
+        there = objects_there(item, [text for text in self.entered.references.get(item.id, ()) if text != caption])
+        named = objects_named(caption)
+        return {"named": float(len(named)), "invented": float(sum(not each & there for each in named))}
 
 
 class _Places:

@@ -77,11 +77,12 @@ def swap(
     one, other = (np.asarray(each, dtype=np.float64) for each in (before, after))
     if one.ndim != 2 or one.shape != other.shape or one.shape[1] != 2:
         raise InvalidInput(f"two systems have two scores an item and side, got the shapes {one.shape}, {other.shape}")
-    whole = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
+    whole = np.isfinite(np.column_stack([one, other])).all(axis=1)
+    every = source_ranks(groups, len(one))
     one, other, n = one[whole], other[whole], int(whole.sum())
     if n == 0:
         return Swap(math.nan, math.nan, False, math.nan, math.nan, 0, "no item is whole")
-    sources = source_ranks(source_ranks(groups, len(whole))[whole], n)
+    sources = source_ranks(every[whole], n)
     gap_before, gap_after = (float(np.diff(each.mean(axis=0)[::-1])[0]) for each in (one, other))
     swapped = bool(np.sign(gap_before) != np.sign(gap_after))
     if note := too_few(n, int(sources.max()) + 1):

@@ -16,13 +16,14 @@ from tests.pages.opening import (
     OVERVIEW,
     RESULTS,
     RUN,
+    SYSTEMS,
     Open,
     texts,
 )
 
 
 @pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
 )
 def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
     app = open_page(page, evaluators="")
@@ -32,7 +33,7 @@ def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: 
 
 
 @pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
+    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, RUN, HUMAN]
 )
 @pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
 def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:

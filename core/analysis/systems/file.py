@@ -28,7 +28,8 @@ MOST_ROWS = 20_000_000
 _KEY = b"invariscope.leaderboard"
 _VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_TYPES = {"score": pa.float64(), "tokens": pa.float64(), "cut": pa.bool_(), "place": pa.int64()}
+_NUMBERS = ("score", "tokens", "clip_tokens", "named", "invented")
+_TYPES = {"cut": pa.bool_(), "place": pa.int64()} | dict.fromkeys(_NUMBERS, pa.float64())
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
 
 
@@ -181,16 +182,16 @@ def _told(path: Path, raw: bytes | None) -> dict[str, Any]:
     if not isinstance(told, dict) or told.get("version") != _VERSION:
         raise StoreError(f"{path} is of a version that is not read here; update Invariscope or make the file anew")
     for name, kind in _FIELDS.items():
-        texts = told.get(name) if isinstance(told.get(name), list) else list((told.get(name) or {}).values()) \
-            if isinstance(told.get(name), dict) else []  # fmt: skip
-        if not isinstance(told.get(name), kind) or not all(isinstance(each, str) for each in texts):
-            raise StoreError(f"{path}: {name} is {str(told.get(name))[:60]!r}; make the file anew")
+        value = told.get(name)
+        held = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if not isinstance(value, kind) or not all(isinstance(each, str) for each in held):
+            raise StoreError(f"{path}: {name} is {str(value)[:60]!r}; make the file anew")
     return told
 
 
 def _check(path: Path, rows: pd.DataFrame, told: Mapping[str, Any]) -> None:
     """Refuse what no leaderboard holds: nothing, missing names, infinite scores, a caption scored twice."""
-    texts = [name for name in COLUMNS if name not in ("score", "tokens", "cut", "place")]
+    texts = [name for name in COLUMNS if name not in _TYPES]
     if rows.empty or rows[texts].isna().any().any():
         raise StoreError(f"{path} holds {'no row' if rows.empty else 'a row without a name'}; make the file anew")
     if np.isinf(rows["score"]).any():

@@ -34,7 +34,7 @@ def scored(
             score = mean + rng.normal() * 0.05
             caption = "word " * (4 + place + (item * (place + 2)) % 5)
             base = {"item": f"i{item}", "source": f"i{item}", "system": system, "place": 0, "caption": caption}
-            base |= {"tokens": np.nan, "cut": None}
+            base |= {"tokens": np.nan, "cut": None, "clip_tokens": 9.0, "named": np.nan, "invented": np.nan}
             for evaluator, sign in (("one", 1), ("other", -1)):
                 records.append({**base, "evaluator": evaluator, "family": "", "probe": "", "score": sign * score})
             for probe, moves in (probes or {}).items():

@@ -1,6 +1,7 @@
 """Best-of-n: which of an image's captions each evaluator picks, and how many of the picks are hollow."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pandas as pd
 from core.probes.words.health import ends_hollow, ends_wrongly
 from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca
+from core.statistics.shares import share
 
 PICKS = (
     "evaluator", "picked_hollow", "low", "high", "offered_hollow", "excess", "excess_low", "excess_high", "n_images",
@@ -66,7 +68,7 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
     picked, blind = (
         (offered["hollow"] * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
     )
-    own, excess = (_percent(values, source) for values in (picked, picked - blind))
+    own, excess = _percent(picked, source), _excess(picked - blind, source)
     tied = int((by_item["weight"].max() < 1).sum())
     words = [(offered["words"] * offered[each]).groupby(offered["item"]).sum().mean() for each in ("weight", "offer")]
     return (
@@ -91,5 +93,14 @@ def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -
     return records
 
 
-def _percent(values: pd.Series, source: pd.Series) -> Interval:
-    return mean_bca(100 * values.to_numpy(np.float64), groups=source.to_numpy(dtype=str))
+def _percent(shares: pd.Series, source: pd.Series) -> Interval:
+    """Mean of shares in [0, 1] with Wilson's interval over sources, in per cent: none picked is no certain zero."""
+    return _hundredfold(share(np.clip(shares.to_numpy(np.float64), 0, 1), groups=source.to_numpy(dtype=str)))
+
+
+def _excess(differences: pd.Series, source: pd.Series) -> Interval:
+    return _hundredfold(mean_bca(differences.to_numpy(np.float64), groups=source.to_numpy(dtype=str)))
+
+
+def _hundredfold(found: Interval) -> Interval:
+    return replace(found, estimate=100 * found.estimate, low=100 * found.low, high=100 * found.high)

@@ -57,7 +57,7 @@ def draw_sentences(told: tuple[str, ...]) -> None:
 
 
 def own_systems(corpus: Corpus) -> list[System]:
-    """Systems to try the page with: the corpus's first English captions, templates, and templates with a hollow tail."""
+    """Systems to try the page with: first English captions, templates, and templates with a hollow tail."""
     people, bare, hollow = {}, {}, {}
     tail = tails("hollow")[0][0]
     for item in corpus.items:
@@ -112,7 +112,7 @@ def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
     row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
-                       help="Each is applied to every picture; the null edits are those that nobody can see")  # fmt: skip
+                       help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
                   "stands among the systems as human")  # fmt: skip

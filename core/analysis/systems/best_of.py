@@ -41,7 +41,8 @@ def best_of(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str
     picks, shares = [], []
     for evaluator in evaluators:
         offered = _offered(clean[clean["evaluator"] == evaluator])
-        offered = offered.assign(hollow=offered["caption"].map(marks), words=offered["caption"].map(lengths))
+        offered = offered.assign(hollow=offered["caption"].map(marks).astype(float))
+        offered = offered.assign(words=offered["caption"].map(lengths).astype(float))
         picks.append(_pick_row(evaluator, offered))
         shares += _share_rows(evaluator, offered, systems)
     return pd.DataFrame(picks, columns=list(PICKS)), pd.DataFrame(shares, columns=list(SHARES))

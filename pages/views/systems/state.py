@@ -6,7 +6,7 @@ import streamlit as st
 from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, read_leaderboard
 from core.analysis.systems.tables import tables
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
-from pages.views.probe_lab.state import corpus_names, ready_evaluators
+from pages.views.probe_lab.state import corpus_names, default_evaluators, ready_evaluators
 
 VIEWS = {"kept": "Kept leaderboards", "new": "A new one"}
 
@@ -18,7 +18,7 @@ FEW, MOST = 20, 2000
 
 def systems_state() -> PageState:
     """Fields of the page, with the defaults of this machine."""
-    kept, corpora, ready = list_leaderboards(), corpus_names(), ready_evaluators()
+    kept, corpora = list_leaderboards(), corpus_names()
     corpus = corpora[0] if corpora else None
     usual = "kept" if kept else "new"
     return PageState(
@@ -30,7 +30,7 @@ def systems_state() -> PageState:
             Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
-            Field("judges", list(ready[:1]), some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("edits", ["vflip", "hflip"], some_of(_edits, what="edit"), joined),
             Field("human", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
             Field("count", FEW, _read_count),

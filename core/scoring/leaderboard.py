@@ -329,11 +329,12 @@ class _Places:
             elif said:
                 found[owners[0]] = said
         told = {
-            "name": f"name no picture of corpus {self.corpus.name!r}", "several": "fit several pictures; write the ids",
-            "blank": "hold a blank caption, which is left out", "twice": "name a picture that another entry names; the "
-            "first counts",
-        }  # fmt: skip
-        return found, [f"{who}: {_entries(keys)} {told[why]}: {_some(keys)}" for why, keys in lost.items() if keys]
+            "name": ("names", "name", f"no picture of corpus {self.corpus.name!r}"),
+            "several": ("fits", "fit", "several pictures and must be an id instead"),
+            "blank": ("holds", "hold", "a blank caption, which is left out"),
+            "twice": ("names", "name", "a picture that another entry names, which counts"),
+        }
+        return found, [f"{who}: {_entries(keys, *told[why])}: {_some(keys)}" for why, keys in lost.items() if keys]
 
 
 def _references(
@@ -345,8 +346,8 @@ def _references(
     return found, lost
 
 
-def _entries(keys: Sequence[str]) -> str:
-    return "1 entry" if len(keys) == 1 else f"{len(keys):,} entries"
+def _entries(keys: Sequence[str], one: str, many: str, what: str) -> str:
+    return f"1 entry {one} {what}" if len(keys) == 1 else f"{len(keys):,} entries {many} {what}"
 
 
 def _some(keys: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ def test_keys_are_ids_names_or_stems_and_the_rest_is_told(corpus: Corpus) -> Non
     entered = enter(corpus, [a, b])
     assert entered.captions == {"A": {"deep/p0.png": ("a",), "deep/p1.png": ("b",), "deep/p2.png": ("c",)}}
     told = " ".join(entered.remarks)
-    assert "1 entry name no picture of corpus 'four': 'lost'" in told.replace("names", "name")
+    assert "1 entry names no picture of corpus 'four': 'lost'" in told
     assert "'p0'" in told
     assert "blank caption" in told
     assert "system 'B' captions no picture of corpus 'four' and is left out" in told

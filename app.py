@@ -19,6 +19,7 @@ PAGES = {
     ),
     "Measure": (
         ("flip_risk", "Flip risk", ":material/swap_vert:"),
+        ("systems", "Systems", ":material/leaderboard:"),
         ("calibration", "Calibration", ":material/tune:"),
         ("contrast_tests", "Contrast tests", ":material/rule:"),
         ("geometry", "Geometry", ":material/hub:"),

@@ -62,6 +62,11 @@ def suites_dir() -> Path:
     return data_dir() / "suites"
 
 
+def leaderboards_dir() -> Path:
+    """Folder of the leaderboards of captioners, one file each."""
+    return data_dir() / "leaderboards"
+
+
 def cache_dir() -> Path:
     """Folder of everything that may be deleted at any time; ``INVARISCOPE_CACHE`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))

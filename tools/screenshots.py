@@ -29,6 +29,7 @@ PAGES = {
     "flip-risk": "/flip_risk",
     "calibration": "/calibration",
     "contrast-tests": "/contrast_tests",
+    "systems": "/systems",
     "geometry": "/geometry",
     "suites": "/suites",
     "run-audit": "/run_audit",

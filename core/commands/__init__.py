@@ -15,6 +15,7 @@ __all__ = [
     "export_pairs",
     "import_scores",
     "jobs",
+    "leaderboard",
     "probes",
     "publish",
     "regions",

@@ -81,6 +81,8 @@ def score(
     from core.evaluators.pool import Pool
     from core.scoring.captions import score_captions
 
+    _once("files of captions", candidates, candidates_option, "--candidates_json")
+    _once("folders of images", images, images_option, "--image_dir")
     if other_metrics:
         raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
     if refpac and references is None:
@@ -97,6 +99,12 @@ def score(
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):
         raise typer.Exit(Code.FAILURES)
+
+
+def _once(what: str, argument: Path | None, option: Path | None, name: str) -> None:
+    """Refuse what is named twice: one of the two would be ignored."""
+    if argument is not None and option is not None:
+        raise InvalidInput(f"two {what} are given, {argument} and {name} {option}; leave one out")
 
 
 def _explain(report: "Report", signature: str) -> None:

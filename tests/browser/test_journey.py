@@ -14,7 +14,8 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 pytestmark = pytest.mark.browser
 
 OTHERS = (
-    "failures", "results", "compare", "flip_risk", "calibration", "geometry", "run_audit", "human_validation",
+    "failures", "results", "compare", "flip_risk", "systems", "calibration", "geometry", "run_audit",
+    "human_validation",
 )  # fmt: skip
 LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
 

@@ -183,3 +183,16 @@ def test_a_result_that_cannot_be_written_says_so(
     )
     assert done.exit_code == Code.BAD_INPUT
     assert "cannot be written" in done.stderr
+
+
+def test_what_is_named_twice_is_refused_instead_of_ignored(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    done = invoke("score", candidates, photos, "--candidates_json", other, "--evaluator", colour_words)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "two files of captions are given" in done.stderr
+    done = invoke("score", candidates, photos, "--image_dir", tmp_path, "--evaluator", colour_words)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "two folders of images are given" in done.stderr

@@ -17,14 +17,18 @@ from tests.pages.opening import (
     RESULTS,
     RUN,
     SUITES,
+    SYSTEMS,
     Open,
     texts,
 )
 
 
-@pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, SUITES, RUN, HUMAN]
-)
+PAGES = (
+    OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, SUITES, RUN, HUMAN,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: str) -> None:
     app = open_page(page, evaluators="")
     assert not app.exception
@@ -32,9 +36,7 @@ def test_a_page_opens_without_a_run_and_without_an_error(open_page: Open, page: 
     assert app.title
 
 
-@pytest.mark.parametrize(
-    "page", [OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, CONTRAST, GEOMETRY, SUITES, RUN, HUMAN]
-)
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("query", [{"nothing": "1"}, {"item": "<script>alert(1)</script>"}, {"probes": "x" * 5000}])
 def test_a_strange_link_does_not_break_a_page(open_page: Open, page: str, query: dict[str, str]) -> None:
     app = open_page(page, evaluators="", **query)

@@ -1,0 +1,355 @@
+"""Any number of captioners on the same pictures: every caption of every picture, unedited and under harmless edits."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.corpora.images import read_item
+from core.corpora.schema import Corpus, Item
+from core.corpora.system_files import System, unlike
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.base import Evaluator
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.references import Referenced, references_of
+from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.towers.prompts import ClipPrompts
+from core.probes.base import ENGLISH, HUMAN, Probe, Subject
+from core.probes.words.health import known_instances, objects_named, objects_there
+from core.scoring.workbench import Workbench
+from core.seeds import RUN_SEED, stream
+
+COLUMNS = (
+    "item", "source", "system", "place", "caption", "evaluator", "family", "probe", "score", "tokens", "cut",
+    "clip_tokens", "named", "invented",
+)  # fmt: skip
+"""One row a scored caption: ``place`` 0 is the system's caption, others are further samples; ``family`` and ``probe``
+are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer;
+``clip_tokens`` by CLIP's; ``named`` and ``invented`` objects where the picture's instances are known."""
+
+PEOPLE = "human"
+"""Name of the system whose captions are references that were drawn."""
+
+SHOWN = 3
+"""Names that a remark lists; the rest is counted."""
+
+_HELD = 192 * 2**20
+"""Bytes of pixels after which the items that are scored together are enough."""
+
+_TOGETHER = 16
+"""Most items that are scored together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Systems beside the items of a corpus.
+
+    Args:
+        items: that at least one system captions, in the order of the corpus.
+        captions: by system and item id; the first is the system's caption, the others are further samples.
+        references: by item id, captions by people for metrics that take some.
+        remarks: one sentence for each thing that found no place.
+    """
+
+    items: tuple[Item, ...]
+    captions: Mapping[str, Mapping[str, tuple[str, ...]]]
+    references: Mapping[str, tuple[str, ...]]
+    remarks: tuple[str, ...]
+
+    @property
+    def common(self) -> tuple[Item, ...]:
+        """Items that every system captions."""
+        return tuple(item for item in self.items if all(item.id in held for held in self.captions.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class BoardScores:
+    """Scores of one evaluator.
+
+    Args:
+        rows: COLUMNS; score NaN where there is none.
+        left_out: one sentence for each picture or caption without a score.
+        edits: one sentence for each edit that some pictures or captions were left out of, with how many.
+        told: evaluator with its fingerprint.
+    """
+
+    rows: pd.DataFrame
+    left_out: tuple[str, ...]
+    edits: tuple[str, ...]
+    told: str
+
+
+def enter(
+    corpus: Corpus,
+    systems: Sequence[System],
+    *,
+    references: Mapping[str, tuple[str, ...]] | None = None,
+    people: bool = False,
+    seed: int = RUN_SEED,
+) -> Entered:
+    """Find the picture of every caption: a key is an item's id, or its file's name with or without its ending.
+
+    Nothing is lost without a word: captions of no picture, or of a name that two pictures share, blank captions and
+    systems without any are named in ``remarks``.
+
+    Args:
+        corpus: whose pictures were captioned.
+        systems: of :func:`core.corpora.system_files.read_systems`.
+        references: captions by people, by the same keys; None: the corpus's own English ones.
+        people: also enter PEOPLE, one reference of each picture, drawn.
+        seed: of that draw.
+
+    Raises:
+        BadCorpus: if two systems share a name, or they are too many.
+        InvalidInput: if no system captions a picture of the corpus.
+    """
+    unlike(systems)
+    if people and any(each.name == PEOPLE for each in systems):
+        raise InvalidInput(
+            f"a system is called {PEOPLE!r}, as the row of references is; rename it or leave that row out"
+        )
+    places = _Places(corpus)
+    captions: dict[str, dict[str, tuple[str, ...]]] = {}
+    remarks: list[str] = []
+    for system in systems:
+        found, lost = places.find(f"system {system.name!r}", system.captions)
+        remarks += lost
+        if found:
+            captions[system.name] = found
+        else:
+            remarks.append(f"system {system.name!r} captions no picture of corpus {corpus.name!r} and is left out")
+    if not captions:
+        example = corpus.items[0].id if corpus.items else "none"
+        raise InvalidInput(f"no system captions a picture of corpus {corpus.name!r}; keys must be names of its images, "
+                           f"such as {example!r}. {remarks[0]}")  # fmt: skip
+    told, lost = _references(corpus, places, references)
+    remarks += lost
+    if people:
+        captioned = set().union(*captions.values())
+        if drawn := drawn_references({item: told.get(item, ()) for item in captioned}, seed=seed):
+            captions[PEOPLE] = drawn
+        else:
+            remarks.append(f"none of these pictures has a caption by people, so there is no row {PEOPLE!r}")
+    items = tuple(item for item in corpus.items if any(item.id in held for held in captions.values()))
+    return Entered(items, captions, told, tuple(remarks))
+
+
+def drawn_references(references: Mapping[str, Sequence[str]], *, seed: int = RUN_SEED) -> dict[str, tuple[str, ...]]:
+    """Draw one caption by people for each item; the same seed draws the same ones, whatever the order of the items."""
+    return {
+        item: (texts[int(stream(seed, item, PEOPLE).integers(len(texts)))],)
+        for item, texts in references.items()
+        if texts
+    }
+
+
+def score_board(
+    evaluator: Evaluator,
+    entered: Entered,
+    probes: Sequence[Probe] = (),
+    *,
+    items: Sequence[Item] | None = None,
+    seed: int = RUN_SEED,
+    progress: Callable[[int, int], None] | None = None,
+) -> BoardScores:
+    """Score every caption on its picture, and every system's own caption on every edited picture.
+
+    Each unique picture and each unique caption is encoded once. A metric that takes references has those of the
+    picture without the caption that is scored.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        entered: of :func:`enter`.
+        probes: edits of the image.
+        items: the ones that are scored; None: all that a system captions.
+        seed: with the seed of a run, the edited pictures are those of the run.
+        progress: called with (items done, items).
+
+    Raises:
+        InvalidInput: if the evaluator's scores fall as captions get better.
+    """
+    if not evaluator.spec.higher_is_better:
+        raise InvalidInput(
+            f"{evaluator.spec.name} gives better captions lower scores; a leaderboard needs the opposite"
+        )
+    chosen = entered.items if items is None else tuple(items)
+    work = _Work(evaluator, entered, tuple(probes), seed)
+    waiting: list[Workbench] = []
+    held = 0
+    for done, item in enumerate(chosen, 1):
+        try:
+            bench = Workbench(item, read_item(item).pixels, seed=seed)
+            waiting.append(bench)
+            held += bench.pixels.nbytes * (1 + len(work.probes))
+        except InvariscopeError as error:
+            work.left_out.append(f"{item.id}: {error}")
+            work.unread(item)
+        if held >= _HELD or len(waiting) == _TOGETHER or done == len(chosen):
+            work.score(waiting)
+            waiting, held = [], 0
+        if progress is not None:
+            progress(done, len(chosen))
+    told = f"{evaluator.spec.name}, fingerprint {evaluator.fingerprint.key}"
+    rows = pd.DataFrame(work.records, columns=list(COLUMNS))
+    return BoardScores(rows, tuple(dict.fromkeys(work.left_out)), work.edits(), told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One score that is wanted: the row without it, and what makes it."""
+
+    row: Mapping[str, object]
+    image: str
+    references: tuple[str, ...]
+
+
+class _Work:
+    """What is scored, some items at a time."""
+
+    def __init__(self, evaluator: Evaluator, entered: Entered, probes: tuple[Probe, ...], seed: int) -> None:
+        self.evaluator, self.entered, self.probes, self.seed = evaluator, entered, probes, seed
+        self.cache = EmbeddingCache(None, memory_mb=64)
+        self.records: list[dict[str, object]] = []
+        self.left_out: list[str] = []
+        self.rejected: dict[tuple[str, str], list[str]] = {}
+        self.measured: dict[str, dict[str, object]] = {}
+        self.prompts = ClipPrompts()
+        self.known = known_instances(entered.items)
+
+    def score(self, benches: Sequence[Workbench]) -> None:
+        """Score the captions of some items and keep their rows."""
+        images: dict[str, np.ndarray] = {}
+        wanted = [each for bench in benches for each in self._wanted(bench, images)]
+        if not wanted:
+            return
+        takes = isinstance(self.evaluator, Referenced)
+        found = score_pairs_with_errors(
+            self.evaluator,
+            images,
+            [(each.image, str(each.row["caption"])) for each in wanted],
+            references=[each.references for each in wanted] if takes else None,
+            cache=self.cache,
+        )
+        for each, score, error in zip(wanted, found.scores.tolist(), found.errors, strict=True):
+            self.records.append({**each.row, "score": score})
+            if error:
+                self.left_out.append(f"{each.row['item']}, {each.row['system']}: {error}")
+
+    def unread(self, item: Item) -> None:
+        """Keep the captions of an item whose picture cannot be read, without a score."""
+        self.records += [{**row, "score": np.nan} for row in self._rows(item)]
+
+    def edits(self) -> tuple[str, ...]:
+        """What each edit was left out of, and why: counted, with the first case."""
+        return tuple(
+            f"{probe} is left out {len(told)} time{'' if len(told) == 1 else 's'} ({code}), first of {told[0]}"
+            for (probe, code), told in self.rejected.items()
+        )
+
+    def _wanted(self, bench: Workbench, images: dict[str, np.ndarray]) -> Iterator[_Wanted]:
+        item, own = bench.item, bench.image_key
+        images[own] = bench.pixels
+        people = self.entered.references.get(item.id, ())
+        rows = list(self._rows(item))
+        for row in rows:
+            yield _Wanted(row, own, references_of({ENGLISH: people}, str(row["caption"]), language=ENGLISH))
+        first: dict[str, list[dict[str, object]]] = {}
+        for row in rows:
+            if row["place"] == 0:
+                first.setdefault(str(row["caption"]), []).append(row)
+        subjects = [Subject(HUMAN, ENGLISH, 0, caption) for caption in first]
+        for probe in self.probes:
+            edited = bench.edited(probe, subjects)
+            for reason in edited.reasons:
+                self.rejected.setdefault((probe.name, reason.code), []).append(f"{item.id}: {reason.detail}")
+            for draft in edited.drafts:
+                assert edited.pixels is not None
+                images[draft.image_key] = edited.pixels
+                others = references_of({ENGLISH: people}, draft.caption, language=ENGLISH)
+                for row in first[draft.caption]:
+                    yield _Wanted({**row, "family": probe.family, "probe": probe.name}, draft.image_key, others)
+
+    def _rows(self, item: Item) -> Iterator[dict[str, object]]:
+        for system, held in self.entered.captions.items():
+            for place, caption in enumerate(held.get(item.id, ())):
+                yield {
+                    "item": item.id, "source": item.group or item.id, "system": system, "place": place,
+                    "caption": caption, "evaluator": self.evaluator.spec.name, "family": "", "probe": "",
+                    **self._measured(caption), **self._objects(item, caption),
+                }  # fmt: skip
+
+    def _measured(self, caption: str) -> dict[str, object]:
+        """Tokens of a caption by the evaluator's own tokenizer, whether it is cut, and CLIP's; missing without one."""
+        if caption not in self.measured:
+            tokens = self.evaluator.count_tokens(caption)
+            self.measured[caption] = {
+                "tokens": np.nan if tokens is None else float(tokens),
+                "cut": None if tokens is None else self.evaluator.truncates(caption),
+                "clip_tokens": float(self.prompts.read(caption).tokens),
+            }
+        return self.measured[caption]
+
+    def _objects(self, item: Item, caption: str) -> dict[str, object]:
+        """Objects that a caption names and those among them that are not there; missing where nobody knows."""
+        if item.id not in self.known:
+            return {"named": np.nan, "invented": np.nan}
+        there = objects_there(item, [text for text in self.entered.references.get(item.id, ()) if text != caption])
+        named = objects_named(caption)
+        return {"named": float(len(named)), "invented": float(sum(not each & there for each in named))}
+
+
+class _Places:
+    """Items by what a file may call them."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.ids = {item.id for item in corpus.items}
+        self.named: dict[str, list[str]] = {}
+        for item in corpus.items:
+            path = item.image_path
+            for name in dict.fromkeys((path.name, path.stem) if path else ()):
+                self.named.setdefault(name, []).append(item.id)
+
+    def find(self, who: str, texts: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+        """Texts by item id, and sentences about those that found no place."""
+        found: dict[str, tuple[str, ...]] = {}
+        lost: dict[str, list[str]] = {"name": [], "several": [], "blank": [], "twice": []}
+        for key, given in texts.items():
+            owners = [key] if key in self.ids else self.named.get(key, [])
+            said = tuple(text for text in given if text.strip())
+            if len(said) < len(given):
+                lost["blank"].append(key)
+            if not owners:
+                lost["name"].append(key)
+            elif len(owners) > 1:
+                lost["several"].append(key)
+            elif owners[0] in found:
+                lost["twice"].append(key)
+            elif said:
+                found[owners[0]] = said
+        told = {
+            "name": ("names", "name", f"no picture of corpus {self.corpus.name!r}"),
+            "several": ("fits", "fit", "several pictures and must be an id instead"),
+            "blank": ("holds", "hold", "a blank caption, which is left out"),
+            "twice": ("names", "name", "a picture that another entry names, which counts"),
+        }
+        return found, [f"{who}: {_entries(keys, *told[why])}: {_some(keys)}" for why, keys in lost.items() if keys]
+
+
+def _references(
+    corpus: Corpus, places: _Places, given: Mapping[str, tuple[str, ...]] | None
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    if given is None:
+        return {item.id: tuple(item.captions.get(ENGLISH, ())) for item in corpus.items}, []
+    found, lost = places.find("references", given)
+    return found, lost
+
+
+def _entries(keys: Sequence[str], one: str, many: str, what: str) -> str:
+    return f"1 entry {one} {what}" if len(keys) == 1 else f"{len(keys):,} entries {many} {what}"
+
+
+def _some(keys: Sequence[str]) -> str:
+    rest = f" and {len(keys) - SHOWN:,} more" if len(keys) > SHOWN else ""
+    return ", ".join(repr(key[:80]) for key in keys[:SHOWN]) + rest

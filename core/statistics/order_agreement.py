@@ -1,0 +1,83 @@
+"""Do two metrics rank the same systems alike? Kendall's τ_b and Spearman's ρ over system means."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.errors import InvalidInput
+from core.seeds import RUN_SEED
+from core.statistics.bootstrap import Interval, expanded, too_few
+from core.statistics.rank_agreement import rank_agreement
+from core.statistics.standings import drawn_means, source_ranks
+from core.statistics.swaps import DRAWS
+
+LEAST_SYSTEMS = 3
+"""Fewest systems whose orders are compared: two agree or they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAgreement:
+    """How alike two metrics order some systems.
+
+    Args:
+        tau: Kendall's τ_b of the two rows of system means, percentile interval over bootstrap samples of items.
+        spearman: ρ of the same.
+        systems: how many.
+    """
+
+    tau: Interval
+    spearman: float
+    systems: int
+
+
+def order_agreement(
+    one: ArrayLike,
+    other: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = DRAWS,
+    seed: int = RUN_SEED,
+) -> OrderAgreement:
+    """Compare the orders of s systems by two metrics over the same items.
+
+    Args:
+        one, other: finite scores, float64 [n, s], of the same items and systems; higher is better.
+        groups: source of each item, shape [n]; None: each is one.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples; both metrics are read on the same ones.
+        seed: of the draws.
+
+    Raises:
+        InvalidInput: if the shapes differ.
+    """
+    a, b = (np.asarray(each, dtype=np.float64) for each in (one, other))
+    if a.ndim != 2 or a.shape != b.shape:
+        raise InvalidInput(f"two metrics score the same items and systems, got the shapes {a.shape} and {b.shape}")
+    n, s = a.shape
+    found = rank_agreement(a.mean(axis=0), b.mean(axis=0)) if n else rank_agreement([], [])
+    tau, nan = found.kendall_b, float("nan")
+    if s < LEAST_SYSTEMS:
+        told = f"{s} systems, below {LEAST_SYSTEMS}"
+        return OrderAgreement(Interval(nan, nan, nan, n, level, told), nan, s)
+    sources = source_ranks(groups, n)
+    count = int(sources.max()) + 1 if n else 0
+    if tau != tau or (note := too_few(n, count)):
+        note = found.note if tau != tau else note
+        return OrderAgreement(Interval(tau, nan, nan, n, level, note), found.spearman, s)
+    drawn = drawn_means(np.column_stack([a, b]), groups=sources, resamples=resamples, seed=seed)
+    taus = _taus(drawn[:, :s], drawn[:, s:])
+    at = expanded(level, count)
+    low, high = np.nanquantile(taus, [(1 - at) / 2, (1 + at) / 2])
+    return OrderAgreement(Interval(tau, float(low), float(high), n, level), found.spearman, s)
+
+
+def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """τ_b of every row: Σ of products of signs over the root of the untied pairs of each side; NaN where all tie."""
+    pairs = np.array(list(combinations(range(one.shape[1]), 2)))
+    a, b = (np.sign(each[:, pairs[:, 0]] - each[:, pairs[:, 1]]) for each in (one, other))
+    untied = np.abs(a).sum(axis=1) * np.abs(b).sum(axis=1)
+    taus: np.ndarray = np.divide((a * b).sum(axis=1), np.sqrt(untied), out=np.full(len(a), np.nan), where=untied > 0)
+    return taus

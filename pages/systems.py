@@ -1,0 +1,77 @@
+"""Systems: captioners on a leaderboard, how far its order can be trusted, and the health of their captions."""
+
+import streamlit as st
+
+from core.analysis.systems.board import systems_of
+from core.analysis.systems.file import as_bytes, list_leaderboards
+from core.errors import InvariscopeError
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.systems.board import draw_agreement, draw_differences, draw_edits, draw_length, draw_standings
+from pages.views.systems.health import draw_health, draw_picks
+from pages.views.systems.new import draw_new, draw_sentences
+from pages.views.systems.state import VIEWS, computed, opened, stamp, systems_state
+
+
+def draw() -> None:
+    """Draw the page."""
+    state = systems_state()
+    state.restore()
+    if made := st.session_state.pop("systems.made", None):  # scored a moment ago: show it
+        state.put("view", "kept")
+        state.put("board", made)
+    header(
+        "Systems", "Which captioner stands above which, how surely, and whether a harmless edit would swap them.", state
+    )
+    st.segmented_control("View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
+                         label_visibility="collapsed")  # fmt: skip
+    try:
+        if state.get("view") == "new":
+            draw_new(state)
+        elif not list_leaderboards():
+            st.info("No leaderboard is kept here yet. Make one of files of captions above, or in a shell:",
+                    icon=":material/leaderboard:")  # fmt: skip
+            st.code("python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell",
+                    wrap_lines=True)  # fmt: skip
+        else:
+            _board(state)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+def _board(state: PageState) -> None:
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    name = state.choose(left, "board", "Leaderboard", list_leaderboards(), help="The latest stands first")
+    made = opened(stamp(name))
+    every = systems_of(made.rows)
+    state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
+    right.multiselect("Leave out", every, key=state.key("without"), placeholder="Nobody",
+                      max_selections=len(every) - 1 or None, disabled=len(every) == 1,
+                      help="Ranks are of the pictures that all others caption")  # fmt: skip
+    systems = tuple(each for each in every if each not in state.get("without"))
+    found = computed(stamp(name), systems)
+    evaluator = state.choose(st.container(width=320), "judge", "Evaluator", tuple(made.evaluators))
+    draw_sentences(made.remarks)
+    if made.left_out:
+        with st.expander(f"{counted(len(made.left_out), 'score')} missing", icon=":material/block:"):
+            draw_sentences(made.left_out)
+    draw_standings(found["standings"], evaluator)
+    draw_differences(found["differences"], evaluator)
+    draw_edits(found["swaps"], found["edits"], found["places"], evaluator)
+    draw_length(found["equal-length"], evaluator)
+    draw_agreement(found["agreement"])
+    draw_health(found["health"])
+    draw_picks(found["picks"], found["picked-systems"])
+    prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
+    st.caption(f"Corpus {safe(made.corpus)}, scored {safe(made.created)} by {safe(prints, limit=600)}, Invariscope "
+               f"{safe(made.version)}, seed {made.seed}.")  # fmt: skip
+    st.download_button("The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet",
+                       "application/octet-stream", on_click="ignore", key="systems.file",
+                       icon=":material/download:")  # fmt: skip
+
+
+enter()
+draw()

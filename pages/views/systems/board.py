@@ -1,0 +1,166 @@
+"""A kept leaderboard: standings, differences, harmless edits, length, agreement."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.systems.board import rank_range
+from core.charts.systems import swap_map, system_means, system_ranks
+from pages.views.common.charts import draw
+from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.text import counted, listed, number, safe
+
+_NUMBER = st.column_config.NumberColumn
+
+
+def draw_standings(every: pd.DataFrame, evaluator: str) -> None:
+    """Draw who stands where, in words, as figures and as a table."""
+    rows = every[every["evaluator"] == evaluator]
+    order = tuple(rows["system"])
+    st.subheader("Standings", anchor=False)
+    st.markdown(_said(rows))
+    figure = system_means(rows)
+    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals")
+    figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
+    ranks = system_ranks(every, order=order)
+    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals")
+    st.caption("Rank 1 has the highest mean. The interval holds the middle 95 % of the ranks in bootstrap samples of "
+               "pictures; among many nearly equal systems it is too short, and the sure ranks below are the safe "
+               "reading.")  # fmt: skip
+    figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
+    shown = rows.assign(
+        interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
+        sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
+        first=100 * rows["first"],
+    )
+    st.dataframe(
+        shown, hide_index=True, placeholder="—", alt="Standings in numbers",
+        column_order=("rank", "system", "interval", "sure", "mean", "low", "high", "first", "n_items", "own_mean",
+                      "own_n"),
+        column_config={
+            "rank": "Rank", "system": "System", "interval": "Rank interval",
+            "sure": st.column_config.TextColumn("Sure ranks", help="When only differences count that are sure after "
+                                                "Holm's correction"),
+            "mean": _NUMBER("Mean", format="%.4f"), "low": _NUMBER("CI low", format="%.4f"),
+            "high": _NUMBER("CI high", format="%.4f"),
+            "first": _NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
+            "n_items": _NUMBER("n pictures"),
+            "own_mean": _NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
+            "own_n": _NUMBER("Own n"),
+        },
+    )  # fmt: skip
+    data_buttons(every, "systems-standings", key="systems.standings")
+
+
+def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
+    """Draw every pair."""
+    rows = every[every["evaluator"] == evaluator]
+    st.subheader("Pairwise differences", anchor=False)
+    if rows.empty:
+        st.caption("One system has nobody to differ from.")
+        return
+    sure = int(rows["sure"].sum())
+    st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
+                "0.05 over all pairs, and an interval on one side of zero.")  # fmt: skip
+    st.dataframe(
+        rows.drop(columns=["evaluator"]), hide_index=True, placeholder="—", alt="Every pair of systems",
+        column_config={
+            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%.4f"),
+            "low": _NUMBER("CI low", format="%+.4f"), "high": _NUMBER("CI high", format="%+.4f"), "test": "Test",
+            "p": _NUMBER("p", format="%.4f"), "p_holm": _NUMBER("p, Holm", format="%.4f"), "sure": "Sure",
+            "n_items": _NUMBER("n pictures"), "note": "Note",
+        },
+    )  # fmt: skip
+    data_buttons(every, "systems-differences", key="systems.differences")
+
+
+def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
+    """Draw which neighbours a harmless edit swaps."""
+    rows = swaps[swaps["evaluator"] == evaluator]
+    st.subheader("Under harmless edits", anchor=False)
+    if rows.empty:
+        st.caption("No edit was scored, or one system has no neighbour: choose harmless edits for a new leaderboard.")
+        return
+    moved = rows[rows["swapped"] > 0]
+    if moved.empty:
+        families = counted(rows["family"].nunique(), "family", "families")
+        st.markdown(f"Under **none of {families}** do the means of two neighbours change order.")
+    else:
+        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(row['family'])}"
+                for row in moved.head(3).to_dict("records")]  # fmt: skip
+        rest = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+        st.markdown(f"The means change order: **{listed(told)}**{rest}.")
+    if rows["probability"].notna().any():
+        figure = swap_map(rows)
+        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}")
+        st.caption("Share of bootstrap samples of pictures in which the two neighbours stand in another order edited "
+                   "than unedited. Last column: the share in which other pictures alone do that.")  # fmt: skip
+        figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
+    else:
+        st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")
+    with st.expander("Every number", icon=":material/table:"):
+        st.dataframe(rows, hide_index=True, placeholder="—", alt="Swaps of neighbours by family")
+        data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
+        st.dataframe(edits[edits["evaluator"] == evaluator], hide_index=True, placeholder="—", alt="Swaps by edit")
+        data_buttons(edits, "systems-edits", key="systems.edits.numbers")
+        st.dataframe(places[places["evaluator"] == evaluator], hide_index=True, placeholder="—",
+                     alt="Rank intervals under each family")  # fmt: skip
+        data_buttons(places, "systems-places", key="systems.places.numbers")
+
+
+def draw_length(every: pd.DataFrame, evaluator: str) -> None:
+    """Draw the standings at equal length."""
+    rows = every[every["evaluator"] == evaluator]
+    st.subheader("At equal length", anchor=False)
+    first = rows.iloc[0]
+    if pd.isna(first["slope"]):
+        st.caption(f"No slope: {safe(str(first['note']))}.")
+        return
+    bounds = "no interval"
+    if not pd.isna(first["slope_low"]):
+        bounds = f"95 % CI {number(first['slope_low'], digits=4)} to {number(first['slope_high'], digits=4)}"
+    moved = int((rows["rank"] != rows["rank_as_is"]).sum())
+    st.markdown(f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
+                f"**{counted(moved, 'system')}** would have another rank.")  # fmt: skip
+    shown = rows.assign(interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)])
+    st.dataframe(
+        shown, hide_index=True, placeholder="—", alt="Standings at equal length",
+        column_order=("rank", "system", "interval", "rank_as_is", "mean", "words", "n_items", "note"),
+        column_config={
+            "rank": "Rank", "system": "System", "interval": "Rank interval", "rank_as_is": _NUMBER("Rank as it is"),
+            "mean": _NUMBER("Mean at equal length", format="%.4f"), "words": _NUMBER("Words", format="%.1f"),
+            "n_items": _NUMBER("n pictures"), "note": "Note",
+        },
+    )  # fmt: skip
+    st.caption("What a longer caption gains by saying more is taken out as well: this says how much of the ranking "
+               "rests on length, and is no better ranking.")  # fmt: skip
+    data_buttons(every, "systems-equal-length", key="systems.length")
+
+
+def draw_agreement(rows: pd.DataFrame) -> None:
+    """Draw how alike the evaluators rank the systems."""
+    st.subheader("Agreement of evaluators", anchor=False)
+    if rows.empty:
+        st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
+        return
+    st.dataframe(
+        rows, hide_index=True, placeholder="—", alt="Agreement of every two evaluators on the order of the systems",
+        column_config={
+            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
+            "low": _NUMBER("CI low", format="%.2f"), "high": _NUMBER("CI high", format="%.2f"),
+            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "n_systems": _NUMBER("n systems"),
+            "n_items": _NUMBER("n pictures"), "note": "Note",
+        },
+    )  # fmt: skip
+    data_buttons(rows, "systems-agreement", key="systems.agreement")
+
+
+def _said(rows: pd.DataFrame) -> str:
+    top = rows.iloc[0]
+    n = counted(int(top["n_items"]), "picture")
+    if pd.isna(top["rank_high"]):
+        return f"**{safe(top['system'])}** has the highest mean ({n}; {safe(str(top['note']))})."
+    last = int(top["rank_high"])
+    could = [safe(name) for name in rows.loc[rows["rank_low"] == 1, "system"]]
+    if last == 1 and len(could) == 1:
+        return f"**{could[0]}** is first in at least 95 % of samples of pictures ({n} that all systems caption)."
+    return f"First place is open between **{listed(could)}** ({n} that all systems caption)."

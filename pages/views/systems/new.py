@@ -1,0 +1,146 @@
+"""A new leaderboard: files of captions in, scores out, kept under a name."""
+
+import json
+
+import streamlit as st
+
+from core.analysis.systems.file import Leaderboard, free_name, joined, write_leaderboard
+from core.corpora.formats import MOST_BYTES
+from core.corpora.schema import Corpus
+from core.corpora.system_files import ENDINGS, System, parse_systems
+from core.errors import InvariscopeError
+from core.evaluators.pool import shared_pool
+from core.probes.families.tails import tails, with_tail
+from core.probes.words.captions import base_caption
+from core.scoring.leaderboard import Entered, enter, score_board
+from core.seeds import RUN_SEED
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.flip_risk.state import image_probes
+from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.systems.state import MOST, SOURCES
+
+SHOWN = 6
+"""Sentences about captions that found no place that are shown; the rest is counted."""
+
+
+def draw_new(state: PageState) -> None:
+    """Draw the choices; score and keep a leaderboard when asked."""
+    if not corpus_names() or not ready_evaluators():
+        st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+                "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip
+        return
+    entered = _entered(state)
+    if entered is None:
+        return
+    draw_sentences(entered.remarks)
+    _choices(state, entered)
+    items = (entered.common or entered.items)[: state.get("count")]
+    st.button("Score and keep", type="primary", icon=":material/leaderboard:", key="systems.score", on_click=_ask,
+              disabled=not state.get("judges"))  # fmt: skip
+    if st.session_state.pop("systems.asked", False):
+        made = _scored(state, entered)
+        st.session_state["systems.made"] = made.name
+        st.rerun()
+    captions = sum(len(held[item.id]) for held in entered.captions.values() for item in items if item.id in held)
+    st.caption(f"{counted(len(entered.captions), 'system')}, {counted(len(items), 'picture')}, "
+               f"{counted(captions, 'caption')}, {counted(len(state.get('edits')), 'edit')}. Captions and scores are "
+               "kept as one file in this server's data folder.")  # fmt: skip
+
+
+def draw_sentences(told: tuple[str, ...]) -> None:
+    """Say what found no place, in sentences."""
+    for sentence in told[:SHOWN]:
+        st.caption(f"Mind: {safe(sentence, limit=300)}.")
+    if len(told) > SHOWN:
+        st.caption(f"and {len(told) - SHOWN} more")
+
+
+def own_systems(corpus: Corpus) -> list[System]:
+    """Systems to try the page with: first English captions, templates, and templates with a hollow tail."""
+    people, bare, hollow = {}, {}, {}
+    tail = tails("hollow")[0][0]
+    for item in corpus.items:
+        texts = item.captions.get("en", ())
+        try:
+            template = base_caption(item.label or "")
+        except InvariscopeError:
+            continue
+        if texts:
+            people[item.id], bare[item.id] = (texts[0],), (template,)
+            hollow[item.id] = (with_tail(template, tail),)
+    made = {"first caption": people, "template": bare, "template with a hollow tail": hollow}
+    return [System(name, captions) for name, captions in made.items()]
+
+
+def _ask() -> None:
+    st.session_state["systems.asked"] = True
+
+
+def _entered(state: PageState) -> Entered | None:
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
+    row.segmented_control("Captions", tuple(SOURCES), format_func=SOURCES.__getitem__, key=state.key("source"),
+                          required=True)  # fmt: skip
+    row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
+    corpus = load_corpus(state.get("images"))
+    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
+    return enter(corpus, systems, people=state.get("human")) if systems else None
+
+
+def _uploaded(corpus: Corpus) -> list[System]:
+    files = st.file_uploader(
+        "One file a system, or a table with a column for each", type=[each.removeprefix(".") for each in ENDINGS],
+        accept_multiple_files=True, key="systems.files", max_upload_size=MOST_BYTES >> 20,
+    )  # fmt: skip
+    if not files:
+        example = corpus.items[0].id if corpus.items else "image"
+        st.info("Upload the captions of any number of systems. A JSON file holds one, named as the file; a CSV has the "
+                "column image and one column a system. Keys are names of the pictures:",
+                icon=":material/upload_file:")  # fmt: skip
+        st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
+        return []
+    systems: list[System] = []
+    for file in files:
+        try:
+            systems += parse_systems(file.getvalue(), name=file.name)
+        except InvariscopeError as error:  # one bad file costs itself alone
+            st.error(safe(str(error), limit=600))
+    return systems
+
+
+def _choices(state: PageState, entered: Entered) -> None:
+    row = st.columns([2, 3], vertical_alignment="bottom")
+    row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
+                       help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
+    row = st.columns([2, 3], vertical_alignment="bottom")
+    row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
+                  "stands among the systems as human")  # fmt: skip
+    most = min(MOST, len(entered.common or entered.items))
+    if state.get("count") > most:
+        state.put("count", most)
+    if most > 1:
+        row[1].slider("Pictures", 1, most, key=state.key("count"), help="The first that all systems caption")
+
+
+def _scored(state: PageState, entered: Entered) -> Leaderboard:
+    probes = [image_probes()[name] for name in state.get("edits")]
+    items = (entered.common or entered.items)[: state.get("count")]
+    parts, prints, remarks, left_out = [], {}, list(entered.remarks), []
+    bar = st.progress(0.0, "Loading …")
+    for name in state.get("judges"):
+
+        def told(done: int, total: int, name: str = name) -> None:
+            bar.progress(done / total, f"{safe(name)}: {done} of {counted(total, 'picture')} scored")
+
+        with shared_pool().lease(name) as evaluator:
+            found = score_board(evaluator, entered, probes, items=items, progress=told)
+            prints[evaluator.spec.name] = evaluator.fingerprint.key
+        parts.append(found.rows)
+        remarks += [each for each in found.edits if each not in remarks]
+        left_out += list(found.left_out)
+    bar.empty()
+    corpus = state.get("images")
+    made = Leaderboard(free_name(corpus), joined(parts), corpus, prints, tuple(remarks), tuple(left_out), RUN_SEED)
+    write_leaderboard(made)
+    return made

@@ -1,0 +1,143 @@
+"""The page Systems: a leaderboard made, kept, read, narrowed, and whatever a reader may bring."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, read_leaderboard, write_leaderboard
+from core.corpora.registry import catalogue
+from core.scoring.leaderboard import COLUMNS
+from tests.pages.opening import SYSTEMS, Open, said
+
+
+def kept(name: str = "mine", *, systems: tuple[str, ...] = ("A", "B", "C"), evaluators: int = 2) -> None:
+    """Keep a leaderboard of twelve pictures; the flip lifts the last system."""
+    rng = np.random.default_rng(2)
+    records = []
+    for item in range(12):
+        for place, system in enumerate(systems):
+            score = 0.5 - 0.02 * place + 0.05 * rng.normal()
+            base = {
+                "item": f"i{item}",
+                "source": f"i{item}",
+                "system": system,
+                "place": 0,
+                "tokens": np.nan,
+                "cut": None,
+            }
+            base |= {"caption": "a dog on a" if place else f"a dog {item}", "clip_tokens": 6.0}
+            base |= {"named": np.nan, "invented": np.nan}
+            for evaluator in range(evaluators):
+                for probe, moved in (("", 0.0), ("vflip", 0.3 * (place == len(systems) - 1))):
+                    family = "vertical-flip" if probe else ""
+                    row = {**base, "evaluator": f"metric-{evaluator}", "family": family, "probe": probe}
+                    records.append({**row, "score": score * (1 - 2 * evaluator) + moved})
+    rows = pd.DataFrame(records, columns=list(COLUMNS))
+    prints = {f"metric-{number}": "abc" for number in range(evaluators)}
+    write_leaderboard(Leaderboard(name, rows, "demo", prints, ("2 entries <b>name</b> no picture",), ("i3: lost",)))
+
+
+def uploaded(app: AppTest, files: list[tuple[str, bytes]]) -> AppTest:
+    app.file_uploader(key="systems.files").set_value([(name, data, "application/json") for name, data in files])
+    return app.run()
+
+
+def told(app: AppTest) -> str:
+    return "".join(error.value.replace("\\", "") for error in app.error)
+
+
+def test_without_a_leaderboard_the_page_takes_files_and_says_how_they_look(open_page: Open) -> None:
+    app = open_page(SYSTEMS)
+    assert not app.exception
+    assert "Upload the captions of any number of systems" in said(app)
+    shown = [each.value for each in app.code if "caption" in each.value]
+    assert list(json.loads(shown[0])) == [catalogue().get("demo").load().items[0].id]
+    empty = open_page(SYSTEMS, view="kept")
+    assert "No leaderboard is kept here yet" in said(empty)
+
+
+def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open) -> None:
+    kept()
+    app = open_page(SYSTEMS)
+    assert not app.exception
+    assert not app.error
+    text = said(app)
+    for heading in ("Standings", "Pairwise differences", "Under harmless edits", "At equal length",
+                    "Agreement of evaluators", "Caption health", "Best of several"):  # fmt: skip
+        assert heading in [each.value for each in app.subheader]
+    assert "12 pictures that all systems caption" in text
+    assert "of 3 differences" in text
+    assert "C under vertical-flip" in text or "C and" in text
+    assert "picks a hollow caption for" in text
+    assert "fingerprint abc" in text
+    assert "2 entries <b>name</b> no picture" in text
+    assert len(app.get("plotly_chart")) == 3
+    assert all(each.proto.alt for each in app.get("plotly_chart"))
+
+
+def test_systems_can_be_left_out_and_the_link_says_so(open_page: Open) -> None:
+    kept()
+    app = open_page(SYSTEMS, without="B", judge="metric-1")
+    assert not app.exception
+    assert "of 1 difference" in said(app)
+    assert app.query_params["without"] == ["B"]
+    assert app.selectbox(key="systems.judge.widget").value == "metric-1"
+
+
+def test_one_system_by_one_evaluator_has_a_page_too(open_page: Open) -> None:
+    kept(systems=("A",), evaluators=1)
+    app = open_page(SYSTEMS)
+    assert not app.exception
+    assert not app.error
+    text = said(app)
+    assert "nobody to differ from" in text
+    assert "nobody to agree with" in text
+    assert "No picture has two captions" in text
+
+
+def test_a_file_that_is_no_leaderboard_is_one_sentence(open_page: Open) -> None:
+    kept()
+    path_of("mine").write_bytes(b"nothing")
+    app = open_page(SYSTEMS)
+    assert not app.exception
+    assert "is no leaderboard" in told(app)
+
+
+def test_a_strange_link_names_what_it_could_not_restore(open_page: Open) -> None:
+    app = open_page(SYSTEMS, view="sideways", count="1e9", board="../../etc", judges="nobody")
+    assert not app.exception
+    assert "could not be restored" in said(app)
+
+
+def test_one_bad_file_costs_itself_alone(open_page: Open) -> None:
+    item = catalogue().get("demo").load().items[0].id
+    good = json.dumps({item: "a bird", "nowhere": "a cat"}).encode()
+    app = uploaded(
+        open_page(SYSTEMS), [("good.json", good), ("bad.json", b'{"a": 3}'), ("table.csv", b"image,X\n1,2\n")]
+    )
+    assert not app.exception
+    assert "bad.json" in told(app)
+    assert "holds numbers" in told(app)
+    assert "'nowhere'" in said(app)
+    assert "1 system, 1 picture, 1 caption" in said(app)
+    lost = uploaded(open_page(SYSTEMS), [("good.json", b'{"nowhere": "a cat"}')])
+    assert "no system captions a picture of corpus 'demo'" in told(lost)
+
+
+@pytest.mark.usefixtures("tmp_path")
+def test_captions_are_scored_kept_and_shown(open_page: Open, tmp_path: Path) -> None:
+    query = {"source": "captions", "judges": "conse-lite0", "edits": "vflip", "count": "3"}
+    app = open_page(SYSTEMS, view="new", **query)
+    assert "3 systems, 3 pictures, 9 captions, 1 edit" in said(app)
+    app.button(key="systems.score").click().run()
+    assert not app.exception
+    assert not app.error
+    assert list_leaderboards() == ("demo",)
+    found = read_leaderboard(path_of("demo"))
+    assert len(found.rows.query("probe == ''")) == 9
+    assert found.rows["score"].notna().all()
+    assert "has the highest mean (3 pictures" in said(app)

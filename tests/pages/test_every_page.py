@@ -22,7 +22,6 @@ from tests.pages.opening import (
     texts,
 )
 
-
 PAGES = (
     OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, SUITES, RUN, HUMAN,
 )  # fmt: skip

@@ -75,6 +75,10 @@ def first_manifest(
         "batch_size": plan.group_images,
         "counts": {"items": len(plan.corpus.items), "rejected_by_loader": len(rejected)},
         "rejected_items": rejected[:LISTED_REJECTIONS],
+        "remarks": [
+            {"code": each.code, "count": each.count, "subject": each.subject, "detail": each.detail}
+            for each in plan.corpus.remarks
+        ],
         "evaluators": list(evaluators),
         "probes": [describe_probe(probe) for probe in plan.probes],
         "lexicons": lexicons_fingerprint(),

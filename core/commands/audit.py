@@ -154,6 +154,8 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
+    for remark in plan.corpus.remarks:
+        typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
     told = estimate(plan, out)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))

@@ -11,7 +11,9 @@ from core.corpora.images import MIN_SIDE, read_item
 from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import BadCorpus, InvalidInput
+from core.probes.rejections import LOADERS as LOADERS_CODES
 from tests.corpora.coco_folder import CocoFolder
+from tests.corpora.objects365_folder import Objects365Folder
 
 LOADERS = tuple(catalogue())
 
@@ -51,8 +53,18 @@ def multi30k(root: Path) -> None:
     (root / "test_2016_flickr.de").write_text("Ein Hund.\nEine Katze.\nEin Haus.\n")
 
 
+def objects365(root: Path) -> None:
+    made = Objects365Folder(root)
+    for key in (1, 2, 3):
+        made.image(key, saved=None if key == 3 else "")
+        made.instance(key, [20, 10, 50, 40], 2)
+        made.instance(key, [90, 70, 30, 20])
+    made.write()
+
+
 BUILDERS: dict[str, Callable[[Path], None]] = {
-    "coco": coco, "folder": folder, "multi30k": multi30k, "pairs": pairs, "protobias": protobias,
+    "coco": coco, "folder": folder, "multi30k": multi30k, "objects365": objects365,
+    "pairs": pairs, "protobias": protobias,
 }  # fmt: skip
 
 
@@ -123,6 +135,16 @@ def test_what_is_left_out_has_a_code_and_a_sentence(corpus: Corpus) -> None:
         assert rejection.subject
         assert rejection.code == rejection.code.lower().replace(" ", "-")
         assert len(rejection.detail.split()) > 2
+    for remark in corpus.remarks:
+        assert remark.count > 0
+        assert remark.code in LOADERS_CODES
+        assert len(remark.detail.split()) > 2
+
+
+def test_an_item_is_left_out_once_and_none_that_is_kept(corpus: Corpus) -> None:
+    subjects = [rejection.subject for rejection in corpus.rejected]
+    assert len(set(subjects)) == len(subjects)
+    assert not {item.id for item in corpus.items} & set(subjects)
 
 
 def test_an_unknown_option_lists_the_known_ones(loader: CorpusLoader, root: Path | None) -> None:

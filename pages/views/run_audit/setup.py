@@ -137,7 +137,7 @@ def _tell_corpus(asked: Asked, folder: str | None) -> None:
         return
     left_out = len(asked.corpus.rejected)
     words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
-    words += [f"{counted(left_out, 'image or entry', 'images or entries')} left out by the loader"] if left_out else []
+    words += [f"{counted(left_out, 'item')} left out by the loader"] if left_out else []
     words += [f"read from {safe(folder, limit=300)}"] if folder else []
     st.caption(" · ".join(words))
     if left_out:
@@ -146,3 +146,9 @@ def _tell_corpus(asked: Asked, folder: str | None) -> None:
             for code, count in asked.corpus.rejection_counts().items():
                 st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
                 st.caption(f"For example: {safe(examples[code], limit=300)}")
+    if asked.corpus.remarks:
+        with st.popover("Remarks of the loader", type="tertiary"):
+            st.caption("Entries that were corrected or passed over. No item is lost to these.")
+            for remark in asked.corpus.remarks:
+                st.markdown(f"**{safe(remark.code)}** · {counted(remark.count, 'time')}")
+                st.caption(f"For example, {safe(remark.subject, limit=100)}: {safe(remark.detail, limit=300)}")

@@ -64,6 +64,7 @@ def first_manifest(
             **_origin(plan.corpus.origin),
             "items": len(plan.corpus.items),
             "limit": plan.limit,
+            **({} if plan.sample is None else {"sample": plan.sample}),
             "fingerprint": corpus_fingerprint(plan.corpus),
         },
         "subjects": list(plan.subjects),

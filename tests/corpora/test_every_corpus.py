@@ -1,5 +1,6 @@
 """What every registered corpus must hold to, this project's or a stranger's."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from core.errors import BadCorpus, InvalidInput
 from core.probes.rejections import LOADERS as LOADERS_CODES
 from tests.corpora.coco_folder import CocoFolder
 from tests.corpora.objects365_folder import Objects365Folder
+from tests.corpora.openimages_folder import OpenImagesFolder
 
 LOADERS = tuple(catalogue())
 
@@ -62,9 +64,28 @@ def objects365(root: Path) -> None:
     made.write()
 
 
+def openimages(root: Path) -> None:
+    made = OpenImagesFolder(root)
+    for key in ("a", "b"):
+        made.image(key)
+        made.box(key, "Man")
+        made.box(key, "Human face", (0.3, 0.6, 0.1, 0.3))
+    made.box("gone", "Cat")
+    made.write()
+
+
+def rated(root: Path) -> None:
+    for name in ("1.jpg", "2.jpg"):
+        Image.new("RGB", (60, 40), "navy").save(root / name)
+    given = {"image_path": "1.jpg", "caption": "A dog.", "rating": 4}
+    lost = {"image_path": "gone.jpg", "caption": "A dog.", "rating": 4}
+    held = {"1": {"image_path": "1.jpg", "ground_truth": [], "human_judgement": [given, lost]}}
+    (root / "flickr8k.json").write_text(json.dumps(held))
+
+
 BUILDERS: dict[str, Callable[[Path], None]] = {
     "coco": coco, "folder": folder, "multi30k": multi30k, "objects365": objects365,
-    "pairs": pairs, "protobias": protobias,
+    "openimages": openimages, "pairs": pairs, "protobias": protobias, "rated": rated,
 }  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """A source's labels as captions say them, and their categories."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 from core.corpora.records import csv_records
@@ -66,6 +67,6 @@ def plain(label: str) -> str:
     return " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in name.split())
 
 
-def _check(path: object, columns: object) -> None:
-    if tuple(columns) != COLUMNS:  # type: ignore[arg-type]  # a list of names
+def _check(path: Path, columns: Sequence[str]) -> None:
+    if tuple(columns) != COLUMNS:
         raise InvalidInput(f"{path} must begin with the header {','.join(COLUMNS)}")

@@ -142,3 +142,21 @@ def test_a_map_that_is_no_text_is_told(tmp_path: Path) -> None:
         read_taxonomy(path)
     with pytest.raises(InvalidInput, match="cannot be read as UTF-8"):
         read_taxonomy(tmp_path / "absent.csv")
+
+
+def test_a_slip_in_a_file_of_nouns_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "taxonomy"
+    (folder / "nouns").mkdir(parents=True)
+    (folder / "mine.csv").write_text(HEADER + "Cat/kitten,animal,,\n")
+    monkeypatch.setattr("core.corpora.labels.assets_dir", lambda: tmp_path)
+    monkeypatch.setattr("core.corpora.taxonomy.assets_dir", lambda: tmp_path)
+    for text, sentence in (
+        ("label\nx\n", "must begin with the header label,noun"),
+        ("label,noun\nCat/kitten,\n", "line 2: a cell is empty"),
+        ("label,noun\nCat/kitten,cat\ncat/Kitten,cat\n", "line 3: .*stands twice"),
+    ):
+        (folder / "nouns" / "mine.csv").write_text(text)
+        load_labels.cache_clear()
+        with pytest.raises(InvalidInput, match=sentence):
+            load_labels("mine")
+    load_labels.cache_clear()

@@ -9,6 +9,7 @@ from bench.report import machine
 MEASUREMENTS = (
     "median",
     "audit_engine",
+    "corpora",
     "probe_lab",
     "offline_accuracy",
     "statistics",

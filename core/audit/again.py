@@ -30,7 +30,8 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
     try:
         names = [str(each["name"]) for each in told["probes"]]
         plan = make_plan(
-            load_again(_origin(corpus, root)), evaluators=None, probes=names, root=root, limit=corpus.get("limit"),
+            load_again(_origin(corpus, root)), evaluators=None, probes=names, root=root,
+            limit=corpus.get("limit"), sample=corpus.get("sample"),
             subjects=tuple(told.get("subjects") or (TEMPLATE,)), languages=tuple(told.get("languages") or (ENGLISH,)),
             captions_each=told.get("captions_each") or 1, seed=told.get("seed", RUN_SEED),
             shard_items=told.get("shard_items") or SHARD_ITEMS,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
+from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
@@ -56,6 +57,7 @@ class Plan:
 
     Args:
         root: folder that the items' image paths are told relative to.
+        sample: how many items were drawn of the corpus, evenly over category and coverage; None: all, or the first.
         evaluators: references, as given; none: the pairs alone, for others to score.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
         languages: of human captions, ISO 639-1; the template is English.
@@ -70,6 +72,7 @@ class Plan:
     subjects: tuple[str, ...]
     seed: int = RUN_SEED
     limit: int | None = None
+    sample: int | None = None
     shard_items: int = SHARD_ITEMS
     batch_size: int | None = None
     languages: tuple[str, ...] = (ENGLISH,)
@@ -230,6 +233,7 @@ def make_plan(
     root: Path | None = None,
     seed: int = RUN_SEED,
     limit: int | None = None,
+    sample: int | None = None,
     shard_items: int = SHARD_ITEMS,
     batch_size: int | None = None,
 ) -> Plan:
@@ -244,6 +248,7 @@ def make_plan(
         captions_each: most human captions of an item in each language, the first ones.
         root: folder of the corpus; None, or where an image lies outside it: the folder that all its images share.
         limit: take only the first items.
+        sample: draw so many items by the seed, evenly over category and coverage; see :mod:`core.corpora.sampling`.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
 
     Raises:
@@ -252,10 +257,12 @@ def make_plan(
         InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
             has, or languages of which no evaluator reads any.
     """
-    for name, value in (("limit", limit), ("shard_items", shard_items), ("batch_size", batch_size),
+    for name, value in (("limit", limit), ("sample", sample), ("shard_items", shard_items), ("batch_size", batch_size),
                         ("captions_each", captions_each)):  # fmt: skip
         if value is not None and value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
+    if limit is not None and sample is not None:
+        raise InvalidInput("limit and sample exclude each other; give one")
     unknown = [subject for subject in subjects if subject not in SUBJECTS]
     if unknown or not subjects:
         raise InvalidInput(f"subjects must be among {', '.join(SUBJECTS)}, got {', '.join(unknown) or 'none'}")
@@ -272,13 +279,14 @@ def make_plan(
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
     found, without = with_taggers(_applicable(corpus, probes), probes)
     plan = Plan(
-        corpus=replace(corpus, items=corpus.items[:limit]),
+        corpus=stratified(corpus, sample, seed=seed) if sample else replace(corpus, items=corpus.items[:limit]),
         root=_root_of(corpus, root),
         probes=with_baselines(found),
         evaluators=tuple(evaluators),
         subjects=tuple(subject for subject in SUBJECTS if subject in subjects),
         seed=seed,
         limit=limit,
+        sample=sample,
         shard_items=shard_items,
         batch_size=batch_size,
         languages=tuple(dict.fromkeys(languages)),

@@ -64,6 +64,7 @@ def first_manifest(
             **_origin(plan.corpus.origin),
             "items": len(plan.corpus.items),
             "limit": plan.limit,
+            **({} if plan.sample is None else {"sample": plan.sample}),
             "fingerprint": corpus_fingerprint(plan.corpus),
         },
         "subjects": list(plan.subjects),
@@ -75,6 +76,10 @@ def first_manifest(
         "batch_size": plan.group_images,
         "counts": {"items": len(plan.corpus.items), "rejected_by_loader": len(rejected)},
         "rejected_items": rejected[:LISTED_REJECTIONS],
+        "remarks": [
+            {"code": each.code, "count": each.count, "subject": each.subject, "detail": each.detail}
+            for each in plan.corpus.remarks
+        ],
         "evaluators": list(evaluators),
         "probes": [describe_probe(probe) for probe in plan.probes],
         "lexicons": lexicons_fingerprint(),

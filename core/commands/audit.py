@@ -61,6 +61,9 @@ def audit(
         int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
     ] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
@@ -103,6 +106,7 @@ def audit(
         root=root,
         seed=RUN_SEED if seed is None else seed,
         limit=limit,
+        sample=sample,
     )
     for warning in plan.warnings:
         note(f"warning: {warning}")
@@ -154,6 +158,9 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
+    for remark in plan.corpus.remarks:
+        typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
+    _tell_balance(plan)
     told = estimate(plan, out)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
@@ -168,6 +175,15 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
     table(columns, [_work(each) for each in told.work])
     _tell_power(plan, cost.items)
+
+
+def _tell_balance(plan: "Plan") -> None:
+    """Print how many planned items lie in each cell of category and coverage."""
+    from core.corpora.sampling import balance
+
+    bins, rows = balance(plan.corpus.items)
+    told = [(name, *counts, sum(counts)) for name, counts in rows]
+    table(("category", *bins, "items"), told, title="Planned items by category and coverage in percent")
 
 
 def _tell_power(plan: "Plan", items: int) -> None:

@@ -61,6 +61,9 @@ def show(
         examples = {each.code: each.detail for each in reversed(corpus.rejected)}
         rows = [(code, count, examples[code]) for code, count in record["reasons"].items()]
         table(("reason", "items", "for example"), rows, title="Left out")
+    if corpus.remarks:
+        rows = [(each.code, each.count, f"{each.subject}: {each.detail}") for each in corpus.remarks]
+        table(("remark", "times", "for example"), rows, title="Remarks: no item is lost to these")
     for heading, counts in (
         ("category", record["categories"]),
         ("coverage %", record["coverage"]),
@@ -98,6 +101,7 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
         "kept": len(corpus.items),
         "rejected": len(corpus.rejected),
         "reasons": corpus.rejection_counts(),
+        "remarks": {each.code: each.count for each in corpus.remarks},
         "categories": dict(Counter(item.category or "none" for item in corpus.items).most_common()),
         "coverage": {name: bins[name] for name in (*COVERAGE_BINS, "no box") if bins[name]},
         "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),

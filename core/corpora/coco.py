@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, read_mask, read_split
-from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
+from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, inside, whole_number
-from core.corpora.image_header import read_header, require_auditable
+from core.corpora.findings import Findings
+from core.corpora.image_places import stated_size
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
+from core.corpora.schema import Corpus, Item, Mask, SceneObject
+from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.taxonomy import load_taxonomy
-from core.errors import BadCorpus, BadImage, InvalidInput
-
-SLICES = ("single-object", "all")
+from core.errors import BadCorpus, InvalidInput
 
 
 @corpus_loader(
@@ -22,13 +22,12 @@ SLICES = ("single-object", "all")
     summary="MS-COCO, or anything in its layout: instances, captions and image folders.",
     options={
         "split": "which instances_<split>.json, e.g. val2017; by default the validation split, else the first",
-        "slice": "single-object (default): images about one object; all: every image, with its largest object",
         "limit": "stop after so many items",
-        **CURATION_OPTIONS,
+        **SLICE_OPTIONS,
     },
 )
 def load_coco(
-    root: Path, *, split: str | None = None, slice: str = SLICES[0], limit: int | str | None = None, **curation: Any
+    root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
 ) -> Corpus:
     """Read a COCO folder.
 
@@ -38,27 +37,23 @@ def load_coco(
     Args:
         root: the folder that holds ``annotations/``; the folder of one split's images beside it will do too.
         split: None takes the validation split where there is one, else the first by name.
-        slice: one of SLICES.
+        slice: one of :data:`core.corpora.slices.SLICES`.
         limit: most items to return.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
     Returns:
-        The items in the order of COCO's image ids, and every image and annotation left out, with the reason.
+        The items in the order of COCO's image ids, every image left out with its reason, and remarks on annotations.
 
     Raises:
         BadCorpus: if the layout or a JSON file as a whole is wrong.
         InvalidInput: if an option is.
     """
-    if slice not in SLICES:
-        raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")
+    rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
-    if curation and slice != SLICES[0]:
-        raise InvalidInput(f"{next(iter(curation))} belongs to slice=single-object; leave it out with slice={slice}")
     root, split = find_split(root, split)
-    content = read_split(root / "annotations", split)
-    reader = _Reader(
-        content, _image_folder(root, split), Curation.from_options(curation) if slice == SLICES[0] else None
-    )
+    findings = Findings()
+    content = read_split(root / "annotations", split, findings)
+    reader = _Reader(content, _image_folder(root, split), rules, findings)
     items: list[Item] = []
     examined = 0
     for image in content.images:
@@ -67,11 +62,11 @@ def load_coco(
         examined += 1
         item = reader.item(image)
         items.extend([item] if item else [])
-    unmapped = reader.taxonomy.unmapped(item.label for item in items if item.label)
-    words = f"COCO {split}, {reader.curation.sentence() if reader.curation else 'all images'}"
+    findings.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label))
+    words = f"COCO {split}, {rules.sentence()}"
     if examined < len(content.images):
         words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
-    return Corpus("coco", tuple(items), (*content.rejected, *reader.rejected, *unmapped), words)
+    return Corpus("coco", tuple(items), findings.rejected, words, remarks=findings.remarks)
 
 
 def find_split(root: Path, split: str | None) -> tuple[Path, str]:
@@ -103,30 +98,26 @@ def _image_folder(root: Path, split: str) -> Path:
 class _Reader:
     """Turns COCO's records into items, and remembers what it left out."""
 
-    def __init__(self, content: CocoSplit, folder: Path, curation: Curation | None) -> None:
+    def __init__(self, content: CocoSplit, folder: Path, rules: Slice, findings: Findings) -> None:
         self.content = content
         self.folder = folder
-        self.curation = curation
+        self.rules = rules
         self.taxonomy = load_taxonomy("coco")
-        self.rejected: list[Rejection] = []
+        self.findings = findings
 
     def item(self, image: CocoImage) -> Item | None:
-        """Return the item of an image, or None with the reason among the rejections."""
+        """Return the item of an image, or None with the reason among what is left out."""
         subject = item_id(self.content.name, image.key)
         try:
             path = _locate(self.folder, image)
             found = self.content.instances.get(image.key, [])
-            chosen = self._choose([each.instance for each in found], image)
-            _check_file(path, image)
+            boxes = [each.instance for each in found]
+            chosen = self.rules.choose(boxes, width=image.width, height=image.height)
+            stated_size(path, image.width, image.height)
         except LeftOut as reason:
-            self.rejected.append(reason.rejection(subject))
+            self.findings.leave_out(reason.rejection(subject))
             return None
         return self._item(subject, image, path, found, chosen)
-
-    def _choose(self, instances: Sequence[Instance], image: CocoImage) -> Instance | None:
-        if self.curation is None:
-            return largest(instances)
-        return single_object(instances, width=image.width, height=image.height, curation=self.curation)
 
     def _item(
         self, subject: str, image: CocoImage, path: Path, found: Sequence[CocoInstance], chosen: Instance | None
@@ -150,7 +141,7 @@ class _Reader:
         try:
             return read_mask(found, image.width, image.height)
         except LeftOut as reason:
-            self.rejected.append(reason.rejection(found.annotation))
+            self.findings.remark(reason.rejection(found.annotation))
             return None
 
 
@@ -166,14 +157,3 @@ def _locate(folder: Path, image: CocoImage) -> Path:
     if not there:
         raise LeftOut("missing-image", f"{path} is not there; download it to have this image in the corpus")
     return path
-
-
-def _check_file(path: Path, image: CocoImage) -> None:
-    try:
-        header = read_header(path)
-        require_auditable(header.width, header.height, name=str(path))
-    except BadImage as error:
-        raise LeftOut("bad-image", str(error)) from error
-    if (header.width, header.height) != (image.width, image.height):
-        raise LeftOut("size-mismatch", f"{path} is {header.width} × {header.height} px, its annotations are for "
-                      f"{image.width} × {image.height}; restore the original image")  # fmt: skip

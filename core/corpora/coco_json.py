@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from core.corpora.boxes import SLACK, clipped_sentence, read_box
 from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, read_json
+from core.corpora.findings import Findings
 from core.corpora.schema import Mask, Rejection
 from core.errors import BadCorpus, InvalidInput
 
@@ -44,14 +45,12 @@ class CocoSplit:
         images: in the order of their ids.
         instances: by image key, in the order of the file.
         captions: by image key, in the order of their ids.
-        rejected: entries that could not be used.
     """
 
     name: str
     images: tuple[CocoImage, ...]
     instances: Mapping[str, list[CocoInstance]]
     captions: Mapping[str, tuple[str, ...]]
-    rejected: tuple[Rejection, ...]
 
 
 def item_id(split: str, key: str) -> str:
@@ -59,29 +58,31 @@ def item_id(split: str, key: str) -> str:
     return f"{split}-{key}"
 
 
-def read_split(folder: Path, split: str) -> CocoSplit:
+def read_split(folder: Path, split: str, found: Findings) -> CocoSplit:
     """Read ``instances_<split>.json`` and, where there is one, ``captions_<split>.json``.
+
+    Args:
+        found: takes the entries that could not be used.
 
     Raises:
         BadCorpus: if a file is malformed as a whole; entries that are wrong one by one are rejected.
     """
-    rejected: list[Rejection] = []
     path = folder / f"instances_{split}.json"
     content = _object(path)
-    images = _images(content, path, split, rejected)
+    images = _images(content, path, split, found)
     labels = _labels(content, path)
     instances: dict[str, list[CocoInstance]] = {}
     for position, entry in enumerate(_list(content, "annotations", path)):
         where = f"{split} annotations[{position}]"
         try:
-            key, found = _instance(entry, images, labels, where=where, rejected=rejected)
+            key, instance = _instance(entry, images, labels, where=where, found=found)
         except LeftOut as reason:
-            rejected.append(reason.rejection(where))
+            found.remark(reason.rejection(where))
             continue
-        instances.setdefault(key, []).append(found)
-    captions = _captions(folder / f"captions_{split}.json", split, images, rejected)
+        instances.setdefault(key, []).append(instance)
+    captions = _captions(folder / f"captions_{split}.json", split, images, found)
     ordered = sorted(images.values(), key=lambda image: (image.key.zfill(20), image.key))
-    return CocoSplit(split, tuple(ordered), instances, captions, tuple(rejected))
+    return CocoSplit(split, tuple(ordered), instances, captions)
 
 
 def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
@@ -102,19 +103,19 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
     return mask
 
 
-def _images(content: Mapping[str, Any], path: Path, split: str, rejected: list[Rejection]) -> dict[str, CocoImage]:
+def _images(content: Mapping[str, Any], path: Path, split: str, found: Findings) -> dict[str, CocoImage]:
     licences = _licences(content)
     images: dict[str, CocoImage] = {}
     for position, entry in enumerate(_list(content, "images", path)):
         try:
             image = _image(entry, licences)
         except LeftOut as reason:
-            rejected.append(reason.rejection(f"{split} images[{position}]"))
+            found.leave_out(reason.rejection(f"{split} images[{position}]"))
             continue
         first = images.setdefault(image.key, image)
         if first is not image:
             detail = f"{image.file_name}: its id {image.key} belongs to {first.file_name} already"
-            rejected.append(Rejection(f"{split} images[{position}]", "duplicate-id", detail))
+            found.leave_out(Rejection(f"{split} images[{position}]", "duplicate-id", detail))
     return images
 
 
@@ -131,7 +132,7 @@ def _image(entry: Any, licences: Mapping[str, str]) -> CocoImage:
 
 
 def _instance(
-    entry: Any, images: Mapping[str, CocoImage], labels: Mapping[str, str], *, where: str, rejected: list[Rejection]
+    entry: Any, images: Mapping[str, CocoImage], labels: Mapping[str, str], *, where: str, found: Findings
 ) -> tuple[str, CocoInstance]:
     if not isinstance(entry, dict) or not _is_key(entry.get("image_id")) or not _is_key(entry.get("category_id")):
         raise LeftOut("annotation-bad-entry", "an annotation needs an image_id and a category_id")
@@ -143,14 +144,12 @@ def _instance(
     what = f"the box of {label} in {image.file_name}"
     box, overhang = read_box(entry.get("bbox"), what=what, width=image.width, height=image.height)
     if overhang > SLACK:
-        rejected.append(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(where))
+        found.remark(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(where))
     instance = Instance(label, box, crowd=bool(entry.get("iscrowd")))
     return image.key, CocoInstance(where, instance, entry.get("segmentation"))
 
 
-def _captions(
-    path: Path, split: str, images: Mapping[str, CocoImage], rejected: list[Rejection]
-) -> dict[str, tuple[str, ...]]:
+def _captions(path: Path, split: str, images: Mapping[str, CocoImage], found: Findings) -> dict[str, tuple[str, ...]]:
     if not path.exists():
         return {}
     captions: dict[str, list[tuple[int, str]]] = {}
@@ -158,7 +157,7 @@ def _captions(
         try:
             key, text = _caption(entry, images)
         except LeftOut as reason:
-            rejected.append(reason.rejection(f"{split} captions[{position}]"))
+            found.remark(reason.rejection(f"{split} captions[{position}]"))
             continue
         number = entry["id"] if _is_count(entry.get("id")) else position
         captions.setdefault(key, []).append((number, text))

@@ -1,6 +1,6 @@
-"""The single-object slice: which instance an image is about, or why it is about no single one.
+"""Slices: which instance an image is about, or why it is about no single one, or not about a few.
 
-Source: paper A, sections 3.1 and A.2.
+Source: paper A, sections 3.1, A.2 and A.10.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,13 +85,29 @@ CURATION_OPTIONS = {
 """The settings of :class:`Curation` as options of a loader, with their defaults."""
 
 
+FLAWS: Mapping[str, str] = {
+    "truncated": "is marked as cut off by the border of the image",
+    "occluded": "is marked as partly hidden by another object",
+    "depiction": "is marked as a depiction of the thing, such as a drawing or a toy",
+    "inside-view": "is marked as seen from inside",
+    "reflected": "is marked as a reflection",
+}
+"""What a source may say of an instance so that it is no object to audit: code -> what a reader is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One annotated instance of an image; a crowd is a region that holds several."""
+    """One annotated instance of an image.
+
+    Args:
+        crowd: a region that holds several.
+        flaws: of FLAWS, what the source says of it.
+    """
 
     label: str
     box: Box
     crowd: bool = False
+    flaws: tuple[str, ...] = ()
 
 
 def largest(instances: Sequence[Instance]) -> Instance | None:
@@ -115,8 +131,8 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
         height: of the image, in pixels.
 
     Raises:
-        LeftOut: with the first rule that the image breaks; its code is ``no-object``, ``crowd``, ``not-dominant``,
-            ``overlap``, ``truncated`` or ``small-object``, tested in that order.
+        LeftOut: with the first rule that the image breaks; its code is ``no-object``, ``crowd``, a code of FLAWS,
+            ``not-dominant``, ``overlap``, ``truncated`` or ``small-object``, tested in that order.
     """
     if not instances:
         raise LeftOut("no-object", "no instance is annotated")
@@ -124,6 +140,8 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
     dominant, others = ranked[0], ranked[1:]
     if dominant.crowd:
         raise LeftOut("crowd", f"the largest box is a crowd of {dominant.label!r}, not one object")
+    if dominant.flaws:
+        raise LeftOut(dominant.flaws[0], f"the largest box ({dominant.label}) {FLAWS[dominant.flaws[0]]}")
     _require_alone(dominant, others, curation)
     touching = touching_sides(dominant.box, width, height, border=curation.border)
     if len(touching) > curation.max_touching_sides:

@@ -8,6 +8,7 @@ from typing import Any
 from core.corpora.boxes import SLACK, clipped_sentence, read_box
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
 from core.corpora.files import LeftOut, whole_number
+from core.corpora.findings import Findings
 from core.corpora.folder_files import assign, auditable_header, choose_file, find_images
 from core.corpora.folder_tables import (
     BOX_FILES,
@@ -77,19 +78,20 @@ def load_folder(
     most = None if limit is None else whole_number(limit, name="limit")
     caption_file = choose_file(root, captions, CAPTION_FILES, option="captions")
     box_file = choose_file(root, boxes, BOX_FILES, option="boxes")
-    rejected: list[Rejection] = []
-    paths = find_images(root, rejected)
-    notes = assign(_notes(caption_file, box_file), paths, rejected)
+    found = Findings()
+    paths = find_images(root, found)
+    notes = assign(_notes(caption_file, box_file), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
-    reader = _Reader(name, code, load_taxonomy(taxonomy), rules, rejected)
+    reader = _Reader(name, code, load_taxonomy(taxonomy), rules, found)
     items: list[Item] = []
     for key, path in paths.items():
         if len(items) == most:
             break
         item = reader.item(key, path, notes.get(key, []))
         items.extend([item] if item else [])
-    rejected += reader.taxonomy.unmapped(item.label for item in items if item.label and item.category is None)
-    return Corpus(name, tuple(items), tuple(rejected), _description(root, caption_file, box_file, rules, most))
+    found.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
+    description = _description(root, caption_file, box_file, rules, most)
+    return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +102,16 @@ class _Reader:
     language: str
     taxonomy: Taxonomy
     curation: Curation | None
-    rejected: list[Rejection]
+    findings: Findings
 
     def item(self, key: str, path: Path, notes: Sequence[Note]) -> Item | None:
-        """Return the item of an image, or None with the reason among the rejections."""
+        """Return the item of an image, or None with the reason among what is left out."""
         try:
             header = auditable_header(path)
             instances = self._instances(notes, header)
             chosen = self._choose([each for each, _ in instances], header)
         except LeftOut as reason:
-            self.rejected.append(reason.rejection(key))
+            self.findings.leave_out(reason.rejection(key))
             return None
         note = next((note for each, note in instances if each is chosen), None)
         note = note or next((note for note in notes if note.label or note.category), None)
@@ -135,7 +137,7 @@ class _Reader:
             try:
                 box, overhang = read_box(note.box, what=what, width=header.width, height=header.height)
             except LeftOut as reason:
-                self.rejected.append(reason.rejection(note.where))
+                self.findings.remark(reason.rejection(note.where))
                 continue
             if overhang > SLACK:
                 self._remark(note, "annotation-box-clipped", clipped_sentence(what, overhang))
@@ -169,7 +171,7 @@ class _Reader:
         return self.taxonomy.category(note.label) if note.label else None
 
     def _remark(self, note: Note, code: str, detail: str) -> None:
-        self.rejected.append(Rejection(note.where, code, detail))
+        self.findings.remark(Rejection(note.where, code, detail))
 
 
 def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> dict[str, tuple[tuple[str, ...], ...]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.corpora.files import LeftOut, inside
+from core.corpora.findings import Findings
 from core.corpora.folder_tables import Note
 from core.corpora.image_header import SUFFIXES, ImageHeader, read_header, require_auditable, sniff
 from core.corpora.schema import Rejection
@@ -32,37 +33,37 @@ def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option
     return inside(root, found[0].name) if found else None
 
 
-def find_images(root: Path, rejected: list[Rejection]) -> dict[str, Path]:
-    """Return the images by their path in the folder, sorted; adds what is refused to ``rejected``.
+def find_images(root: Path, findings: Findings) -> dict[str, Path]:
+    """Return the images by their path in the folder, sorted; notes what is refused.
 
     Raises:
         BadCorpus: if there is none.
     """
-    found = dict(_images(root, rejected))
+    found = dict(_images(root, findings))
     if not found:
         raise BadCorpus(f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image; give a folder that does")
     return found
 
 
-def _images(root: Path, rejected: list[Rejection]) -> Iterator[tuple[str, Path]]:
-    for key, path in sorted(_files(root, rejected)):
+def _images(root: Path, findings: Findings) -> Iterator[tuple[str, Path]]:
+    for key, path in sorted(_files(root, findings)):
         try:
             inside(root, key)
         except InvalidInput as error:
-            rejected.append(Rejection(key, "unsafe-path", str(error)))
+            findings.leave_out(Rejection(key, "unsafe-path", str(error)))
             continue
         if path.suffix.lower() in SUFFIXES or _is_image(path):
             yield key, path
 
 
-def _files(root: Path, rejected: list[Rejection]) -> Iterator[tuple[str, Path]]:
+def _files(root: Path, findings: Findings) -> Iterator[tuple[str, Path]]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for each in folders:
             path = Path(folder) / each
             if path.is_symlink():
                 detail = f"{path} is a link to a folder; links are not followed, put the folder itself there"
-                rejected.append(Rejection(path.relative_to(root).as_posix(), "linked-folder", detail))
+                findings.leave_out(Rejection(path.relative_to(root).as_posix(), "linked-folder", detail))
         for each in names:
             path = Path(folder) / each
             if not each.startswith(".") and path.suffix.lower() not in _NO_IMAGES:
@@ -96,15 +97,21 @@ def auditable_header(path: Path, *, where: str = "") -> ImageHeader:
     return header
 
 
-def assign(notes: Sequence[Note], paths: Mapping[str, Path], rejected: list[Rejection]) -> dict[str, list[Note]]:
-    """Sort the notes by the image that they name; adds those that name none, or several, to ``rejected``."""
+def assign(notes: Sequence[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
+    """Sort the notes by the image that they name.
+
+    An image that is not there is left out, once however many notes name it; a note that may mean several is remarked.
+    """
     by_name = _by_name(paths)
     assigned: dict[str, list[Note]] = {}
     for note in notes:
         try:
             assigned.setdefault(_meant(note.image, paths, by_name), []).append(note)
         except LeftOut as reason:
-            rejected.append(reason.rejection(note.where))
+            if reason.code == "entry-no-image":
+                findings.leave_out(reason.rejection(note.image))
+            else:
+                findings.remark(reason.rejection(note.where))
     return assigned
 
 
@@ -147,7 +154,7 @@ class NamedImages:
         if path.is_file():
             return path
         if self._by_name is None:
-            self._paths = dict(_images(self.root, []))
+            self._paths = dict(_images(self.root, Findings()))
             self._by_name = _by_name(self._paths)
         return self._paths[_meant(name, self._paths, self._by_name)]
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.files import LeftOut, read_text, whole_number
+from core.corpora.findings import Findings
 from core.corpora.folder_files import NamedImages, auditable_header
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Rejection
+from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus, InvalidInput
 
 LANGUAGES = ("en", "de", "fr", "cs")
@@ -57,7 +58,7 @@ def load_multi30k(
             raise BadCorpus(
                 f"{split}.{language} has {len(lines)} lines and {split}.txt {len(names)}; they belong together"
             )
-    items, rejected = dict[str, Item](), list[Rejection]()
+    items, findings = dict[str, Item](), Findings()
     for number, name in enumerate(names):
         if len(items) == most:
             break
@@ -68,8 +69,9 @@ def load_multi30k(
                 raise LeftOut("duplicate-id", f"{item.source}: {item.id!r} was there before; one line is enough")
             items[item.id] = item
         except LeftOut as reason:
-            rejected.append(reason.rejection(name or f"line {number + 1}"))
-    return Corpus("multi30k", tuple(items.values()), tuple(rejected), f"Multi30k, {split}, {', '.join(texts)}")
+            twice = reason.code == "duplicate-id"  # the first of that name is kept
+            findings.leave_out(reason.rejection(f"line {number + 1}" if twice or not name else name))
+    return Corpus("multi30k", tuple(items.values()), findings.rejected, f"Multi30k, {split}, {', '.join(texts)}")
 
 
 def _item(found: NamedImages, name: str, where: str, texts: dict[str, str]) -> Item:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.files import LeftOut, inside, whole_number
+from core.corpora.findings import Findings
 from core.corpora.folder_files import NamedImages, choose_file
 from core.corpora.folder_tables import language_code
 from core.corpora.image_header import ImageHeader, read_header, require_auditable
@@ -17,7 +18,7 @@ from core.corpora.kept_images import keep_image
 from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLine, joined, read_pairs
 from core.corpora.registry import corpus_loader
 from core.corpora.rivals import WRONG_PICTURE
-from core.corpora.schema import Corpus, Item, Rejection, Rival
+from core.corpora.schema import Corpus, Item, Rival
 from core.errors import BadCorpus, BadImage, InvalidInput
 
 FALSITIES = (STATED, VERIFIED, "presumed")
@@ -71,16 +72,17 @@ def load_pairs(
     layout, lines = _lines(root, file, right, wrong)
     called = name or layout
     reader = _Reader(called, NamedImages.of(root, images), code, falsity, kept)
-    items, rejected = list[Item](), list[Rejection]()
+    items, found = list[Item](), Findings()
     for line in lines:
         if len(items) == most:
             break
         try:
             items.append(reader.item(line))
         except LeftOut as reason:
-            rejected.append(reason.rejection(line.id))
+            twice = reason.code == "duplicate-id"  # the first of that id is kept
+            found.leave_out(reason.rejection(line.where if twice else line.id))
     description = f"{len(items)} comparisons of a right and a wrong caption, layout {layout}, folder {root.name}"
-    return Corpus(called, tuple(items), tuple(rejected), description)
+    return Corpus(called, tuple(items), found.rejected, description)
 
 
 def _lines(root: Path, file: str | None, right: str | None, wrong: str | None) -> tuple[str, list[PairLine]]:

@@ -291,6 +291,16 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What a loader corrected or passed over without losing an item: how often, and the first time as an example."""
+
+    code: str
+    count: int
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """What reads a corpus again: the loader's name, its folder and its options, as they were given."""
 
@@ -301,13 +311,19 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A named, ordered set of items, with what was left out of it, and what reads it again where that is known."""
+    """A named, ordered set of items, and what reads it again where that is known.
+
+    Args:
+        rejected: what would have been an item and is none, each once, with its first reason.
+        remarks: what was corrected or passed over in entries, boxes, outlines and labels, by code.
+    """
 
     name: str
     items: tuple[Item, ...]
     rejected: tuple[Rejection, ...] = ()
     description: str = ""
     origin: Origin | None = None
+    remarks: tuple[Remark, ...] = ()
 
     def __len__(self) -> int:
         return len(self.items)

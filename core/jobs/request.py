@@ -33,6 +33,7 @@ class AuditRequest(BaseModel):
         languages: of the human captions, ISO 639-1.
         captions_each: most human captions of an item in each language.
         limit: only the first items; None: all.
+        sample: draw so many items, evenly over category and coverage; None: all. Not with limit.
         seed: of everything random; None: the usual one.
         run_id: name of the run and of its job; None: made when the job is started.
         device: where the evaluators run; None: the best there is.
@@ -49,6 +50,7 @@ class AuditRequest(BaseModel):
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
     captions_each: int = Field(default=1, ge=1)
     limit: int | None = Field(default=None, ge=1)
+    sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
     run_id: str | None = None
     device: str | None = None
@@ -70,7 +72,8 @@ class AuditRequest(BaseModel):
     def told(self) -> tuple[str, ...]:
         """What it does, in words."""
         limit = () if self.limit is None else (f"first {self.limit:,} item{'s' if self.limit > 1 else ''}",)
-        return (self.corpus, f"probes {', '.join(self.probes)}", ", ".join(self.evaluators), *limit)
+        sample = () if self.sample is None else (f"{self.sample:,} sampled",)
+        return (self.corpus, f"probes {', '.join(self.probes)}", ", ".join(self.evaluators), *limit, *sample)
 
     @property
     def unit(self) -> str:
@@ -86,7 +89,7 @@ class AuditRequest(BaseModel):
         words += ["--subject", self.subject] if self.subject != "template" else []
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
-        for name in ("limit", "seed", "run_id", "device"):
+        for name in ("limit", "sample", "seed", "run_id", "device"):
             value = getattr(self, name)
             words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
         return words + (["--resume"] if resume else [])
@@ -119,8 +122,8 @@ class AuditRequest(BaseModel):
         seed = {} if self.seed is None else {"seed": self.seed}
         return make_plan(
             corpus, evaluators=self.evaluators, probes=self.probes, subjects=SUBJECT_CHOICES[self.subject],
-            root=None if self.root is None else Path(self.root), limit=self.limit, languages=self.languages,
-            captions_each=self.captions_each, **seed,
+            root=None if self.root is None else Path(self.root), limit=self.limit, sample=self.sample,
+            languages=self.languages, captions_each=self.captions_each, **seed,
         )  # fmt: skip
 
     def check(self) -> None:

@@ -62,6 +62,11 @@ class Scene:
         return () if self.item.mask is not None else (GRABCUT_NOTE,)
 
     @property
+    def mask_facts(self) -> dict[str, str]:
+        """``mask_source`` where the mask was found by GrabCut, for the table of variants; empty for the item's own."""
+        return {} if self.item.mask is not None else {"mask_source": "grabcut"}
+
+    @property
     def object_mask(self) -> Mask | None:
         """The item's mask, run-length encoded."""
         return self.item.mask

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.audit.plan import corpus_fingerprint, make_plan, told_path
+from core.audit.record import first_manifest
 from core.corpora.schema import Box, Corpus, Rival
 from core.errors import InvalidInput, UnknownName
 from core.probes.registry import catalogue, select, with_baselines
@@ -84,6 +85,8 @@ def test_a_path_inside_the_checkout_is_told_relative_to_it() -> None:
         ({"subjects": ["poem"]}, InvalidInput, "template, human, got poem"),
         ({"subjects": []}, InvalidInput, "got none"),
         ({"limit": 0}, InvalidInput, "limit must be at least 1, got 0"),
+        ({"sample": 0}, InvalidInput, "sample must be at least 1, got 0"),
+        ({"sample": 2, "limit": 2}, InvalidInput, "limit and sample exclude each other"),
         ({"shard_items": -1}, InvalidInput, "shard_items must be at least 1, got -1"),
     ],
 )
@@ -92,6 +95,16 @@ def test_a_plan_that_cannot_work_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         make_plan(squares, **{"evaluators": [HISTOGRAM], **options})  # type: ignore[arg-type]
+
+
+def test_a_sample_is_drawn_by_the_seed_of_the_run(squares: Corpus) -> None:
+    drawn = [make_plan(squares, evaluators=[HISTOGRAM], sample=2, seed=seed) for seed in range(20)]
+    assert {len(plan.corpus) for plan in drawn} == {2}
+    assert len({tuple(item.id for item in plan.corpus.items) for plan in drawn}) > 1
+    again = make_plan(squares, evaluators=[HISTOGRAM], sample=2, seed=3)
+    assert again.fingerprint() == drawn[3].fingerprint()
+    told = first_manifest(again, run_id="r", key="k", evaluators=[], device="cpu", command=None)
+    assert (told["corpus"]["sample"], told["corpus"]["limit"]) == (2, None)
 
 
 def test_an_empty_corpus_and_a_repeated_id_are_refused(squares: Corpus) -> None:

@@ -1,5 +1,6 @@
 """What every registered corpus must hold to, this project's or a stranger's."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,10 @@ from core.corpora.images import MIN_SIDE, read_item
 from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import BadCorpus, InvalidInput
+from core.probes.rejections import LOADERS as LOADERS_CODES
 from tests.corpora.coco_folder import CocoFolder
+from tests.corpora.objects365_folder import Objects365Folder
+from tests.corpora.openimages_folder import OpenImagesFolder
 
 LOADERS = tuple(catalogue())
 
@@ -51,8 +55,37 @@ def multi30k(root: Path) -> None:
     (root / "test_2016_flickr.de").write_text("Ein Hund.\nEine Katze.\nEin Haus.\n")
 
 
+def objects365(root: Path) -> None:
+    made = Objects365Folder(root)
+    for key in (1, 2, 3):
+        made.image(key, saved=None if key == 3 else "")
+        made.instance(key, [20, 10, 50, 40], 2)
+        made.instance(key, [90, 70, 30, 20])
+    made.write()
+
+
+def openimages(root: Path) -> None:
+    made = OpenImagesFolder(root)
+    for key in ("a", "b"):
+        made.image(key)
+        made.box(key, "Man")
+        made.box(key, "Human face", (0.3, 0.6, 0.1, 0.3))
+    made.box("gone", "Cat")
+    made.write()
+
+
+def rated(root: Path) -> None:
+    for name in ("1.jpg", "2.jpg"):
+        Image.new("RGB", (60, 40), "navy").save(root / name)
+    given = {"image_path": "1.jpg", "caption": "A dog.", "rating": 4}
+    lost = {"image_path": "gone.jpg", "caption": "A dog.", "rating": 4}
+    held = {"1": {"image_path": "1.jpg", "ground_truth": [], "human_judgement": [given, lost]}}
+    (root / "flickr8k.json").write_text(json.dumps(held))
+
+
 BUILDERS: dict[str, Callable[[Path], None]] = {
-    "coco": coco, "folder": folder, "multi30k": multi30k, "pairs": pairs, "protobias": protobias,
+    "coco": coco, "folder": folder, "multi30k": multi30k, "objects365": objects365,
+    "openimages": openimages, "pairs": pairs, "protobias": protobias, "rated": rated,
 }  # fmt: skip
 
 
@@ -123,6 +156,16 @@ def test_what_is_left_out_has_a_code_and_a_sentence(corpus: Corpus) -> None:
         assert rejection.subject
         assert rejection.code == rejection.code.lower().replace(" ", "-")
         assert len(rejection.detail.split()) > 2
+    for remark in corpus.remarks:
+        assert remark.count > 0
+        assert remark.code in LOADERS_CODES
+        assert len(remark.detail.split()) > 2
+
+
+def test_an_item_is_left_out_once_and_none_that_is_kept(corpus: Corpus) -> None:
+    subjects = [rejection.subject for rejection in corpus.rejected]
+    assert len(set(subjects)) == len(subjects)
+    assert not {item.id for item in corpus.items} & set(subjects)
 
 
 def test_an_unknown_option_lists_the_known_ones(loader: CorpusLoader, root: Path | None) -> None:

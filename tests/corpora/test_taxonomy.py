@@ -1,11 +1,13 @@
 """Labels to categories, by tables that a person edits and therefore mistypes."""
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from core.corpora.labels import load_labels
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
-from core.corpora.taxonomy import load_taxonomy, read_taxonomy, taxonomy_names
+from core.corpora.taxonomy import TaxonomyEntry, load_taxonomy, read_taxonomy, taxonomy_names
 from core.errors import InvalidInput
 
 HEADER = "label,category,tie,note\n"
@@ -24,6 +26,59 @@ def test_the_map_follows_the_supercategories_of_real_coco(coco_root: Path) -> No
     taxonomy = load_taxonomy("coco")
     for each in content["categories"]:
         assert taxonomy.category(each["name"]) == each["supercategory"].replace("electronic", "electronics")
+
+
+PUBLISHED = {"openimages": 601, "objects365": 365}
+"""Boxable classes of Open Images V7, and classes of Objects365, as their publishers count them."""
+
+
+@pytest.mark.parametrize("source", PUBLISHED)
+def test_every_class_of_a_published_source_has_a_category(source: str) -> None:
+    taxonomy = load_taxonomy(source)
+    assert len(taxonomy.entries) == PUBLISHED[source]
+    assert {entry.category for entry in taxonomy.entries.values()} == {*CATEGORIES, *EXTRA_CATEGORIES}
+    assert taxonomy.unmapped(entry.label for entry in taxonomy.entries.values()) == ()
+    assert all(entry.tie != entry.category for entry in taxonomy.entries.values())
+    assert len(taxonomy.ties()) > 30
+
+
+def test_a_word_has_one_category_in_all_sources_unless_a_tie_says_so() -> None:
+    said: dict[str, list[TaxonomyEntry]] = {}
+    for source in taxonomy_names():
+        labels = load_labels(source)
+        for entry in labels.taxonomy.entries.values():
+            said.setdefault(labels.noun(entry.label).casefold(), []).append(entry)
+    for word, entries in said.items():
+        for first, second in itertools.combinations(entries, 2):
+            tied = {first.tie, second.tie}
+            assert first.category == second.category or {first.category, second.category} & tied, word
+    assert sum(len(entries) > 1 for entries in said.values()) > 150
+
+
+@pytest.mark.parametrize("source", PUBLISHED)
+def test_every_line_of_nouns_is_of_a_label_that_the_map_has(source: str) -> None:
+    labels = load_labels(source)
+    known = {entry.label.casefold() for entry in labels.taxonomy.entries.values()}
+    assert set(labels.nouns) <= known
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "noun", "category"),
+    [
+        ("objects365", "Cabinet/shelf", "cabinet", "furniture"),
+        ("objects365", "SUV", "SUV", "vehicle"),
+        ("objects365", "Bakset", "basket", "kitchen"),
+        ("objects365", "Basket", "basket", "kitchen"),
+        ("objects365", "Cigar/Cigarette ", "cigar", "indoor"),
+        ("openimages", "Bat (Animal)", "bat", "animal"),
+        ("openimages", "Kitchen & dining room table", "dining table", "furniture"),
+        ("openimages", "Christmas tree", "Christmas tree", "indoor"),
+        ("openimages", "Quasar", "quasar", None),
+    ],
+)
+def test_a_label_is_said_as_a_noun(source: str, label: str, noun: str, category: str | None) -> None:
+    labels = load_labels(source)
+    assert (labels.noun(label), labels.category(label)) == (noun, category)
 
 
 @pytest.mark.parametrize("label", ["dining table", "Dining Table", " dining_table ", "dining  table"])
@@ -87,3 +142,21 @@ def test_a_map_that_is_no_text_is_told(tmp_path: Path) -> None:
         read_taxonomy(path)
     with pytest.raises(InvalidInput, match="cannot be read as UTF-8"):
         read_taxonomy(tmp_path / "absent.csv")
+
+
+def test_a_slip_in_a_file_of_nouns_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "taxonomy"
+    (folder / "nouns").mkdir(parents=True)
+    (folder / "mine.csv").write_text(HEADER + "Cat/kitten,animal,,\n")
+    monkeypatch.setattr("core.corpora.labels.assets_dir", lambda: tmp_path)
+    monkeypatch.setattr("core.corpora.taxonomy.assets_dir", lambda: tmp_path)
+    for text, sentence in (
+        ("label\nx\n", "must begin with the header label,noun"),
+        ("label,noun\nCat/kitten,\n", "line 2: a cell is empty"),
+        ("label,noun\nCat/kitten,cat\ncat/Kitten,cat\n", "line 3: .*stands twice"),
+    ):
+        (folder / "nouns" / "mine.csv").write_text(text)
+        load_labels.cache_clear()
+        with pytest.raises(InvalidInput, match=sentence):
+            load_labels("mine")
+    load_labels.cache_clear()

@@ -1,5 +1,6 @@
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
+from core.corpora.registry import catalogue
+from core.corpora.sampling import stratified
 from core.jobs import files as jobs_files
 from core.jobs import jobs
 from core.jobs.progress import EVERY_S
@@ -141,6 +144,19 @@ def test_a_link_restores_the_choices_and_says_what_it_cannot(open_page: Open) ->
     assert app.query_params["probes"] == "rotation"
     assert "limit" not in app.query_params
     assert app.button(key="run.start").disabled
+
+
+def test_a_sample_is_told_with_its_balance(open_page: Open) -> None:
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip", sample="20")
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe if each.value.index.name == "category"]
+    whole = catalogue().get("demo").load()
+    drawn = stratified(whole, 20)
+    assert table["items"].sum() == 20
+    assert dict(table["items"]) == Counter(item.category for item in drawn.items)
+    assert table["items"].max() - table["items"].min() < max(Counter(item.category for item in whole.items).values())
+    both = open_page(RUN, evaluators="conse-lite0", probes="vflip", sample="20", limit="5")
+    assert "exclude each other" in plain(both)
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,7 @@ def test_an_item_with_a_box_alone_is_moved_by_the_mask_that_grabcut_finds() -> N
     truth = ellipse(120, 160, centre=(60, 70), radii=(14, 10))
     assert (scene.mask & truth).sum() / (scene.mask | truth).sum() > 0.8
     assert variant.notes[-1] == GRABCUT_NOTE
+    assert variant.facts["mask_source"] == "grabcut"
 
 
 def test_the_paper_s_grid_feathers_and_the_hard_variants_are_asked_for_by_name() -> None:

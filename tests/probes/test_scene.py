@@ -51,6 +51,7 @@ def test_the_item_s_own_mask_goes_before_grabcut() -> None:
     assert own.item.mask is not None
     np.testing.assert_array_equal(own.mask, own.item.mask.to_array())
     assert own.mask_notes == ()
+    assert own.mask_facts == {}
     assert derived.mask_notes == (GRABCUT_NOTE,)
 
 

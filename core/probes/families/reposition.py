@@ -113,7 +113,8 @@ def compose(
         plate: what it is put onto; None: the plate filled by example.
 
     Returns:
-        A variant with the fact ``fill`` (what the hole was filled with) and the diagnostics ``bg_delta``,
+        A variant with the facts ``fill`` (what the hole was filled with) and, where GrabCut found the object,
+        ``mask_source``, and the diagnostics ``bg_delta``,
         ``seam_energy``, ``seam_ratio`` and ``fill_ratio`` (see :mod:`core.probes.pixels.diagnostics`); the ratio of
         the seam is NaN where the ring around the object in the original has no edge at all.
     """
@@ -136,7 +137,7 @@ def compose(
         object_mask=Mask.from_array(cutout.placed(pixels.shape, *place_at)),
         diagnostics=MappingProxyType(diagnostics),
         notes=(*notes, *scene.mask_notes),
-        facts=MappingProxyType({"fill": plate.filled}),
+        facts=MappingProxyType({"fill": plate.filled, **scene.mask_facts}),
     )
 
 

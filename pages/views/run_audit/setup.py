@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
+from core.corpora.sampling import balance, stratified
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, audit_request, read_options, short_patterns
+from core.seeds import RUN_SEED
 from core.settings import data_dir
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -57,6 +60,7 @@ def choose_audit(state: PageState) -> Asked:
     asked = _asked(state, folder, evaluators, chosen)
     with told:
         _tell_corpus(asked, folder)
+        _tell_balance(asked)
     return asked
 
 
@@ -77,10 +81,15 @@ def _corpus(state: PageState) -> str | None:
             help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
         )  # fmt: skip
         folder = state.get("root").strip() or (str(known) if known else "")
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     left.number_input(
         "Number of items", min_value=1, max_value=10**9, step=1, key=state.key("limit"), placeholder="All",
         help="Only the first items of the corpus. Leave it empty to take all.",
+    )  # fmt: skip
+    middle.number_input(
+        "Sample", min_value=1, max_value=10**9, step=1, key=state.key("sample"), placeholder="None",
+        help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
+        "Not together with the number of items.",
     )  # fmt: skip
     right.text_input(
         "Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time",
@@ -125,8 +134,10 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
         request = audit_request(
             corpus=state.get("corpus"), root=folder, options=read_options(state.get("options")),
             probes=short_patterns(chosen), evaluators=evaluators, subject=state.get("subject"),
-            limit=state.get("limit"), run_id=state.get("run_id").strip() or None,
+            limit=state.get("limit"), sample=state.get("sample"), run_id=state.get("run_id").strip() or None,
         )  # fmt: skip
+        if request.limit is not None and request.sample is not None:
+            raise InvalidInput("the number of items and the sample exclude each other; leave one empty")
         return Asked(request, read_corpus(request))
     except InvariscopeError as error:
         return Asked(missing=str(error), wrong=True)
@@ -137,7 +148,7 @@ def _tell_corpus(asked: Asked, folder: str | None) -> None:
         return
     left_out = len(asked.corpus.rejected)
     words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
-    words += [f"{counted(left_out, 'image or entry', 'images or entries')} left out by the loader"] if left_out else []
+    words += [f"{counted(left_out, 'item')} left out by the loader"] if left_out else []
     words += [f"read from {safe(folder, limit=300)}"] if folder else []
     st.caption(" · ".join(words))
     if left_out:
@@ -146,3 +157,28 @@ def _tell_corpus(asked: Asked, folder: str | None) -> None:
             for code, count in asked.corpus.rejection_counts().items():
                 st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
                 st.caption(f"For example: {safe(examples[code], limit=300)}")
+    if asked.corpus.remarks:
+        with st.popover("Remarks of the loader", type="tertiary"):
+            st.caption("Entries that were corrected or passed over. No item is lost to these.")
+            for remark in asked.corpus.remarks:
+                st.markdown(f"**{safe(remark.code)}** · {counted(remark.count, 'time')}")
+                st.caption(f"For example, {safe(remark.subject, limit=100)}: {safe(remark.detail, limit=300)}")
+
+
+def _tell_balance(asked: Asked) -> None:
+    """Draw how many of the items that would be audited lie in each cell of category and coverage."""
+    if asked.corpus is None or asked.request is None or not asked.corpus.items:
+        return
+    request = asked.request
+    seed = RUN_SEED if request.seed is None else request.seed
+    drawn = stratified(asked.corpus, request.sample, seed=seed) if request.sample else asked.corpus
+    items = drawn.items[: request.limit]
+    bins, rows = balance(items)
+    with st.popover("Items by category and coverage", type="tertiary"):
+        st.caption(
+            f"The {counted(len(items), 'item')} of this audit, by category and by the object's share of the image in "
+            "percent. Where a category has few items in some bins, a difference between bins may be one between "
+            "categories."
+        )
+        table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
+        st.dataframe(table.assign(items=table.sum(axis=1)).rename_axis("category"))

@@ -39,6 +39,7 @@ def run_state() -> PageState:
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
             Field("limit", None, _read_limit),
+            Field("sample", None, _read_limit),
             Field("run_id", "", _read_run_id),
         ),
     )

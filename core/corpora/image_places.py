@@ -1,0 +1,70 @@
+"""Where the photographs of a corpus lie, whichever way their archives were unpacked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.corpora.files import LeftOut, inside
+from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.errors import BadImage, InvalidInput
+
+
+class ImagePlaces:
+    """Tries some folders for each name; the one that held the last picture first.
+
+    Args:
+        root: folder of the corpus.
+        folders: below the root, where pictures may lie; ``""`` is the root itself.
+    """
+
+    def __init__(self, root: Path, folders: Sequence[str]) -> None:
+        self.root = root
+        self._folders = [folder for folder in folders if (root / folder).is_dir()]
+
+    def find(self, *names: str) -> Path:
+        """Return the first file there is under one of the names, which are tried in every folder.
+
+        Raises:
+            LeftOut: ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there.
+        """
+        for place, folder in enumerate(self._folders):
+            for name in names:
+                path = self._there(folder, name)
+                if path is not None:
+                    self._folders.insert(0, self._folders.pop(place))
+                    return path
+        raise LeftOut("missing-image", f"{names[0]} is not in {self.root}; download it to have this image")
+
+    def _there(self, folder: str, name: str) -> Path | None:
+        try:
+            path = inside(self.root, f"{folder}/{name}" if folder else name)
+            return path if path.is_file() else None
+        except InvalidInput as error:
+            raise LeftOut("unsafe-path", str(error)) from error
+        except (OSError, ValueError):  # a name that no disk can hold
+            return None
+
+
+def stated_size(path: Path, width: int, height: int) -> None:
+    """Check that an image can be audited and has the size that its annotations are for.
+
+    Raises:
+        LeftOut: ``bad-image`` or ``size-mismatch``.
+    """
+    header = auditable(path)
+    if (header.width, header.height) != (width, height):
+        raise LeftOut("size-mismatch", f"{path} is {header.width} × {header.height} px, its annotations are for "
+                      f"{width} × {height}; restore the original image")  # fmt: skip
+
+
+def auditable(path: Path) -> ImageHeader:
+    """Read the header of an image that can be audited.
+
+    Raises:
+        LeftOut: ``bad-image``.
+    """
+    try:
+        header = read_header(path)
+        require_auditable(header.width, header.height, name=str(path))
+    except BadImage as error:
+        raise LeftOut("bad-image", str(error)) from error
+    return header

@@ -1,0 +1,264 @@
+"""Objects365: boxes of 365 classes, ``zhiyuan_objv2_<split>.json`` beside the unpacked patches.
+
+An annotation may be marked ``iscrowd``, ``isfake`` (a depiction) or ``isreflected``; boxes may begin before the image
+or leave it. There are no outlines: a probe that needs one finds it by GrabCut inside the box, and its rows say so.
+Source: Shao et al., Objects365, 2019; the layout is that of the publisher's version 2.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.corpora.box_table import BoxTable, Rows, bits, instance
+from core.corpora.boxes import SLACK, clipped_sentence, read_box
+from core.corpora.curation import Instance
+from core.corpora.files import LeftOut, whole_number
+from core.corpora.findings import Findings
+from core.corpora.image_places import ImagePlaces, stated_size
+from core.corpora.json_stream import entries
+from core.corpora.labels import Labels, load_labels
+from core.corpora.registry import corpus_loader
+from core.corpora.schema import Corpus, Item, SceneObject
+from core.corpora.slices import SINGLE, SLICE_OPTIONS, Slice
+from core.errors import BadCorpus
+
+FILE = "zhiyuan_objv2_{split}.json"
+MARKED = {"iscrowd": "crowd", "isfake": "depiction", "isreflected": "reflected"}
+"""What the source marks an annotation with -> the mark it becomes."""
+
+LICENCE = "see the terms of Objects365"
+
+
+@corpus_loader(
+    name="objects365",
+    summary="Objects365: photographs with boxes of 365 classes, zhiyuan_objv2_<split>.json and its patches",
+    options={
+        "split": "val (by default) or train",
+        "limit": "stop after so many items",
+        **SLICE_OPTIONS,
+    },
+)
+def load_objects365(
+    root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
+) -> Corpus:
+    """Read a split; its JSON is streamed, so memory is that of the boxes alone.
+
+    Pictures lie under the name that the file gives (``images/v1/patch8/….jpg``), or under its last parts in a folder
+    of the split.
+
+    Returns:
+        The items in the order of the file, every image left out with its reason, and remarks on annotations.
+
+    Raises:
+        BadCorpus: if the JSON is missing or malformed as a whole.
+        InvalidInput: if an option is wrong.
+    """
+    rules = Slice.from_options(slice, curation)
+    most = None if limit is None else whole_number(limit, name="limit")
+    path, split = find_annotations(root, split)
+    found = Findings()
+    content = _read(path, split, found)
+    places = ImagePlaces(root, ("", split, f"images/{split}", f"{split}/images", "images"))
+    reader = _Reader(content, places, rules, load_labels("objects365"), found)
+    items: list[Item] = []
+    examined = 0
+    for image, rows in zip(content.images.values(), content.boxes.by_image(len(content.images)), strict=True):
+        if len(items) == most:
+            break
+        examined += 1
+        item = reader.item(image, rows)
+        items.extend([item] if item else [])
+    reader.tell_unmapped()
+    words = f"Objects365 {split}, {rules.sentence()}"
+    if examined < len(content.images):
+        words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
+    return Corpus("objects365", tuple(items), found.rejected, words, remarks=found.remarks)
+
+
+def find_annotations(root: Path, split: str | None) -> tuple[Path, str]:
+    """Return the annotation file and its split; ``val`` where there is one and none is asked for.
+
+    Raises:
+        BadCorpus: if there is none, or none of that split.
+    """
+    prefix, suffix = FILE.split("{split}")
+    folders = [root, root / "annotations", *(root / each for each in ("val", "train") if (root / each).is_dir())]
+    files = {
+        file.name.removeprefix(prefix).removesuffix(suffix): file
+        for folder in folders for file in sorted(folder.glob(FILE.format(split="*")))
+    }  # fmt: skip
+    if not files:
+        raise BadCorpus(f"{root} has no {FILE.format(split='<split>')}; give the folder of an Objects365 download")
+    wanted = split or ("val" if "val" in files else min(files))
+    if wanted not in files:
+        raise BadCorpus(f"{root} has no {FILE.format(split=wanted)}; it has the splits {', '.join(sorted(files))}")
+    return files[wanted], wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Image:
+    key: str
+    file_name: str
+    width: int
+    height: int
+
+
+@dataclass(slots=True)
+class _Content:
+    """One split: images by their id, boxes by the image's place among them, labels by category id."""
+
+    split: str
+    images: dict[str, _Image] = field(default_factory=dict)
+    boxes: BoxTable = field(default_factory=BoxTable)
+
+
+def _read(path: Path, split: str, found: Findings) -> _Content:
+    """Read the file once; boxes wait under ids until every image and category is known, in whatever order they come."""
+    content, labels, waiting = _Content(split), dict[str, str](), BoxTable()
+    keys: dict[str, int] = {}
+    lists = dict.fromkeys(("images", "annotations", "categories"), 0)
+    for name, entry in entries(path):
+        if name not in lists:
+            continue
+        where = f"{split} {name}[{lists[name]}]"
+        lists[name] += 1
+        try:
+            if name == "images":
+                _add_image(content.images, entry)
+            elif name == "categories":
+                _add_label(labels, entry)
+            else:
+                image, category, sides, marks = _annotation(entry)
+                waiting.add(keys.setdefault(image, len(keys)), category, sides, marks)
+        except LeftOut as reason:
+            note = found.leave_out if name == "images" else found.remark
+            note(reason.rejection(where))
+    missing = [name for name, count in lists.items() if not count]
+    if missing:
+        raise BadCorpus(f"{path} has no list {missing[0]!r} with entries; give the publisher's {FILE}")
+    _assign(content, waiting, list(keys), labels, found)
+    return content
+
+
+def _add_image(images: dict[str, _Image], entry: Any) -> None:
+    entry = entry if isinstance(entry, dict) else {}
+    name, size = entry.get("file_name"), [entry.get("width"), entry.get("height")]
+    if not _is_key(entry.get("id")) or not isinstance(name, str) or not all(_is_count(each) for each in size):
+        raise LeftOut("bad-entry", f"an image needs id, file_name, width and height, got {str(entry)[:80]}")
+    key = str(entry["id"])
+    if key in images:
+        raise LeftOut("duplicate-id", f"{name[:200]}: its id {key} belongs to {images[key].file_name} already")
+    images[key] = _Image(key, name, *size)
+
+
+def _add_label(labels: dict[str, str], entry: Any) -> None:
+    entry = entry if isinstance(entry, dict) else {}
+    if not _is_key(entry.get("id")) or not isinstance(entry.get("name"), str) or not entry["name"].strip():
+        raise LeftOut("annotation-bad-entry", f"a category needs id and name, got {str(entry)[:80]}")
+    labels.setdefault(str(entry["id"]), entry["name"].strip())
+
+
+def _annotation(entry: Any) -> tuple[str, str, list[float], int]:
+    entry = entry if isinstance(entry, dict) else {}
+    if not _is_key(entry.get("image_id")) or not _is_key(entry.get("category_id")):
+        raise LeftOut("annotation-bad-entry", f"an annotation needs image_id and category_id, got {str(entry)[:80]}")
+    sides = entry.get("bbox")
+    if not isinstance(sides, list) or len(sides) != 4 or not all(_is_finite(each) for each in sides):
+        raise LeftOut("annotation-bad-box", f"a box is {str(sides)[:60]}; it must be four numbers x, y, width, height")
+    marks = bits([mark for name, mark in MARKED.items() if entry.get(name) == 1])
+    return str(entry["image_id"]), str(entry["category_id"]), sides, marks
+
+
+def _assign(content: _Content, waiting: BoxTable, keys: list[str], labels: Mapping[str, str], found: Findings) -> None:
+    places = {key: place for place, key in enumerate(content.images)}
+    for key, rows in zip(keys, waiting.by_image(len(keys)), strict=True):
+        place = places.get(key)
+        if place is None:
+            example = LeftOut("annotation-no-image", f"no image has the id {key!r}").rejection(f"image_id {key}")
+            found.count("annotation-no-image", len(rows.labels), example)
+            continue
+        for category, sides, marks in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True):
+            if category in labels:
+                content.boxes.add(place, labels[category], sides, marks)
+            else:
+                reason = LeftOut("annotation-no-category", f"no category has the id {category!r}")
+                found.remark(reason.rejection(f"category_id {category}"))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Turns the boxes of an image into an item, or into the reason why there is none."""
+
+    content: _Content
+    places: ImagePlaces
+    rules: Slice
+    labels: Labels
+    found: Findings
+    given: list[str] = field(default_factory=list)
+
+    def item(self, image: _Image, rows: Rows) -> Item | None:
+        """Return the item of an image, or None with the reason among what is left out."""
+        subject = f"{self.content.split}-{image.key}"
+        try:
+            path = self.places.find(image.file_name, *_shorter(image.file_name))
+            instances = self._instances(image, rows, subject)
+            chosen = self.rules.choose(instances, width=image.width, height=image.height)
+            stated_size(path, image.width, image.height)
+        except LeftOut as reason:
+            self.found.leave_out(reason.rejection(subject))
+            return None
+        noun = self.labels.noun
+        if chosen:
+            self.given.append(chosen.label)
+        return Item(
+            id=subject, corpus="objects365", image_path=path, width=image.width, height=image.height,
+            label=noun(chosen.label) if chosen else None, box=chosen.box if chosen else None,
+            category=self.labels.category(chosen.label) if chosen else None,
+            others=tuple(SceneObject(noun(each.label), each.box, None, each.crowd)
+                         for each in instances if each is not chosen),
+            licence=LICENCE, source=image.file_name,
+        )  # fmt: skip
+
+    def tell_unmapped(self) -> None:
+        """Remark the labels without a category."""
+        self.found.remark(*self.labels.taxonomy.unmapped(each for each in self.given if not self.labels.category(each)))
+
+    def _instances(self, image: _Image, rows: Rows, subject: str) -> list[Instance]:
+        found: list[Instance] = []
+        for label, sides, marks in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True):
+            what = f"the box of {label} in {image.file_name}"
+            try:
+                box, overhang = read_box(sides, what=what, width=image.width, height=image.height)
+            except LeftOut as reason:
+                self.found.remark(reason.rejection(subject))
+                continue
+            if overhang > SLACK:
+                self.found.remark(
+                    LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(subject)
+                )
+            made = instance(label, box, marks)
+            if made in found:
+                self.found.remark(LeftOut("annotation-twice", f"{what} stands twice").rejection(subject))
+            else:
+                found.append(made)
+        return found
+
+
+def _shorter(name: str) -> tuple[str, ...]:
+    """The last two parts of a name, and the last one: how pictures lie once the archives are unpacked in one folder."""
+    parts = name.split("/")
+    return tuple("/".join(parts[-count:]) for count in (2, 1) if len(parts) > count)
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

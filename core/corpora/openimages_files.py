@@ -1,0 +1,185 @@
+"""Open Images' tables as checked records: boxes, names of classes, outlines, licences.
+
+Source of the columns: storage.googleapis.com/openimages/web, data formats of V7.
+"""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.corpora.box_table import BoxTable, bits
+from core.corpora.files import LeftOut
+from core.corpora.findings import Findings
+from core.errors import BadCorpus
+
+BOXES = ("{split}-annotations-bbox.csv", "oidv6-{split}-annotations-bbox.csv")
+CLASSES = (
+    "oidv7-class-descriptions-boxable.csv", "class-descriptions-boxable.csv", "oidv7-class-descriptions.csv",
+    "class-descriptions.csv",
+)  # fmt: skip
+HIERARCHY = ("bbox_labels_600_hierarchy.json",)
+OUTLINES = ("{split}-annotations-object-segmentation.csv",)
+IMAGE_LISTS = ("{split}-images-with-rotation.csv", "{split}-images-boxable-with-rotation.csv",
+               "{split}-images-with-labels-with-rotation.csv")  # fmt: skip
+
+CORNERS = ("XMin", "XMax", "YMin", "YMax")
+MARKED = {
+    "IsGroupOf": "crowd", "IsTruncated": "truncated", "IsOccluded": "occluded", "IsDepiction": "depiction",
+    "IsInside": "inside-view",
+}  # fmt: skip
+"""Columns of marks -> the mark that a 1 becomes; 0 is no, -1 is unknown."""
+
+NEEDED = ("ImageID", "LabelName", *CORNERS, *MARKED)
+"""Columns of boxes that are read; the other two of 13, and the clicks of 21, are not."""
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One line of the table of outlines: the file of the mask and the corners of its box, in shares of the image."""
+
+    file: str
+    label: str
+    corners: tuple[float, ...]
+
+
+def find(root: Path, names: Sequence[str], split: str = "") -> Path | None:
+    """Return the first of some files that the folder, or one of its usual subfolders, holds."""
+    folders = (root, root / "annotations", root / "metadata", root / "labels")
+    places = (folder / name.format(split=split) for name in names for folder in folders)
+    return next((place for place in places if place.is_file()), None)
+
+
+def splits(root: Path) -> list[str]:
+    """Splits whose boxes are there, sorted."""
+    found = set()
+    for name in reversed(BOXES):
+        prefix, suffix = name.split("{split}")
+        for folder in (root, root / "annotations", root / "metadata", root / "labels"):
+            found |= {path.name.removeprefix(prefix).removesuffix(suffix) for path in folder.glob(f"{prefix}*{suffix}")}
+    return sorted(found - {f"oidv6-{each}" for each in found})
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read the names of classes by their codes; the first line may be a header.
+
+    Raises:
+        BadCorpus: if a line has no two cells, or a code stands twice with two names.
+    """
+    found: dict[str, str] = {}
+    for number, cells in _lines(path):
+        if number == 1 and cells[:1] == ["LabelName"]:
+            continue
+        if len(cells) != 2 or not all(cell.strip() for cell in cells):
+            raise BadCorpus(f"{path}, line {number} must be a code and a name, got {','.join(cells)[:60]!r}")
+        if found.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
+            raise BadCorpus(f"{path}, line {number}: {cells[0]} is {found[cells[0].strip()]!r} already; remove a line")
+    if not found:
+        raise BadCorpus(f"{path} names no class; download it again")
+    return found
+
+
+def read_boxes(path: Path, names: Mapping[str, str], findings: Findings) -> tuple[list[str], BoxTable]:
+    """Read the boxes: images in the order in which they are met, and a table by their places in it.
+
+    Raises:
+        BadCorpus: if a column is missing, or the file is malformed as a whole.
+    """
+    keys: dict[str, int] = {}
+    table = BoxTable()
+    for where, row in rows(path, NEEDED):
+        try:
+            if row is None:
+                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
+            key = row["ImageID"].strip()
+            if not key or row["LabelName"] not in names:
+                code = "annotation-no-category" if key else "annotation-bad-entry"
+                raise LeftOut(code, f"the class {row['LabelName'][:40]!r} has no name" if key else "no ImageID")
+            sides = _corners([row[name] for name in CORNERS])
+            marks = _marks(row, where, findings)
+        except LeftOut as reason:
+            findings.remark(reason.rejection(where))
+            continue
+        table.add(keys.setdefault(key, len(keys)), row["LabelName"], sides, marks)
+    return list(keys), table
+
+
+def read_outlines(path: Path, findings: Findings, wanted: Mapping[str, object]) -> dict[str, list[Outline]]:
+    """Read the table of outlines, by image; those of ``wanted`` images alone.
+
+    Raises:
+        BadCorpus: if a column is missing, or the file is malformed as a whole.
+    """
+    found: dict[str, list[Outline]] = {}
+    columns = tuple(f"Box{name}" for name in CORNERS)
+    for where, row in rows(path, ("MaskPath", "ImageID", "LabelName", *columns)):
+        try:
+            if row is None:
+                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
+            if row["ImageID"] in wanted:
+                corners = _corners([row[name] for name in columns])
+                found.setdefault(row["ImageID"], []).append(Outline(row["MaskPath"], row["LabelName"], tuple(corners)))
+        except LeftOut as reason:
+            findings.remark(reason.rejection(where))
+    return found
+
+
+def read_licences(path: Path, wanted: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+    """Licence and page of each wanted image, as the publisher's list of images states them."""
+    lines = rows(path, ("ImageID", "OriginalLandingURL", "License"))
+    return {row["ImageID"]: (row["License"], row["OriginalLandingURL"])
+            for _, row in lines if row is not None and row["ImageID"] in wanted}  # fmt: skip
+
+
+def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
+    """Yield (where, row) of a table line by line; None for a line with another number of cells.
+
+    Raises:
+        BadCorpus: if a needed column is missing, or the file is malformed as a whole.
+    """
+    lines = _lines(path)
+    header = [cell.strip() for cell in next(lines, (0, []))[1]]
+    missing = [name for name in needed if name not in header]
+    if missing:
+        told = f"it has {', '.join(header)[:200]}" if header else "the file is empty"
+        raise BadCorpus(f"{path} has no column {missing[0]}; {told}; give the publisher's file with its first line")
+    for number, cells in lines:
+        if cells:
+            whole = len(cells) == len(header)
+            yield f"{path.name}, line {number}", dict(zip(header, cells, strict=True)) if whole else None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            for cells in reader:
+                yield reader.line_num, cells
+    except OSError as error:
+        raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{path} is not UTF-8 text; download it again") from error
+    except csv.Error as error:
+        raise BadCorpus(f"{path} is no CSV file ({error}); download it again") from error
+
+
+def _corners(cells: Sequence[str]) -> list[float]:
+    try:
+        sides = [float(cell) for cell in cells]
+    except ValueError:
+        sides = [math.nan]
+    if not all(math.isfinite(side) for side in sides):
+        raise LeftOut("annotation-bad-box", f"a box is {', '.join(cells)[:60]}; it must be four numbers from 0 to 1")
+    return sides
+
+
+def _marks(row: Row, where: str, findings: Findings) -> int:
+    for name in MARKED:
+        if row[name] not in ("0", "1"):
+            findings.remark(
+                LeftOut("annotation-unknown-mark", f"{name} is {row[name][:20]!r}, read as no").rejection(where)
+            )
+    return bits([mark for name, mark in MARKED.items() if row[name] == "1"])

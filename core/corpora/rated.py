@@ -1,0 +1,141 @@
+"""Suites that people rated as corpora to audit: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL.
+
+An item is a picture with a caption that people wrote or rated. There are no boxes, no categories, and no labels: probes
+that edit a caption by a person apply, and whole-image edits beside it. Layouts: :mod:`core.corpora.suites`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.corpora.files import LeftOut, whole_number
+from core.corpora.findings import Findings
+from core.corpora.folder_files import NamedImages, auditable_header, choose_file
+from core.corpora.image_header import ImageHeader
+from core.corpora.registry import corpus_loader
+from core.corpora.schema import Corpus, Item, Rejection
+from core.corpora.suites import Compared, Rated, Suite, read_suite
+from core.errors import BadCorpus, InvalidInput
+
+BEST, EVERY = "best", "every"
+TAKEN = (BEST, EVERY)
+
+KNOWN = (
+    "flickr8k.json", "flickr8k_expert.json", "crowdflower_flickr8k.json", "flickr8k_cf.json", "ExpertAnnotations.txt",
+    "CrowdFlowerAnnotations.txt", "pascal50s.json", "pascal_50s.json", "composite.json", "foilv1.0_test_2017.json",
+    "foilv1.0_train_2017.json",
+)  # fmt: skip
+"""Names that publishers and the field give the files, looked for where none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A picture, a caption, what people gave it (mean), and further right captions."""
+
+    image: str
+    caption: str
+    rating: float | None
+    references: tuple[str, ...]
+
+
+@corpus_loader(
+    name="rated",
+    summary="captions that people rated: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite or FOIL as a corpus",
+    options={
+        "file": f"the suite's file, where it has none of the usual names ({', '.join(KNOWN[:4])}, …)",
+        "images": "folder of the pictures, in the corpus' folder or by its absolute path (the folder itself)",
+        "take": "best (default): of each picture the caption that people rated best; every: each rated caption",
+        "limit": "at most so many items, in the order of the file",
+    },
+)
+def load_rated(
+    root: Path, *, file: str | None = None, images: str | None = None, take: str = BEST, limit: Any = None
+) -> Corpus:
+    """Read a suite's pictures and captions; items are named after the picture, and its captions numbered.
+
+    Of Pascal-50S and FOIL the preferred, or right, caption counts: the other one is no caption of the picture. Ratings
+    of one caption by several people are averaged; of captions rated alike the first in the file is the best.
+    Captions of one picture are one source: they are resampled and judged together.
+
+    Raises:
+        BadCorpus: if no file, or several, have a usual name, or the file is none of the layouts.
+        InvalidInput: if an option is wrong.
+    """
+    if take not in TAKEN:
+        raise InvalidInput(f"take must be one of {', '.join(TAKEN)}, got {take!r}")
+    most = None if limit is None else whole_number(limit, name="limit")
+    path = choose_file(root, file, KNOWN, option="file")
+    if path is None:
+        raise BadCorpus(f"{root} holds none of {', '.join(KNOWN)}; name the suite's file with --option file=NAME")
+    suite = read_suite(path)
+    found, pictures = Findings(), NamedImages.of(root, images)
+    if suite.left_out:
+        told = Rejection(path.name, "missing-cell", f"{path.name} has entries without a usable rating or caption")
+        found.count("missing-cell", suite.left_out, told)
+    items: list[Item] = []
+    headers: dict[str, tuple[Path, ImageHeader]] = {}
+    for name, pair in _named(_pairs(suite), take):
+        if len(items) == most:
+            break
+        try:
+            if pair.image not in headers:
+                image = pictures.find(pair.image, path.name)
+                headers[pair.image] = image, auditable_header(image, where=path.name)
+            items.append(_item(name, pair, suite, *headers[pair.image]))
+        except LeftOut as reason:
+            found.leave_out(reason.rejection(name))
+    which = "the best rated caption of each picture" if take == BEST else "every rated caption"
+    name = corpus_name(suite)
+    return Corpus(name, tuple(items), found.rejected, f"{suite.name}, {which}", remarks=found.remarks)
+
+
+def corpus_name(suite: Suite) -> str:
+    """What runs call the corpus of a suite, e.g. ``flickr8k-expert``."""
+    return suite.name.casefold()
+
+
+def _item(name: str, pair: _Pair, suite: Suite, path: Path, header: ImageHeader) -> Item:
+    facts: dict[str, str | float] = {} if pair.rating is None else {"rating": pair.rating}
+    texts = dict.fromkeys((pair.caption, *pair.references))
+    return Item(
+        id=name, corpus=corpus_name(suite), image_path=path, width=header.width, height=header.height,
+        captions={_language(suite): tuple(texts)}, source=f"{suite.name}, {pair.image}", group=pair.image, facts=facts,
+    )  # fmt: skip
+
+
+def _language(suite: Suite) -> str:
+    spoken = {each.language for each in suite.rated}
+    if len(spoken) > 1:
+        raise BadCorpus(f"{suite.name} has captions in {', '.join(sorted(spoken))}; it is no suite of one language")
+    return spoken.pop() if spoken else "en"
+
+
+def _pairs(suite: Suite) -> list[_Pair]:
+    """Each picture and caption once, in the order of the suite, with the mean of its ratings."""
+    ratings: dict[tuple[str, str], list[float]] = {}
+    further: dict[tuple[str, str], tuple[str, ...]] = {}
+    for each in (*suite.rated, *suite.compared):
+        key = (each.image, _caption(each))
+        ratings.setdefault(key, []).extend([each.rating] if isinstance(each, Rated) else [])
+        further.setdefault(key, each.references)
+    return [
+        _Pair(image, caption, sum(given) / len(given) if given else None, further[image, caption])
+        for (image, caption), given in ratings.items()
+        if caption
+    ]
+
+
+def _caption(each: Rated | Compared) -> str:
+    return each.caption if isinstance(each, Rated) else each.preferred
+
+
+def _named(pairs: Sequence[_Pair], take: str) -> Iterator[tuple[str, _Pair]]:
+    by_image: dict[str, list[_Pair]] = {}
+    for pair in pairs:
+        by_image.setdefault(pair.image, []).append(pair)
+    for image, own in by_image.items():
+        if take == BEST:
+            yield image, max(own, key=lambda pair: -1.0 if pair.rating is None else pair.rating)
+        else:
+            yield from ((f"{image}-{number}", pair) for number, pair in enumerate(own, 1))

@@ -1,0 +1,186 @@
+"""Objects365 folders: the publisher's layout, its marks, and what a download can break."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from core.corpora.json_stream import MOST_DEPTH, entries
+from core.corpora.objects365 import load_objects365
+from core.corpora.schema import Box, Corpus
+from core.errors import BadCorpus, InvalidInput
+from tests.corpora.objects365_folder import Objects365Folder
+
+GOOD = [20, 10, 50, 40]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Objects365Folder:
+    return Objects365Folder(tmp_path)
+
+
+def load(root: Path, **options: object) -> Corpus:
+    return load_objects365.load(root, **options)
+
+
+def codes(corpus: Corpus) -> dict[str, str]:
+    return {each.subject: each.code for each in corpus.rejected}
+
+
+def remarks(corpus: Corpus) -> dict[str, int]:
+    return {each.code: each.count for each in corpus.remarks}
+
+
+def test_an_image_becomes_an_item_with_the_noun_of_its_label(made: Objects365Folder) -> None:
+    made.image(420917)
+    made.instance(420917, [20.5, 10.25, 50, 40], 2)
+    made.instance(420917, [80, 60, 10, 10], 4)
+    (item,) = load(made.write()).items
+    assert (item.id, item.corpus, item.label, item.category) == ("val-420917", "objects365", "cabinet", "furniture")
+    assert (item.box, item.mask) == (Box(20.5, 10.25, 50, 40), None)
+    assert [(each.label, each.box) for each in item.others] == [("basket", Box(80, 60, 10, 10))]
+    assert item.source == "images/v1/patch8/objects365_v1_00420917.jpg"
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("images", "annotations", "categories"))))
+def test_the_lists_may_stand_in_any_order(made: Objects365Folder, order: tuple[str, ...]) -> None:
+    for key in (7, 3):
+        made.image(key)
+        made.instance(key, GOOD)
+    assert [item.id for item in load(made.write(order=order)).items] == ["val-7", "val-3"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", "val", "images/val/objects365_v1_00000001.jpg", "val/patch8/objects365_v1_00000001.jpg",
+     "images/objects365_v1_00000001.jpg"],
+)  # fmt: skip
+def test_pictures_are_found_however_the_patches_were_unpacked(made: Objects365Folder, place: str) -> None:
+    made.image(1, saved=place)
+    made.instance(1, GOOD)
+    (item,) = load(made.write()).items
+    assert item.image_path is not None
+    assert item.image_path.is_file()
+
+
+@pytest.mark.parametrize(
+    ("mark", "code"), [("iscrowd", "crowd"), ("isfake", "depiction"), ("isreflected", "reflected")]
+)
+def test_a_marked_object_is_no_object_to_audit_but_stands_among_the_others(
+    made: Objects365Folder, mark: str, code: str
+) -> None:
+    made.image(1)
+    made.instance(1, GOOD, **{mark: 1})
+    made.image(2)
+    made.instance(2, GOOD)
+    made.instance(2, [80, 60, 10, 10], **{mark: 1})
+    corpus = load(made.write())
+    assert codes(corpus) == {"val-1": code}
+    assert [(each.box, each.crowd) for each in corpus.items[0].others] == [(Box(80, 60, 10, 10), mark == "iscrowd")]
+
+
+def test_boxes_that_leave_their_image_are_clipped_and_counted(made: Objects365Folder) -> None:
+    made.image(1)
+    made.instance(1, GOOD)
+    made.instance(1, [-7.5, -2, 12, 10])
+    made.instance(1, [95, 70, 30, 30])
+    made.instance(1, [120, 10, 5, 5])
+    corpus = load(made.write())
+    assert [each.box for each in corpus.items[0].others] == [Box(0, 0, 4.5, 8), Box(95, 70, 5, 10)]
+    assert corpus.rejected == ()
+    assert remarks(corpus) == {"annotation-box-clipped": 2, "annotation-box-outside": 1}
+    assert "left it by 8 px" in corpus.remarks[0].detail
+
+
+def test_entries_of_other_types_lose_nothing_else(made: Objects365Folder) -> None:
+    made.image(1)
+    made.image(1, patch="again")
+    made.image(2, width="100")
+    made.images += [None, 7, [], {"id": True}]
+    made.instance(1, GOOD)
+    made.instance(1, GOOD)
+    made.instance(1, ["a", 1, 2, 3])
+    made.instance(1, [1, 2, 3])
+    made.instance(1, [1, 2, 0, 4])
+    made.instance(1, GOOD, 99)
+    made.instance(77, GOOD)
+    made.instance(77, GOOD)
+    made.annotations += [None, {"image_id": 1}]
+    made.categories += ["x", {"id": 9}]
+    corpus = load(made.write())
+    assert [item.id for item in corpus.items] == ["val-1"]
+    assert sorted(codes(corpus).values()) == ["bad-entry"] * 5 + ["duplicate-id"]
+    assert remarks(corpus) == {
+        "annotation-bad-entry": 4, "annotation-bad-box": 3, "annotation-no-image": 2, "annotation-no-category": 1,
+        "annotation-twice": 1,
+    }  # fmt: skip
+
+
+def test_pictures_that_cannot_be_used_are_left_out_once(made: Objects365Folder) -> None:
+    made.image(1, saved=None)
+    made.image(2, file_name="../outside.jpg")
+    made.image(3, width=101)
+    made.image(4)
+    (made.root / made.images[3]["file_name"]).write_bytes(b"")
+    for key in (1, 2, 3, 4):
+        made.instance(key, GOOD)
+        made.instance(key, [95, 70, 30, 30])
+    corpus = load(made.write())
+    assert corpus.items == ()
+    assert codes(corpus) == {
+        "val-1": "missing-image", "val-2": "unsafe-path", "val-3": "size-mismatch", "val-4": "bad-image",
+    }  # fmt: skip
+
+
+def test_a_label_without_a_category_is_told_and_its_item_stays(made: Objects365Folder) -> None:
+    made.image(1)
+    made.instance(1, GOOD, 5)
+    corpus = load(made.write())
+    assert [(item.label, item.category) for item in corpus.items] == [("gremlin", None)]
+    assert remarks(corpus) == {"unmapped-label": 1}
+
+
+def test_a_split_can_be_chosen_and_a_wrong_one_is_told(made: Objects365Folder) -> None:
+    made.image(1)
+    made.instance(1, GOOD)
+    made.write()
+    root = made.write(split="train")
+    assert load(root).items[0].id == "val-1"
+    assert load(root, split="train").items[0].id == "train-1"
+    with pytest.raises(BadCorpus, match=r"no zhiyuan_objv2_test\.json; it has the splits train, val"):
+        load(root, split="test")
+    with pytest.raises(InvalidInput, match="slice must be one of"):
+        load(root, slice="some")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is not valid JSON"),
+        ('{"images": [1', "is not valid JSON"),
+        ('{"images": []} x', "is not valid JSON"),
+        ('{"images": [NaN]}', "is not valid JSON"),
+        ("[]", "must hold one JSON object"),
+        ("{}", "has no list 'images' with entries"),
+        ('{"images": {"id": 1}}', "has no list 'images' with entries"),
+        ('{"images": [1], "annotations": []}', "has no list 'annotations' with entries"),
+        ('{"images": [' + "[" * 100_000, f"nested more than {MOST_DEPTH} deep"),
+    ],
+)
+def test_a_file_that_is_wrong_as_a_whole_is_told_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "zhiyuan_objv2_val.json").write_text(text)
+    with pytest.raises(BadCorpus, match=sentence):
+        load(tmp_path)
+
+
+def test_streamed_entries_are_those_of_json(tmp_path: Path) -> None:
+    content = {
+        "a": [1, "x", None, True, {"k": [1.5, {"z": []}], "u": "é"}, [[], {}]],
+        "b": {"c": [1]},
+        "d": [2.25],
+        "e": 3,
+    }
+    path = tmp_path / "x.json"
+    path.write_text("\ufeff" + json.dumps(content))
+    assert list(entries(path)) == [("a", each) for each in content["a"]] + [("d", 2.25)]  # type: ignore[union-attr]

@@ -10,7 +10,10 @@ from PIL import Image
 from core.analysis.suites.result import stored
 from core.calibration.file import calibrator
 from core.calibration.readings import Terms
+from core.evaluators.references import Referenced
+from core.evaluators.registry import find
 from tests.commands.calling import Invoke
+from tests.tiny import clip
 
 
 @pytest.fixture
@@ -126,5 +129,44 @@ def test_what_cannot_be_used_is_one_sentence(invoke: Invoke, pictures: Path, tmp
         ([path, pictures, "--calibrator", path], "no calibrator"),
     ):
         done = invoke("suite", *arguments, "--evaluator", colour_words)
+        assert done.exit_code == 2
+        assert sentence in done.stderr
+
+
+def test_an_evaluator_with_references_gets_those_of_the_file_in_every_setting(
+    invoke: Invoke, pictures: Path, tmp_path: Path
+) -> None:
+    metric = f"refclipscore@{clip.write_openai(tmp_path / 'tiny.pt')}"
+    captions = ("a red thing", "one thing", "some thing", "this thing", "that thing")
+    right = [{"id": place, "image_id": 1, "caption": text, "foil": False} for place, text in enumerate(captions)]
+    held = {"images": [{"id": 1, "file_name": "red.png"}],
+            "annotations": [*right, {"id": 0, "image_id": 1, "caption": "a blue thing", "foil": True}]}  # fmt: skip
+    path = tmp_path / "foilv1.0_test.json"
+    path.write_text(json.dumps(held))
+    done = invoke("suite", path, pictures, "--evaluator", f"{metric},blind-length", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)["reached"]
+    assert [each["references"] for each in told] == ["1 reference", "4 references", ""]
+    loaded, pixels = find(metric).load(), np.asarray(Image.open(pictures / "red.png"))
+    assert isinstance(loaded, Referenced)
+    right_one, wrong = loaded.score([pixels, pixels], [captions[0], "a blue thing"], [captions[1:]] * 2)
+    assert told[1]["rows"][0]["value"] == 50 * (1 + np.sign(right_one - wrong))
+    held["annotations"] = held["annotations"][:1] + held["annotations"][-1:]
+    path.write_text(json.dumps(held))
+    done = invoke("suite", path, pictures, "--evaluator", metric)
+    assert done.exit_code == 2
+    assert "compares with reference captions and this file of FOIL holds none" in done.stderr
+
+
+def test_options_that_contradict_each_other_are_one_sentence(invoke: Invoke, pictures: Path, tmp_path: Path) -> None:
+    path, scores = pascal(pictures), tmp_path / "scores.json"
+    scores.write_text('{"p0": 1}')
+    for arguments, sentence in (
+        ([path, pictures, "--evaluator", "a,b", "--calibrator", path], "a calibrator is of one evaluator, got 2"),
+        ([path, "--scores", scores, "--evaluator", "a,b"], "name one --evaluator for each file"),
+        ([path, pictures, "--also", path], "give each file of the suite once"),
+        ([path, pictures, "--only", tmp_path / "none.txt"], "cannot be read"),
+    ):
+        done = invoke("suite", *arguments)
         assert done.exit_code == 2
         assert sentence in done.stderr

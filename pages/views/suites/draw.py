@@ -15,8 +15,11 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
-SENTENCE = 66
+_SENTENCE = 66
 """Height in px of a row whose sentence stands on three lines."""
+
+_WIDTHS = {"done": 380, "group": 130, "of": 150, "measure": 240}
+"""Widths in px of columns of text that would be cut otherwise."""
 
 
 def draw_result(state: PageState, result: SuiteResult) -> None:
@@ -85,7 +88,7 @@ def _decisions(result: SuiteResult) -> None:
     st.subheader("Why is mine different?", anchor=False)
     decisions = tables.decision_table(result)
     _rows(decisions, tables.DECISION_COLUMNS, f"Every decision on the way to the numbers of {result.suite}",
-          "suites.decisions", tall=SENTENCE)  # fmt: skip
+          "suites.decisions", tall=_SENTENCE)  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
         st.download_button("Result as JSON", lambda: result.model_dump_json(indent=2).encode(), f"{result.id}.json",
@@ -102,7 +105,7 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
             if frame[column.name].fillna("").astype(bool).any():
                 shown[column.name] = frame[column.name]
                 config[column.name] = st.column_config.TextColumn(
-                    column.header, width="large" if column.name == "done" else None, pinned=column is columns[0]
+                    column.header, width=_WIDTHS.get(column.name), pinned=column is columns[0]
                 )
             continue
         ends = [(column.low, "95 % from"), (column.high, "to")] if column.low else []

@@ -82,7 +82,7 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
 def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -> list[tuple[object, ...]]:
     """A text that several systems said is shared between them."""
     source = offered.groupby("item", sort=False)["source"].first()
-    records = []
+    records: list[tuple[object, ...]] = []
     for system in systems:
         part = offered["systems"].map(partial(_part, system=system))
         picked, offer = (

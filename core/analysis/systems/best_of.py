@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -81,9 +82,9 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
 def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -> list[tuple[object, ...]]:
     """A text that several systems said is shared between them."""
     source = offered.groupby("item", sort=False)["source"].first()
-    records = []
+    records: list[tuple[object, ...]] = []
     for system in systems:
-        part = offered["systems"].map(lambda names, system=system: (system in names) / len(names))
+        part = offered["systems"].map(partial(_part, system=system))
         picked, offer = (
             (part * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
         )
@@ -92,6 +93,11 @@ def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -
             (evaluator, system, found.estimate, found.low, found.high, 100 * float(offer.mean()), len(source))
         )
     return records
+
+
+def _part(names: tuple[str, ...], *, system: str) -> float:
+    """Share of a text that is a system's, of several that said it."""
+    return (system in names) / len(names)
 
 
 def _percent(shares: pd.Series, source: pd.Series) -> Interval:

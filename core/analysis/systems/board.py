@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InvalidInput
-from core.probes.words.caption_words import words
+from core.probes.words.health import plain_words
 from core.statistics.length_control import length_controlled
 from core.statistics.order_agreement import order_agreement
 from core.statistics.standings import Standings, standings
@@ -171,7 +171,7 @@ def standings_ranks(scores: np.ndarray) -> np.ndarray:
 
 def word_count(caption: str) -> int:
     """Words of a caption, split at blanks; signs alone are none."""
-    return sum(bool(word.core) for word in words(caption))
+    return len(plain_words(caption))
 
 
 def ordinal(rank: float) -> str:

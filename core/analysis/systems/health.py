@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -74,10 +75,7 @@ _Found = tuple[float, float, float, str]
 
 def _measured(part: pd.DataFrame, level: float) -> dict[str, _Found]:
     captions = part["caption"].astype(str)
-    found = {
-        f"rep-{n}": _mean(captions.map(lambda text, n=n: repeated(text, n)), part, level)
-        for n in range(1, MOST_REPEATED + 1)
-    }
+    found = {f"rep-{n}": _mean(captions.map(partial(repeated, n=n)), part, level) for n in range(1, MOST_REPEATED + 1)}
     for n in (1, 2):
         different, every = distinct(captions, n)
         value = 100 * different / every if every else math.nan

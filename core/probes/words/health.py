@@ -7,7 +7,7 @@ References:
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from core.corpora.schema import Item
 from core.probes.families.tails import tail_of_length, tails
@@ -22,6 +22,7 @@ MOST_REPEATED = 4
 _KINDS = ("determiner", "conjunction", "preposition")
 
 
+@lru_cache(maxsize=8192)
 def plain_words(caption: str) -> tuple[str, ...]:
     """Words of a caption in lower case, without signs.
 

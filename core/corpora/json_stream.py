@@ -1,6 +1,6 @@
 """Lists inside a JSON object, entry by entry: a file of a gigabyte is never in memory as a whole."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ MOST_DEPTH = 64
 """Deepest nesting that is read: ijson alone has no bound, and its own prefixes grow with the square of the depth."""
 
 _CHUNK = 1 << 20
-_OPENS = {"start_map": dict, "start_array": list}
+_OPENS: Mapping[str, Callable[[], Any]] = {"start_map": dict, "start_array": list}
 
 
 def entries(path: Path) -> Iterator[tuple[str, Any]]:

@@ -53,7 +53,8 @@ def load_labels(source: str) -> Labels:
     """
     path = assets_dir() / "taxonomy" / "nouns" / f"{source}.csv"
     nouns: dict[str, str] = {}
-    for where, row in csv_records(path, _check) if path.is_file() else ():
+    lines = csv_records(path, _check) if path.is_file() else iter(())
+    for where, row in lines:
         label, noun = (str(row[name]).strip() for name in COLUMNS)
         if not label or not noun or label.casefold() in nouns:
             raise InvalidInput(f"{where}: a cell is empty or {label!r} stands twice; mend {path}")

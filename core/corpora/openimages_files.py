@@ -55,7 +55,7 @@ def find(root: Path, names: Sequence[str], split: str = "") -> Path | None:
 
 def splits(root: Path) -> list[str]:
     """Splits whose boxes are there, sorted."""
-    found = set()
+    found: set[str] = set()
     for name in reversed(BOXES):
         prefix, suffix = name.split("{split}")
         for folder in (root, root / "annotations", root / "metadata", root / "labels"):

@@ -115,8 +115,8 @@ def _pairs(suite: Suite) -> list[_Pair]:
     """Each picture and caption once, in the order of the suite, with the mean of its ratings."""
     ratings: dict[tuple[str, str], list[float]] = {}
     further: dict[tuple[str, str], tuple[str, ...]] = {}
-    judged: tuple[Rated | Compared, ...] = (*suite.rated, *suite.compared)
-    for each in judged:
+    entries: list[Rated | Compared] = [*suite.rated, *suite.compared]
+    for each in entries:
         key = (each.image, _caption(each))
         ratings.setdefault(key, []).extend([each.rating] if isinstance(each, Rated) else [])
         further.setdefault(key, each.references)

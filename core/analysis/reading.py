@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     return ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
         stored, inside, accepted, upheld, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
-        _about(store, narrowed, params, probes),
+        _about(store, narrowed, params, probes), reader=partial(read_table, store),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ A slice is a mask on it (:class:`View`). 5 evaluators × 46 probes × 9000 items
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -101,6 +101,7 @@ class ScoreTable:
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
+        reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
     """
 
     scope: Narrowed
@@ -116,6 +117,7 @@ class ScoreTable:
     diagnostics: Mapping[str, np.ndarray]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
+    reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)
 
     @cached_property
     def corpora(self) -> tuple[str, ...]:

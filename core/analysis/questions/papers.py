@@ -36,6 +36,30 @@ AXES: Mapping[str, Numbers] = {
 }
 """Axes whose families the papers compare; the families of every other axis are numbered by its name."""
 
+LEXICAL, GROUNDING, OBJECTS, LANGUAGE, CROSSED, PROTOTYPES, SUITES = SECTIONS = (
+    "Lexical", "Grounding", "Objects", "Language", "Crossings", "Prototypes", "Suites",
+)  # fmt: skip
+"""Sections of the matrix, in their order. Source: DIRECTIONAL, section 0.3."""
+
+_SECTION_OF: Mapping[str, str] = {
+    **dict.fromkeys(("grounding", "foil", "colour-word", "number-word"), GROUNDING),
+    **dict.fromkeys(("mention-absent", "distractor"), OBJECTS),
+    **dict.fromkeys(("mention-shuffled", "mention-negated", "size-shuffled", "size-share-shuffled"), CROSSED),
+    "prototype": PROTOTYPES, **dict.fromkeys(("given", "given-picture"), SUITES),
+}  # fmt: skip
+_SECTION_OF_AXIS = {Axis.LEXICAL.value: LEXICAL, Axis.OBJECT.value: OBJECTS}
+
+
+def section_of(family: str, axis: str) -> str:
+    """Section that a directional family stands in: its own, else that of its axis.
+
+    Example:
+        >>> section_of("foil", "semantic"), section_of("negation", "semantic")
+        ('Grounding', 'Language')
+    """
+    return _SECTION_OF.get(family) or _SECTION_OF_AXIS.get(axis, LANGUAGE)
+
+
 TOGETHER = (Axis.LEXICAL.value, "C2", "B, Table 2")
 """Axis whose edits a paper averages, and the number of that table."""
 

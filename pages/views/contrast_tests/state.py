@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
+from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, families
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
@@ -110,15 +111,32 @@ def options_of(state: PageState) -> Options:
     return Options(known=bool(state.get("verified")))
 
 
-def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str]:
-    """Draw the choice of a test and of an evaluator; return both."""
-    table = scores(files, scope)
+def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:
+    """Every test that the runs of a scope hold -> the scope of its own caption, that of the page where it has it."""
+    found: dict[str, Narrowed] = {}
+    for table in every_caption(scores(files, scope)):
+        found = dict.fromkeys(families(table.view()), table.scope) | found
+    own = list(families(view(files, scope)))
+    return {
+        name: scope if name in own else found[name] for name in [*own, *(each for each in found if each not in own)]
+    }
+
+
+def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str, Narrowed]:
+    """Draw the choice of a test and of an evaluator; return both, and the scope of the test's own caption."""
+    scopes = tests_of(files, scope)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         family = state.choose(
-            st.container(width=280), "test", "Test", list(families(view(files, scope))), help="What breaks the meaning."
-        )
-        evaluator = choose_evaluator(state, table)
-    return family, evaluator
+            st.container(width=280), "test", "Test", list(scopes), help="What breaks the meaning. A test that comes "
+            "with a caption of its own names it.",
+            format_func=lambda name: _said(name, scopes[name], scope),
+        )  # fmt: skip
+        evaluator = choose_evaluator(state, scores(files, scopes[family]))
+    return family, evaluator, scopes[family]
+
+
+def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
+    return family if own.subject == scope.subject else f"{family} (caption {own.subject})"
 
 
 def choose_bar(state: PageState) -> float:

@@ -69,6 +69,9 @@ MEANS, MARGINS, ORDERS = ("C24", "E, Table 2"), ("C25", "E, Table 1"), ("C18", "
 FACTS: Mapping[str, tuple[str, str]] = {"group": ("C16", "D, Tables 1–3"), "domain": ("C23", "E, Figure 2")}
 """Fact of a variant by whose values a paper slices -> number of that table."""
 
+OVERALL = ("C23",)
+"""Tables by a fact that end with all items together, and with the mean over the values."""
+
 OTHER_FACTS = ("C28", "E, by knob and attribute")
 
 RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7")}

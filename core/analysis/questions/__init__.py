@@ -18,6 +18,8 @@ from core.analysis.questions import (
     families,
     filling,
     flips,
+    grounded,
+    languages,
     length,
     levels,
     made_of,
@@ -32,6 +34,7 @@ from core.analysis.questions import (
     space,
     strengths,
     sweeps,
+    tails,
     unasked,
     words,
 )
@@ -42,8 +45,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, length, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes,
-    examples, elsewhere, selective, flips,
+    unasked, across, length, strengths, made_of, directional, languages, tails, sides, levels, grounded, matched,
+    sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -272,9 +272,15 @@ def _of_axis(axis: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)
-        return found[found["axis"] == axis].reset_index(drop=True)
+        own = (found["axis"] == axis) & ~found["family"].isin(papers.OF_C)
+        return found[own].reset_index(drop=True)
 
-    note = f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    note = (
+        f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis. Those of paper C "
+        f"({', '.join(papers.OF_C)}) are among the tests, and stand in table {papers.REWARDS[0]}."
+        if axis == papers.AXIS_OF_C
+        else f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    )
     return Question(
         numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), (drawing,),
         numbers.table_paper, "the families of the axis", asks=("known",),

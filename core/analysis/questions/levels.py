@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from core.analysis.beside import every_caption
 from core.analysis.comparisons import (
     DIRECTIONAL,
     RESPONSE,
@@ -20,6 +21,7 @@ from core.analysis.facts import FALSITY, fact, keys
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import with_pair
 from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.captions import under_its_caption
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
 from core.analysis.questions.directional import (
     CORRECTED,
@@ -60,10 +62,12 @@ _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Tables by facts, orders, and every family both of whose sides are true."""
-    responses = dict.fromkeys([*of_expectation(table, RESPONSE), *papers.RESPONSES])
+    there = [name for each in every_caption(table) for name in of_expectation(each, RESPONSE)]
+    responses = dict.fromkeys([*there, *papers.RESPONSES])
     return (
         *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
-        _orders(), _pairwise(), _crossings(), *(_response(name) for name in responses),
+        _orders(), _pairwise(), under_its_caption(_crossings()),
+        *(under_its_caption(_response(name)) for name in responses),
     )  # fmt: skip
 
 

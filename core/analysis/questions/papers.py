@@ -63,6 +63,19 @@ def section_of(family: str, axis: str) -> str:
 TOGETHER = (Axis.LEXICAL.value, "C2", "B, Table 2")
 """Axis whose edits a paper averages, and the number of that table."""
 
+FOIL = "foil"
+OF_C = ("hollow-tail", FOIL)
+"""Directional families that are paper C's, whatever their axis."""
+
+AXIS_OF_C = Axis.SEMANTIC.value
+"""Axis of theirs."""
+
+REWARDS = ("C-rewards", "C, Table 4 and sections 4 to 5.8")
+"""Table of these families, and what it stands for."""
+
+LANGUAGES = ("C2-languages", "B, Table 2", ("C2-by-language", "C1-languages"))
+"""Table of the same in every language, what it stands for, and its figures: all edits, and the mean of each."""
+
 MEANS, MARGINS, ORDERS = ("C24", "E, Table 2"), ("C25", "E, Table 1"), ("C18", "D, Table 5")
 """Means of both sides, margins of both rankings, orders of several groups: of every family."""
 

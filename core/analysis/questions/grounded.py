@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, Pairs, families, of_expectation, pairs, percent
+from core.analysis.comparisons import DIRECTIONAL, families, of_expectation, pairs, percent
 from core.analysis.effects import corpora, median_over, with_holm
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
@@ -70,8 +70,10 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
             if len(names) < LEAST:
                 continue
             both = pairs(view, evaluator, names, known=options.known)
+            right = table.baselines[table.place(evaluator), table.places(names)]
             for (one, above), (other, below) in combinations(enumerate(names), 2):
-                values = _apart(both, one, other)
+                drops = np.where(right[one] == right[other], both.right - both.wrong, math.nan)
+                values = drops[one] - drops[other]
                 for corpus, own in corpora(table):
                     items = own & view.items & ~np.isnan(values)
                     if items.any():
@@ -79,13 +81,6 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                                 "below": below, "label": f"{above} − {below}", "tests": family}  # fmt: skip
                         records.append(told | _difference(table, values, items, table.spread(evaluator, corpus)))
     return with_holm(pd.DataFrame(records, columns=list(_DIFFERENCES))).drop(columns="conflict")
-
-
-def _apart(both: Pairs, one: int, other: int) -> np.ndarray:
-    """How much more one wrong side costs than another, float64 [N]; NaN unless both replace the same right side."""
-    same = both.right[one] == both.right[other]
-    drops = both.right - both.wrong
-    return np.where(same, drops[one] - drops[other], math.nan)
 
 
 def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:

@@ -405,6 +405,8 @@ class View:
         self.items = _kept(table.items["category"], chosen.categories) & _kept(
             table.items["coverage_bin"], chosen.coverage_bins
         )
+        if chosen.told:
+            self.items = self.items & _told(table, chosen.told)
         self.cells = _cells(table, chosen)
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
@@ -485,6 +487,21 @@ class View:
 
 def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:
     return np.asarray(column.isin(values)) if values else np.ones(len(column), dtype=bool)
+
+
+def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:
+    """Items of which some variant tells one of the wanted values of every wanted key, bool [N]."""
+    kept = np.ones(len(table.items), dtype=bool)
+    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
+    rows = table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "key", "value"]))
+    for key in dict.fromkeys(key for key, _ in wanted):
+        values = [value for name, value in wanted if name == key]
+        own = rows[(rows["key"] == key) & rows["value"].isin(values)]
+        there = names.get_indexer(pd.MultiIndex.from_frame(own[["corpus", "item"]].astype(object).drop_duplicates()))
+        found = np.zeros(len(kept), dtype=bool)
+        found[there[there >= 0]] = True
+        kept &= found
+    return kept
 
 
 def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:

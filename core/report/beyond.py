@@ -254,6 +254,7 @@ class Part:
 PARTS = (
     Part("overview", "findings", ("S1",)),
     Part("overview", "card", ("S1", "T13")),
+    Part("overview", "plane", ("C-plane",)),
     Part("overview", "runs", ("about",)),
     Part("probe_lab", "lab", (), "Probe lab", "it scores a picture that a reader brings, which is of no run"),
     Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
@@ -268,6 +269,8 @@ PARTS = (
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
          "uniform weights; the page Calibration has the others, sweeps and bands"),
+    Part("calibration", "plane", (), "Selectivity of a calibration", "it is of a strength that a reader sets; an audit "
+         "with the calibrator file has it in the plane of nuisance and signal"),
     Part("calibration", "suites", ("T17",)),
     Part("contrast_tests", "tests", ("section:contrast",)),
     Part("contrast_tests", "selectivity", ("section:selectivity",)),

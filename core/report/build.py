@@ -60,9 +60,10 @@ def build(
             (details if question.part_of else tables).append(made)
         if question.id in EVERY_FAMILY:
             tables += _other_families(question, table)
-        drawn = [drawing.figure(frame) for drawing in question.figures]
-        figures += [each for each in drawn if len(each.frame)]
-        missing += [Missing(each.id, each.paper, NO_ROW) for each in drawn if each.frame.empty]
+        drawn = [(drawing, drawing.figure(frame)) for drawing in question.figures]
+        figures += [each for _, each in drawn if len(each.frame)]
+        missing += [Missing(each.id, each.paper, drawing.needs(table) or NO_ROW) for drawing, each in drawn
+                    if each.frame.empty]  # fmt: skip
     more = beyond(table, studies=studies, encode=encode)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures

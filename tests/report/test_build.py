@@ -142,6 +142,17 @@ def test_the_paper_s_contrasts_that_no_score_is_of_are_named(made: Open) -> None
     )
 
 
+def test_what_is_missing_names_the_family_and_the_command_that_makes_it(made: Open) -> None:
+    """Rotations alone answer table 4, and leave figure 3 and the societal gaps without a row."""
+    report = build(made(r=audited("rotate+10", "rotate-10")))
+    reasons = {each.id: each.reason for each in report.missing}
+    assert "an object moved to the top left and to the bottom right; an audit with it" in reasons["F3"]
+    assert reasons["F3"].endswith("--probes reposition-TL,reposition-BR")
+    assert "no run holds words before a noun; an audit with it" in reasons["T15"]
+    assert {"T4", "T14"} <= {each.id for each in report.tables}
+    assert not [id_ for id_, reason in reasons.items() if reason == "the scores leave no row of it"]
+
+
 def test_calibration_is_reported_on_the_split_that_it_did_not_learn_from(demo_report: Report) -> None:
     found = table(demo_report, "T16")
     assert found["n"].max() < 252

@@ -8,11 +8,12 @@ import streamlit as st
 from core.analysis.bar import MOST_FAILURES
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, families
+from core.analysis.facts import facts_of
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from pages.views.common.runs import Signature, scores, store, stored_values, view
+from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import percentage_of
 from pages.views.common.text import counted
@@ -26,6 +27,10 @@ VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"
 _ITEMS: Mapping[str, tuple[str, str]] = {
     "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
     "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
+}
+_FACTS: Mapping[str, tuple[str, str]] = {
+    "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
+    "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
 _COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
 
@@ -49,6 +54,7 @@ def contrast_state(files: Signature) -> PageState:
             Field("of", None, one_of(evaluators, None, what="evaluator")),
             Field("part", None, text(limit=80)),
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
+            *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
             Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
             Field("upheld", 0, percentage_of("upheld")),
@@ -74,13 +80,11 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
                     "that of its items.")  # fmt: skip
         for name, (label, help_text) in _ITEMS.items():
             counts = items[_COLUMNS[name]].dropna().astype(str).value_counts().sort_index().to_dict()
-            known = dict.fromkeys(state.get(name), 0) | counts
-            if len(known) > 1 or state.get(name):
-                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
-                st.multiselect(
-                    label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
-                    format_func=said.__getitem__,
-                )  # fmt: skip
+            _choose_some(state, name, label, help_text, counts)
+        told = facts_of(table)
+        for name, (label, help_text) in _FACTS.items():
+            own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
+            _choose_some(state, name, label, help_text, own["value"].value_counts().sort_index().to_dict())
         st.toggle(
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
             "to be wrong. What a probe says nothing of counts.",
@@ -89,7 +93,19 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     return Slice(
         categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
         upheld=state.get("upheld") / 100 or None,
+        told=tuple((name, value) for name in _FACTS for value in state.get(name)),
     )  # fmt: skip
+
+
+def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
+    """Draw the choice of some values with how many items each has, where there are several."""
+    known = dict.fromkeys(state.get(name), 0) | dict(counts)
+    if len(known) > 1 or state.get(name):
+        said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
+        st.multiselect(
+            label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
+            format_func=said.__getitem__,
+        )  # fmt: skip
 
 
 def _choose_upheld(state: PageState, table: ScoreTable) -> None:
@@ -163,6 +179,10 @@ def choose_evaluator(state: PageState, table: ScoreTable) -> str:
 
 def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
     return lambda: stored_values(files)[name]
+
+
+def _told(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: told_values(files, tuple(_FACTS))[name]
 
 
 def _read_switch(raw: str) -> tuple[bool, str]:

@@ -224,7 +224,9 @@ def test_paper_e_s_pair_stands_beside_the_family_it_is_of_over_items_and_over_do
         rows += [score(row["item"], name, row["score"] + float(rng.normal(0, 0.05)), subject="human", evaluator="e",
                        **told) for row in rows if row["probe"] == "identity"]  # fmt: skip
     domains = {"domain": ["animal", "object", "object"]}
-    folder = write_broken(tmp_path / "r", rows, facts=facts_of(["made:nonproto_wrong", "made:adversary"], domains))
+    facts = facts_of(["made:nonproto_wrong", "made:adversary"], domains)
+    facts += facts_of(["made:adversary"], {"role": ["proto-wrong"]})
+    folder = write_broken(tmp_path / "r", rows, facts=facts)
     with Store.open(folder) as store:
         table = read_table(store)
         frame = {each.id: each for each in catalogue(table)}["C23"].compute(table.view(), Options())

@@ -46,9 +46,10 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
 def photographs(data: Path, coco_root: Path) -> Iterator[None]:
     """A few of COCO's photographs with the captions of people, audited for this test."""
     command = [
-        sys.executable, "-m", "core", "audit", "--corpus", "coco", "--root", str(coco_root), "--option", "split=val2017",
-        "--option", "slice=all", "--limit", "6", "--subject", "human", "--probes", "jumble,foil,vflip", "--evaluators",
-        "conse-lite0", "--out", str(data / "runs"), "--run-id", "photographs",
+        sys.executable, "-m", "core", "audit", "--corpus", "coco", "--root", str(coco_root),
+        "--option", "split=val2017", "--option", "slice=all", "--limit", "6", "--subject", "human",
+        "--probes", "jumble,foil,vflip", "--evaluators", "conse-lite0",
+        "--out", str(data / "runs"), "--run-id", "photographs",
     ]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1), done.stderr  # 1: some caption has no score, with its reason

@@ -117,7 +117,8 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     rows = [{**row, "subject": "template"} for row in rows_of(("e",), probes=["identity", "vflip", "swapped:near"])]
     for row in rows:
-        row["family"] = "misplaced" if row["probe"] == "swapped:near" else row["family"]
+        if row["probe"] == "swapped:near":
+            row["family"] = "misplaced"
     write_broken(results_dir() / "r", [*rows_of(("e",), probes=["identity", "vflip", "denied"]), *rows])
     app = open_page(CONTRAST, test="misplaced", of="e")
     assert not app.exception

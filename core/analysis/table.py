@@ -102,6 +102,7 @@ class ScoreTable:
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
         reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
+        texts: reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read.
     """
 
     scope: Narrowed
@@ -118,6 +119,7 @@ class ScoreTable:
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
     reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)
+    texts: Callable[[Sequence[str]], pd.DataFrame] | None = field(default=None, repr=False)
 
     @cached_property
     def corpora(self) -> tuple[str, ...]:

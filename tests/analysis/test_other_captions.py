@@ -12,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from core.analysis.beside import caption_of, every_caption, every_language
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.questions.languages import EVERY, MEAN
+from core.analysis.questions.overlap import token_f1
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
@@ -172,6 +173,29 @@ def test_paper_c_s_families_have_their_own_table(
     assert row["beaten"] == pytest.approx(100 * (own["wrong"] > own["right"]).mean())
     assert asked["C-rewards"].paper.startswith("C, ")
     assert "foil" not in set(answer(asked, table, "C21")["family"])
+
+
+def test_the_overlap_of_words_is_that_of_the_stored_captions(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    """“caption 3 under identity” and “caption 3 under shuffled” share three words of four."""
+    frame = answer(asked, table, "C17").set_index("family")
+    assert set(frame.index) == {"shuffled", "masked", "denied"}
+    own = sides(stored, ["shuffled"])
+    assert (frame.loc["shuffled", "n"], frame.loc["shuffled", "f1"]) == (len(own), pytest.approx(3 / 4))
+    assert frame.loc["shuffled", "same"] == 0
+    assert frame.loc["shuffled", "failure"] == pytest.approx(failures(own))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "language", "f1"),
+    [
+        ("A dog, a cat.", "a dog and a bird", "en", 2 * 2 / (3 + 4)), ("Two cats", "cats two!", "en", 1.0),
+        ("A dog", "Some birds", "en", 0.0), ("Der Hund bellt", "der Hund schläft.", "de", 2 / 3),
+    ],
+)  # fmt: skip
+def test_the_f1_of_two_captions_counts_words_once(right: str, wrong: str, language: str, f1: float) -> None:
+    assert token_f1(right, wrong, language) == pytest.approx(f1)
 
 
 def test_every_sibling_counts_and_the_hardest_is_the_highest(

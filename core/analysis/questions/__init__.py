@@ -26,6 +26,7 @@ from core.analysis.questions import (
     matched,
     natural,
     objects,
+    overlap,
     places,
     prototypes,
     selective,
@@ -45,8 +46,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, length, strengths, made_of, directional, languages, tails, sides, levels, grounded, matched,
-    sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, grounded,
+    matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -61,8 +61,8 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
             shown[name], config[name] = values, drawn
     height: Any = 480 if len(shown) > _TALL else "content"
     st.dataframe(
-        _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}", key=f"results.{question.id}.rows",
-        column_config=config, height=height,
+        _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}",
+        key=f"results.{question.id}.rows", column_config=config, height=height,
     )  # fmt: skip
 
 

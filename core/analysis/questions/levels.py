@@ -101,8 +101,11 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         return f"no variant of a directional probe here tells {what}"
 
     title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
-    mean = MEAN_OF.format(named[0]) if named else ""
-    both = f" {ALL_ITEMS}: every comparison counts once; {mean}: every one weighs the same." if overall else ""
+    key = named[0] if named else ""
+    mean = MEAN_OF.format(key)
+    both = (
+        f" In “{ALL_ITEMS}” every comparison counts once, in “{mean}” every {key} weighs the same." if overall else ""
+    )
     note = (
         f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
         f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "

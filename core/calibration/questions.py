@@ -133,7 +133,14 @@ def _utility(of: str) -> Question:
         f"shift leaves the clean scores, and so ρ, as they are.{of}"
     )
     drawing = Drawing("F12b", "Calibration: agreement along λ, dev split", note, _along, "Figure 12, right")
-    return _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
+    asked = _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
+    return replace(asked, needs=lambda table: _needs(table) or _no_other(table))
+
+
+def _no_other(table: ScoreTable) -> str:
+    return "" if len(table.evaluators) > 1 else (
+        f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; audit a second one beside it"
+    )  # fmt: skip
 
 
 def _choices(of: str) -> Question:

@@ -102,10 +102,8 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
 
     title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
     key = named[0] if named else ""
-    mean = MEAN_OF.format(key)
-    both = (
-        f" In “{ALL_ITEMS}” every comparison counts once, in “{mean}” every {key} weighs the same." if overall else ""
-    )
+    means = f"“{ALL_ITEMS}” every comparison counts once, in “{MEAN_OF.format(key)}” every {key} weighs the same"
+    both = f" In {means}." if overall else ""
     note = (
         f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
         f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "

@@ -252,7 +252,7 @@ def _together() -> Question:
         whole = [Capability(f"every {axis} edit", axis, axis, probes)] if probes else []
         return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
 
-    note = f"{HOW}Every {axis} edit of an item together. A language is a choice of the scope; paper B prints five."
+    note = f"{HOW}Every {axis} edit of an item together. Every language that the runs hold is in table C2-languages."
     return Question(id_, f"{axis.capitalize()} edits together: how far they lower the score", SECTION, DEPTH, note,
                     columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",))  # fmt: skip
 

@@ -120,7 +120,7 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
         if row["probe"] == "swapped:near":
             row["family"] = "misplaced"
     write_broken(results_dir() / "r", [*rows_of(("e",), probes=["identity", "vflip", "denied"]), *rows])
-    app = open_page(CONTRAST, test="misplaced", of="e")
+    app = open_page(CONTRAST, subject="human", test="misplaced", of="e")
     assert not app.exception
     assert "misplaced (caption template)" in app.selectbox(key="contrast.test.widget").options
     shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
 app test: export OMP_WAIT_POLICY ?= PASSIVE
-.PHONY: help setup app test check audit demo bench screenshots clean
+.PHONY: help setup app test check audit examples demo bench screenshots clean
 
 help:           ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
@@ -49,6 +49,13 @@ audit: setup ## recompute the shipped results from the demo corpora
 	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject human --language $(LANGUAGES) \
 		--probes directional,$(HARMLESS),surface,null \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+
+# The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
+REPORT = $(BIN)/python -m core report --overwrite
+examples: setup ## write the example reports of docs anew, after an audit that moved a number
+	@$(REPORT) demo --drawings -o docs/example-report
+	@$(REPORT) demo-captions demo-prototypes demo-scenes --subject human --language en --corpus demo --format md \
+		--no-encoders -o docs/example-contrast
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo

@@ -44,8 +44,8 @@ def draw() -> None:
             else:
                 draw_matrix(state, files, scope, chosen, options)
                 st.divider()
-                family, evaluator = draw_test(state, files, scope, chosen, options)
-                draw_worst(files, scope, chosen, options, family=family, evaluator=evaluator)
+                family, evaluator, own = draw_test(state, files, scope, chosen, options)
+                draw_worst(files, own, chosen, options, family=family, evaluator=evaluator)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

@@ -26,6 +26,7 @@ from pages.views.common.url_state import PageState
 from pages.views.overview.card import draw_card
 from pages.views.overview.files import draw_report, draw_upload
 from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
+from pages.views.overview.plane import draw_plane
 
 
 def draw() -> None:
@@ -61,6 +62,7 @@ def _numbers(files: Signature, scope: Narrowed) -> None:
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
         draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), origin_of_scores(files, seen))
+    draw_plane(files, seen)
     st.subheader("Take it home", anchor=False)
     draw_report(files, scope)
 

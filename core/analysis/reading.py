@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,8 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     return ScoreTable(
         narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
         stored, inside, accepted, upheld, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
-        _about(store, narrowed, params, probes),
+        _about(store, narrowed, params, probes), reader=partial(read_table, store),
+        texts=partial(_texts, store, params),
     )  # fmt: skip
 
 
@@ -105,12 +107,17 @@ def _about(
     claims = probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)
     told = probes.index[probes["family"].isin(set(probes.loc[claims, "family"]))]
     natural = [name for name in map(str, probes.index) if read_name(name) is not None]
-    texts = {CAPTIONS: store.query(_CAPTIONS, {**params, "probes": natural})} if natural else {}
+    texts = {CAPTIONS: _texts(store, params, natural)} if natural else {}
     return {
         **texts, "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told))}),
     }  # fmt: skip
+
+
+def _texts(store: Store, params: Mapping[str, object], probes: Sequence[str]) -> pd.DataFrame:
+    """Captions of some probes: columns corpus, item, probe, caption."""
+    return store.query(_CAPTIONS, {**params, "probes": list(map(str, probes))})
 
 
 def _facts(store: Store, params: dict[str, object]) -> pd.DataFrame:

@@ -63,6 +63,8 @@ class Slice:
         upheld: least share of people who uphold a comparison, in [0, 1]; comparisons that nobody judged are left out.
             Of what is no comparison it leaves out nothing. None keeps all.
         whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
+        told: (key, value) facts, e.g. ``("knob", "count")``: keep the items of which some variant tells one of the
+            values of every key that is named. Empty keeps all.
     """
 
     categories: tuple[str, ...] = ()
@@ -78,6 +80,7 @@ class Slice:
     accepted: float | None = None
     upheld: float | None = None
     whole: bool = False
+    told: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.sign is not None and self.sign not in SIGNS:
@@ -121,6 +124,13 @@ def where(scope: Narrowed, chosen: Slice) -> tuple[str, dict[str, Any]]:
     if chosen.whole:
         params["whole"] = WHOLE
         conditions.append("coalesce(s.object_kept, 1) >= $whole")
+    for place, key in enumerate(dict.fromkeys(key for key, _ in chosen.told)):
+        named = {f"told_{place}_{index}": value for index, (name, value) in enumerate(chosen.told) if name == key}
+        params |= named | {f"told_{place}": key}
+        conditions.append(
+            "exists (select 1 from variants f where f.run = s.run and f.corpus = s.corpus and f.item = s.item "
+            f"and f.key = $told_{place} and f.value in ({', '.join(f'${name}' for name in named)}))"
+        )
     join = ""
     if chosen.accepted is not None:
         params["accepted"] = chosen.accepted
@@ -135,6 +145,13 @@ def stored_values(store: Store) -> dict[str, tuple[str, ...]]:
                                          f"order by {column}")[column]))
         for name, column in CHOICES.items()
     }  # fmt: skip
+
+
+def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Values that the variants of any run tell of some facts, sorted."""
+    rows = store.query("select distinct key, value from variants where list_contains($keys, key) and value is not null "
+                       "order by key, value", {"keys": list(keys)})  # fmt: skip
+    return {key: tuple(map(str, rows.loc[rows["key"] == key, "value"])) for key in keys}
 
 
 def _source(column: str) -> str:

@@ -7,7 +7,7 @@ A slice is a mask on it (:class:`View`). 5 evaluators × 46 probes × 9000 items
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -101,6 +101,8 @@ class ScoreTable:
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
+        reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
+        texts: reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read.
     """
 
     scope: Narrowed
@@ -116,6 +118,8 @@ class ScoreTable:
     diagnostics: Mapping[str, np.ndarray]
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, repr=False)
+    reader: "Callable[[Narrowed], ScoreTable] | None" = field(default=None, repr=False)
+    texts: Callable[[Sequence[str]], pd.DataFrame] | None = field(default=None, repr=False)
 
     @cached_property
     def corpora(self) -> tuple[str, ...]:
@@ -403,6 +407,8 @@ class View:
         self.items = _kept(table.items["category"], chosen.categories) & _kept(
             table.items["coverage_bin"], chosen.coverage_bins
         )
+        if chosen.told:
+            self.items = self.items & _told(table, chosen.told)
         self.cells = _cells(table, chosen)
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""
@@ -483,6 +489,21 @@ class View:
 
 def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:
     return np.asarray(column.isin(values)) if values else np.ones(len(column), dtype=bool)
+
+
+def _told(table: ScoreTable, wanted: Sequence[tuple[str, str]]) -> np.ndarray:
+    """Items of which some variant tells one of the wanted values of every wanted key, bool [N]."""
+    kept = np.ones(len(table.items), dtype=bool)
+    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
+    rows = table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "key", "value"]))
+    for key in dict.fromkeys(key for key, _ in wanted):
+        values = [value for name, value in wanted if name == key]
+        own = rows[(rows["key"] == key) & rows["value"].isin(values)]
+        there = names.get_indexer(pd.MultiIndex.from_frame(own[["corpus", "item"]].astype(object).drop_duplicates()))
+        found = np.zeros(len(kept), dtype=bool)
+        found[there[there >= 0]] = True
+        kept &= found
+    return kept
 
 
 def _cells(table: ScoreTable, chosen: Slice) -> np.ndarray | None:

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
 from core.analysis.flips.risk import READ, Shifts
+from core.analysis.questions import paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, EVALUATOR
 from core.analysis.questions.contrasts import named_groups
+from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
 from core.calibration.ablation import ablation
 from core.calibration.contrasts import contrasts_of
@@ -93,7 +95,14 @@ def _societal(of: str) -> Question:
         return frame[frame["axis"] == "societal"].reset_index(drop=True)
 
     note = f"{HOW} The gap: median over items of an item's median |%Δ|, in percent of the same side's baselines.{of}"
-    return _asked("T15", "Calibration: societal gaps, before and after, held out", note, columns, compute)
+    asked = _asked("T15", "Calibration: societal gaps, before and after, held out", note, columns, compute)
+    return replace(asked, needs=lambda table: _needs(table) or _no_words(table))
+
+
+def _no_words(table: ScoreTable) -> str:
+    if any(table.axis_of(name) == Axis.SOCIETAL.value for name in table.families()):
+        return ""
+    return no_family(table, next(iter(paper.WORDS)), what="words before a noun")
 
 
 def _risks(of: str) -> Question:
@@ -124,7 +133,14 @@ def _utility(of: str) -> Question:
         f"shift leaves the clean scores, and so ρ, as they are.{of}"
     )
     drawing = Drawing("F12b", "Calibration: agreement along λ, dev split", note, _along, "Figure 12, right")
-    return _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
+    asked = _asked("S23", "Calibration: agreement along λ, dev split", note, (), _sweeps, drawing)
+    return replace(asked, needs=lambda table: _needs(table) or _no_other(table))
+
+
+def _no_other(table: ScoreTable) -> str:
+    return "" if len(table.evaluators) > 1 else (
+        f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; audit a second one beside it"
+    )  # fmt: skip
 
 
 def _choices(of: str) -> Question:

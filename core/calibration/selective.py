@@ -20,11 +20,12 @@ from core.calibration.fit import Fit
 from core.calibration.orbits import Orbits
 from core.calibration.readings import WEIGHTED
 from core.calibration.sweep import calibrated
+from core.evaluators.calibrator import base_of
 from core.statistics.selectivity import Selectivity, selectivity
 
 NEEDS_ORBITS = (
     "What {reading} does to a broken meaning needs the scores of its own edits, and no run holds them: audit the "
-    "calibrator file beside the evaluator, with directional probes. Contrast tests then joins both by an arrow."
+    "calibrator file beside the evaluator, with directional probes. The plane here then joins both by an arrow."
 )
 
 
@@ -71,6 +72,34 @@ def change(view: View, found: Fit, strength: float) -> Change:
     ends = (found.scores, calibrated(found.scores, found.terms, strength))
     before, after = (selectivity(drops, _harms(each, names), unit=unit, sources=found.scores.sources) for each in ends)
     return Change(before, after, names)
+
+
+def moved(made: Change, name: str, after: str) -> pd.DataFrame:
+    """Both ends of a change as rows of the plane of nuisance and signal.
+
+    Args:
+        made: of a strength.
+        name: of the evaluator as it is.
+        after: of the calibrated one.
+
+    Returns:
+        evaluator, n_items, value, nuisance and signal with their intervals, two rows; see
+        :func:`core.analysis.questions.selective.plane`.
+    """
+    return pd.DataFrame([_end(name, made.before), _end(after, made.after)])
+
+
+def _end(name: str, found: Selectivity) -> dict[str, object]:
+    return {
+        "evaluator": name, "n_items": found.value.n, "value": found.value.estimate,
+        **{f"{side}{end}": getattr(getattr(found, side), field) for side in ("nuisance", "signal")
+           for end, field in (("", "estimate"), ("_low", "low"), ("_high", "high"))},
+    }  # fmt: skip
+
+
+def measured_beside(view: View, found: Fit) -> tuple[str, ...]:
+    """Calibrated evaluators of the run that are made of the one that is fitted, each scored by an audit."""
+    return tuple(name for name in view.table.evaluators if base_of(name) == found.evaluator)
 
 
 def _names(view: View, found: Fit) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ GAP = 70
 """Height in px between two panels: the numbers of one axis and the name of the next panel."""
 
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
+_HEADS = 26  # px: the names of a map's columns, which stand between its title and its cells
 _PHONE = 340  # px: width in which a legend above the panels must find room
 _LETTER, _KEY, _LINE = 6.4, 44, 20  # px: a letter of the legend, the sign before a name, a line of names
 
@@ -45,7 +46,8 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         made["shapes"] += [_reference(figure, each, own) for each in figure.references]
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
         if panel.title:
-            made["annotations"].append(_title(panel.title, domain[1]))
+            title = _title(panel.title, domain[1])
+            made["annotations"].append(title | ({"yshift": _HEADS} if figure.kind == "map" else {}))
     return made
 
 

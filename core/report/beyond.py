@@ -14,6 +14,7 @@ from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.reanalysis import reanalyse
+from core.analysis.questions.adversary import WHOLE
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
@@ -170,6 +171,29 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
 
 
+def with_people(means: pd.DataFrame, people: pd.DataFrame, corpora: Mapping[str, str]) -> pd.DataFrame:
+    """Rows of people's ratings of both sides below those of the evaluators. Source: paper E, Table 2.
+
+    Args:
+        means: of the means of both sides, by evaluator and family.
+        people: of the table S-human-comparisons, with its column study.
+        corpora: study -> corpus of its run.
+
+    Returns:
+        The same with a row a study and family whose sides were rated: ``evaluator`` names the study, raw and scaled
+        means are ratings on [0, 1].
+    """
+    rated = people.dropna(subset=["mean_right", "mean_wrong"])
+    rows = [
+        {"evaluator": f"people, study {row['study']}", "corpus": corpora[row["study"]], "family": row["family"],
+         "of": WHOLE, "n": row["n"], "n_items": row["n_items"], "mean_right": row["mean_right"],
+         "mean_wrong": row["mean_wrong"], "scaled_right": row["mean_right"], "scaled_wrong": row["mean_wrong"],
+         "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them"}
+        for row in rated.to_dict("records") if row["family"] in set(means["family"])
+    ]  # fmt: skip
+    return pd.concat([means, pd.DataFrame(rows)], ignore_index=True) if rows else means
+
+
 def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of annotators without their names."""
     names = sorted({*pairs["one"].astype(str), *pairs["other"].astype(str)})
@@ -254,6 +278,7 @@ class Part:
 PARTS = (
     Part("overview", "findings", ("S1",)),
     Part("overview", "card", ("S1", "T13")),
+    Part("overview", "plane", ("C-plane",)),
     Part("overview", "runs", ("about",)),
     Part("probe_lab", "lab", (), "Probe lab", "it scores a picture that a reader brings, which is of no run"),
     Part("failures", "gallery", (), "Failures", "single pairs with their pictures are on the page, and in its export"),
@@ -268,6 +293,8 @@ PARTS = (
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
          "uniform weights; the page Calibration has the others, sweeps and bands"),
+    Part("calibration", "plane", (), "Selectivity of a calibration", "it is of a strength that a reader sets; an audit "
+         "with the calibrator file has it in the plane of nuisance and signal"),
     Part("contrast_tests", "tests", ("section:contrast",)),
     Part("contrast_tests", "selectivity", ("section:selectivity",)),
     Part("contrast_tests", "tables", ("section:contrast",)),

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
-from core.analysis.questions import Options, Question, catalogue
+from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.suites.result import SuiteResult
@@ -13,7 +14,7 @@ from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.spec import Figure
 from core.human.studies import Study
-from core.report.beyond import Encode, beyond
+from core.report.beyond import Beyond, Encode, beyond, with_people
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
 from core.report.signature import signature_of
@@ -57,17 +58,19 @@ def build(
     for question in asked:
         frame = answers.get(question.id)
         if frame is None or frame.empty:
-            missing += _missing(question, question.needs(table) or NO_ROW)
+            missing += _missing(question, question.needs(table) or _no_row(table))
             continue
         if question.columns:
             made = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
             (details if question.part_of else tables).append(made)
         if question.id in EVERY_FAMILY:
             tables += _other_families(question, table)
-        drawn = [drawing.figure(frame) for drawing in question.figures]
-        figures += [each for each in drawn if len(each.frame)]
-        missing += [Missing(each.id, each.paper, NO_ROW) for each in drawn if each.frame.empty]
+        drawn = [(drawing, drawing.figure(frame)) for drawing in question.figures]
+        figures += [each for _, each in drawn if len(each.frame)]
+        missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
+                    if each.frame.empty]  # fmt: skip
     more = beyond(table, studies=studies, encode=encode)
+    tables = _peopled(tables, more, table, studies)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
     judged = suite_tables(suites, table.evaluators)
@@ -111,6 +114,14 @@ def _other_families(question: Question, table: ScoreTable) -> list[Table]:
     return made
 
 
+def _no_row(table: ScoreTable) -> str:
+    """Why an answer is empty that nothing lacks: of several corpora some tables are of one alone."""
+    if len(table.corpora) < 2:
+        return NO_ROW
+    others = ", ".join(name for name in table.corpora if name != table.reference)
+    return f"{NO_ROW}: some tables are of corpus {table.reference} alone, and --corpus chooses another ({others})"
+
+
 def _missing(question: Question, reason: str) -> list[Missing]:
     drawn = question.part_of or (question.figures and not question.columns)
     named = [] if drawn else [Missing(question.id, question.paper, reason)]
@@ -122,6 +133,19 @@ def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
     found = re.match(r"([TFSC])(\d*)(.*)", each.id)
     kind, number, rest = found.groups() if found else ("S", "", each.id)
     return "TFSC".index(kind), int(number or 1000), rest
+
+
+def _peopled(
+    tables: Sequence[Table], more: Beyond, table: ScoreTable, studies: Sequence[Study]
+) -> list[Table]:  # fmt: skip
+    """The tables, with people's ratings below the means of both sides where a study asked for them."""
+    people = next((each.frame for each in more.tables if each.id == "S-human-comparisons"), None)
+    if people is None:
+        return list(tables)
+    runs = {run: corpus for corpus, run in table.scope.runs}
+    corpora = {each.id: runs[each.definition.run] for each in studies if each.definition.run in runs}
+    return [replace(each, frame=with_people(each.frame, people, corpora)) if each.id == papers.MEANS[0] else each
+            for each in tables]  # fmt: skip
 
 
 def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:

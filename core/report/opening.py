@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from core.analysis.beside import caption_of
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS
@@ -140,8 +141,9 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
 def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     """What it fails to see most, and whether it tells broken meanings from harmless edits; nothing where none was."""
     failures, selective = (_own(answers.get(id_), name, table.scope.corpus) for id_ in (RATES, HEADLINE))
-    if len(failures):  # families, and not the kinds that some hold
-        failures = failures[(failures["verdict"] != NO_CLAIM) & (failures["label"] == failures["family"])]
+    if len(failures):  # families of the scope's caption, and not the kinds that some hold
+        whole = (failures["label"] == failures["family"]) & (failures["caption"] == caption_of(table))
+        failures = failures[(failures["verdict"] != NO_CLAIM) & whole]
     if failures.empty:
         return ()
     row = _largest(failures, failures["failure"])

@@ -9,7 +9,7 @@ References:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,6 +108,71 @@ def ratio_bca(
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
     drawn = _divided(sums[:, 0], sums[:, 1])
     return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level, wide=True)
+
+
+def mean_of_ratios_bca(
+    tops: Sequence[ArrayLike],
+    bottoms: Sequence[ArrayLike],
+    groups: Sequence[ArrayLike],
+    *,
+    level: float = 0.95,
+    resamples: int | None = None,
+    seed: int = RUN_SEED,
+) -> Interval:
+    """Mean of several ratios of sums that share their sources, each weighing the same, with its BCa interval.
+
+    Args:
+        tops: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
+        bottoms: likewise.
+        groups: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
+        level, resamples, seed: see :func:`mean_bca`.
+
+    Returns:
+        ``n`` counts entries. NaN where the bottoms of one ratio do not sum to more than 0.
+
+    Raises:
+        InvalidInput: if there is no ratio, or the lengths differ.
+
+    Example:
+        >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
+        1.0
+    """
+    if not len(tops) == len(bottoms) == len(groups) or not len(tops):
+        raise InvalidInput(f"ratios are of as many tops, bottoms and sources, one at least: got {len(tops)}, "
+                           f"{len(bottoms)}, {len(groups)}")  # fmt: skip
+    parts = [_there(*each) for each in zip(tops, bottoms, groups, strict=True)]
+    names, ranks = np.unique(np.concatenate([each[2] for each in parts]), return_inverse=True)
+    n, sources = len(ranks), len(names)
+    cuts = np.split(ranks, np.cumsum([len(each[2]) for each in parts])[:-1])
+    both = np.stack(
+        [np.bincount(cut, values, minlength=sources)
+         for cut, (top, bottom, _) in zip(cuts, parts, strict=True) for values in (top, bottom)]
+    )  # fmt: skip
+    whole = both.sum(axis=1)
+    if not (whole[1::2] > 0).all():
+        return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
+    estimate = float(_divided(whole[::2], whole[1::2]).mean())
+    if said := too_few(n, sources):
+        return Interval(estimate, math.nan, math.nan, n, level, said)
+    left = whole[:, None] - both
+    left_out = _divided(left[::2], left[1::2]).mean(axis=0)
+    draws = _draws(sources, resamples)
+    sums = np.concatenate([counts @ both.T for counts in drawn_counts(sources, draws, seed=seed, each=len(both))])
+    drawn = _divided(sums[:, ::2], sums[:, 1::2]).mean(axis=1)
+    if np.ptp(drawn) == 0:
+        return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
+    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level, wide=True)
+
+
+def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entries of one ratio that have both numbers, with their sources."""
+    a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (top, bottom))
+    source = np.asarray(group).ravel()
+    if not len(a) == len(b) == len(source):
+        raise InvalidInput(f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, "
+                           f"{len(source)}")  # fmt: skip
+    there = ~(np.isnan(a) | np.isnan(b))
+    return a[there], b[there], source[there]
 
 
 def median_ratio_bca(

@@ -157,10 +157,15 @@ def test_drops_of_an_axis_are_those_of_its_families(
 def test_means_and_margins_are_scaled_by_the_scores_of_the_family(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:
-    means, margins = (of(asked, table, id_).set_index("family") for id_ in ("C24", "C25"))
-    for family, probes in FAMILIES.items():
-        own = compared(stored, probes)
-        low, high = own[["right", "wrong"]].min().min(), own[["right", "wrong"]].max().max()
+    means, margins = (of(asked, table, id_).set_index(["family", "of"]) for id_ in ("C24", "C25"))
+    whole = {family: (family, "whole family") for family in FAMILIES}
+    whole["made"] = ("made", "whole family: adversary, nonproto_wrong")
+    rows = [(whole[family], probes, probes) for family, probes in FAMILIES.items()]
+    rows += [(("made", "made:adversary alone: paper E’s pair"), ["made:adversary"], FAMILIES["made"])]
+    assert {row for row, _, _ in rows} == set(means.index) == set(margins.index)
+    for family, probes, scaled_by in rows:
+        own, every = compared(stored, probes), compared(stored, scaled_by)[["right", "wrong"]]
+        low, high = every.min().min(), every.max().max()
         for side in ("right", "wrong"):
             assert means.loc[family, f"mean_{side}"] == pytest.approx(own[side].mean())
             assert means.loc[family, f"sd_{side}"] == pytest.approx(own[side].std())
@@ -198,11 +203,47 @@ def test_failures_by_a_fact_are_those_of_the_items_that_tell_it(
         for key in keys:
             told = place.map(lambda number, key=key: TOLD[key][number % len(TOLD[key])])
             rows = frame[frame["key"] == key].set_index("label")
+            overall = rows[rows.index.isin(["all items", "mean of domains"])]
+            rows = rows[~rows.index.isin(overall.index)]
             assert set(rows.index) == set(TOLD[key])
+            assert list(overall.index) == (["all items", "mean of domains"] if key == "domain" else [])
             for level, chosen in own.groupby(told):
                 assert_rates(rows.loc[level], chosen)
             np.testing.assert_allclose(rows["p_holm"], multipletests(rows["p"], method="holm")[1])
+            assert rows["grey"].all()  # 24 comparisons, which are fewer than 30
+            assert rows["note"].str.contains("fewer than 30 comparisons").all()
     assert of(asked, table, "C28", known=True).set_index(["key", "label"]).loc[("falsity", "verified"), "n"] == 16
+
+
+def test_paper_e_s_pair_stands_beside_the_family_it_is_of_over_items_and_over_domains(tmp_path: Path) -> None:
+    """Domains of 8 and 16 items: their mean is not that of the items."""
+    rows = rows_of(probes=["identity"])
+    rng = np.random.default_rng(2)
+    told = {"axis": "semantic", "family": "made", "baseline": "identity", "expectation": "directional"}
+    for name in ("made:nonproto_wrong", "made:adversary"):
+        rows += [score(row["item"], name, row["score"] + float(rng.normal(0, 0.05)), subject="human", evaluator="e",
+                       **told) for row in rows if row["probe"] == "identity"]  # fmt: skip
+    domains = {"domain": ["animal", "object", "object"]}
+    facts = facts_of(["made:nonproto_wrong", "made:adversary"], domains)
+    facts += facts_of(["made:adversary"], {"role": ["proto-wrong"]})
+    folder = write_broken(tmp_path / "r", rows, facts=facts)
+    with Store.open(folder) as store:
+        table = read_table(store)
+        frame = {each.id: each for each in catalogue(table)}["C23"].compute(table.view(), Options())
+    stored, frame = raw(folder), frame.set_index(["of", "label"])
+    groups = {"made:adversary alone: paper E’s pair": ["made:adversary"],
+              "whole family: adversary, nonproto_wrong": ["made:adversary", "made:nonproto_wrong"]}  # fmt: skip
+    assert list(dict.fromkeys(frame.index.get_level_values("of"))) == list(groups)
+    for of_, probes in groups.items():
+        own = compared(stored, probes)
+        lost = 100.0 * (own["wrong"] >= own["right"])
+        domain = own["item"].str[1:].astype(int).map(lambda place: domains["domain"][place % 3])
+        by = lost.groupby(domain).mean()
+        assert frame.loc[(of_, "all items"), "failure"] == pytest.approx(lost.mean())
+        assert frame.loc[(of_, "mean of domains"), "failure"] == pytest.approx(by.mean())
+        assert by.mean() != pytest.approx(lost.mean())
+        for name, value in by.items():
+            assert frame.loc[(of_, name), "failure"] == pytest.approx(value)
 
 
 def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame) -> None:

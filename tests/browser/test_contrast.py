@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.broken_runs import rows_of, write_broken
+from tests.browser.conftest import PATIENCE_S, ROOT
 from tests.browser.test_journey import _open, choose, query, settled
 
 pytestmark = pytest.mark.browser
@@ -37,6 +40,31 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
     expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()
     page.get_by_role("radio", name="Selectivity").or_(page.get_by_role("button", name="Selectivity")).first.click()
     expect(page.get_by_text("Which nuisance hides which error").first).to_be_visible()
+
+
+@pytest.fixture
+def photographs(data: Path, coco_root: Path) -> Iterator[None]:
+    """A few of COCO's photographs with the captions of people, audited for this test."""
+    command = [
+        sys.executable, "-m", "core", "audit", "--corpus", "coco", "--root", str(coco_root),
+        "--option", "split=val2017", "--option", "slice=all", "--limit", "6", "--subject", "human",
+        "--probes", "jumble,foil,vflip", "--evaluators", "conse-lite0",
+        "--out", str(data / "runs"), "--run-id", "photographs",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode in (0, 1), done.stderr  # 1: some caption has no score, with its reason
+    yield
+    shutil.rmtree(data / "runs" / "photographs")
+
+
+@pytest.mark.usefixtures("photographs")
+def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server: str, page: Page) -> None:
+    settled(_open(page, f"{server}/contrast_tests?corpus=coco&run=photographs&test=jumble"))
+    matrix = page.locator(".js-plotly-plot").first
+    expect(matrix).to_contain_text("jumble, like vertical-flip")
+    expect(matrix).to_contain_text("foil, like vertical-flip")
+    expect(page.get_by_text("jumble: mean scores of both sides")).to_be_visible()
+    expect(page.get_by_text(re.compile("of 6 items"))).to_be_visible()
 
 
 @pytest.mark.usefixtures("broken")

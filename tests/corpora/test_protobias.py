@@ -173,6 +173,24 @@ def test_bytes_in_a_shard_that_are_no_image_are_left_out(root: Path) -> None:
     assert [each.code for each in corpus.rejected] == ["bad-image", "missing-cell", "unsafe-path"]
 
 
+def test_a_bomb_inside_a_shard_is_left_out_with_a_sentence_before_it_is_decoded(root: Path) -> None:
+    """400 million pixels in 50 kB: the header alone is read, and the other rows stay."""
+    good, small = {"bytes": picture("navy"), "path": None}, BytesIO()
+    Image.new("1", (20_000, 20_000)).save(small, "PNG")
+    bomb = {"bytes": small.getvalue(), "path": None}
+    assert len(bomb["bytes"]) < 100_000
+    rows = [
+        {"id": "a", "text": "A bird.", "correct_image": good, "adversarial_image": bomb},
+        {"id": "b", "text": "A bird.", "correct_image": good, "adversarial_image": good},
+    ]
+    shard(root, *rows)
+    corpus = load_protobias.load(root)
+    assert [item.id for item in corpus.items] == ["b"]
+    (left_out,) = corpus.rejected
+    assert left_out.code == "bad-image"
+    assert "pixels are over the limit" in left_out.detail
+
+
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [

@@ -1,5 +1,6 @@
 """The page Calibration on the results that ship."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,7 +174,30 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
     ends = [number(each.value.estimate, digits=3) for each in (made.before, made.after)]
     assert f"{ends[0]} → **{ends[1]}**" in told
     assert "Harms: rotation, vertical-flip." in told or "Harms: vertical-flip, rotation." in told
-    assert "needs the scores of its own edits" in said(open_page(PAGE, evaluator="e", reading="orbit"))
+    assert planes(app) == [("calibration-plane", {"e", f"λ = {float(app.select_slider[0].value):g}"})]
+    orbit = open_page(PAGE, evaluator="e", reading="orbit")
+    assert "needs the scores of its own edits" in said(orbit)
+    assert not planes(orbit)
+
+
+def planes(app: AppTest) -> list[tuple[str, set[str]]]:
+    """Figures of nuisance and signal: name of the figure and of its points."""
+    drawn = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    return [
+        ("calibration-plane", {trace.get("name") for trace in each["data"] if trace.get("name")})
+        for each in drawn if "nuisance" in json.dumps(each["layout"])
+    ]  # fmt: skip
+
+
+def test_a_calibrated_evaluator_of_the_run_stands_in_the_plane_of_the_reading_orbit(
+    open_page: Open, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60))
+    app = open_page(PAGE, evaluator="e", reading="orbit")
+    assert not app.exception
+    assert [names for _, names in planes(app)] == [{"e", "e-calibrated-1a2b3c"}]
+    assert "Measured by the audit" in said(app)
 
 
 def test_without_broken_meanings_the_page_names_the_audit_that_has_them(page: Calibrated) -> None:

@@ -21,7 +21,8 @@ from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions
 from tests.pages.opening import CONTRAST, Open, said
 
-FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"]})
+FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"],
+                              "knob": ["count", "colour", "colour"], "domain": ["animal", "object"]})  # fmt: skip
 
 
 @pytest.fixture
@@ -98,6 +99,35 @@ def test_a_filter_of_categories_leaves_their_items(open_page: Open, both_halves:
     app = open_page(CONTRAST, test="denied", of="e", categories="food")
     assert "n = 12 comparisons of 12 items" in said(app)
     assert any("food · 12 items" in option for each in app.sidebar.multiselect for option in each.options)
+
+
+def test_filters_of_knob_and_domain_leave_the_items_that_tell_both(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, test="denied", of="e", knob="colour")
+    assert "n = 16 comparisons of 16 items" in said(app)
+    assert any("colour · 16 items" in option for each in app.sidebar.multiselect for option in each.options)
+    narrower = open_page(CONTRAST, test="denied", of="e", knob="colour", domain="animal")
+    places = [place for place in range(ITEMS) if place % 3 and place % 2 == 0]
+    assert f"n = {len(places)} comparisons of {len(places)} items" in said(narrower)
+    assert "left out: size" in said(open_page(CONTRAST, knob="size"))
+
+
+def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    rows = [{**row, "subject": "template"} for row in rows_of(("e",), probes=["identity", "vflip", "swapped:near"])]
+    for row in rows:
+        if row["probe"] == "swapped:near":
+            row["family"] = "misplaced"
+    write_broken(results_dir() / "r", [*rows_of(("e",), probes=["identity", "vflip", "denied"]), *rows])
+    app = open_page(CONTRAST, subject="human", test="misplaced", of="e")
+    assert not app.exception
+    assert "misplaced (caption template)" in app.selectbox(key="contrast.test.widget").options
+    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    assert dict(zip(shown["label"], shown["caption"], strict=True)) == {
+        "denied": "human, en", "misplaced": "template, en",
+    }  # fmt: skip
+    assert f"n = {ITEMS} comparisons of {ITEMS} items" in said(app)
 
 
 @pytest.fixture

@@ -11,12 +11,14 @@ from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from core.report.card import card_report
-from core.settings import runs_dir
+from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import Store, default_store
+from tests.analysis.broken_runs import rows_of, write_broken
+from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
-from tests.pages.opening import OVERVIEW, Open, texts
+from tests.pages.opening import OVERVIEW, Open, said, texts
 
 
 def _audited(root: Path, count: int) -> Path:
@@ -139,3 +141,23 @@ def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Ope
     printed = card_report(default_store())
     assert risks
     assert all(f"<td>{risk} (no interval)</td><td>{floor}</td>" in printed for risk, floor in risks)
+
+
+def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_named(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_run(results_dir() / "template", audited("vflip", "hflip", "rotate-5", items=40), corpus={"name": "c"})
+    alone = open_page(OVERVIEW)
+    assert not alone.exception
+    assert "holds a directional probe, so that nothing tells whether a score that holds still is calm or deaf" in said(
+        alone
+    )
+    write_broken(results_dir() / "broken", rows_of(("e",)))
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    words = said(app)
+    assert "Calm or deaf?" in words
+    assert "Run broken, caption human, language en: the scope above holds no broken meaning" in words
+    own = open_page(OVERVIEW, subject="human")
+    assert "Run broken, caption human, language en." in said(own)

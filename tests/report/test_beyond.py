@@ -16,6 +16,7 @@ from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
+from core.report.build import build
 from core.report.model import Report
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
@@ -71,6 +72,25 @@ def test_the_agreement_of_two_annotators_is_a_map_that_names_nobody(table: Score
     cell = {(row["label"], row["series"]): row["value"] for row in figure.frame.to_dict("records")}
     for row in told.to_dict("records"):
         assert cell[row["one"], row["other"]] == cell[row["other"], row["one"]] == pytest.approx(row["kappa"])
+
+
+def test_people_s_ratings_stand_below_the_means_of_both_sides(tmp_path: Path) -> None:
+    """Everybody finds the right side fully correct and the wrong one wrong: 1 and 0 of the scale."""
+    folder = write_broken(tmp_path / "demo", rows_of(("e",), probes=["identity", "denied", "swapped:near"]))
+    study = make(tmp_path, items=comparisons(4))
+    for name in study.invite(["", ""]):
+        for item in study.definition.items:
+            vote_versions(study, name, item.id, original=2, variant=0, preferred="original")
+    with Store.open(folder) as store:
+        report = build(store, studies=[study])
+    frame = next(each.frame for each in report.tables if each.id == "C24")
+    asked = {item.family for item in study.definition.items}
+    people = frame[frame["evaluator"] == f"people, study {study.id}"].set_index("family")
+    assert set(people.index) == asked & set(frame["family"])
+    assert len(people)
+    assert set(zip(people["mean_right"], people["mean_wrong"], people["corpus"], strict=True)) == {(1.0, 0.0, "c")}
+    assert all("rated higher in 100 %" in note for note in people["note"])
+    assert len(frame) == len(people) + 2
 
 
 def test_what_people_say_of_comparisons_stands_beside_the_evaluators_on_the_same_ones(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "C-rates", "C-matrix", "C1", "C2", "C3", "C5", "C16", "C18", "C19", "C20", "C21", "C21-drops", "C22", "C23",
         "C24", "C24-sides", "C25", "C27", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
         "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
-        "C-sweep", "C-sweep-curves",
+        "C-sweep", "C-sweep-curves", "C2-languages", "C2-by-language", "C1-languages", "C-rewards", "C18-differences",
+        "C11-siblings", "C20-along", "C17",
     }  # fmt: skip
     natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
     places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length"}
@@ -142,6 +143,19 @@ def test_the_paper_s_contrasts_that_no_score_is_of_are_named(made: Open) -> None
         "Left out, for no score here is of it: bottom right vs top left; rotation by ±10°; cultural vs neutral; cheap, "
         "expensive vs neutral."
     )
+
+
+def test_what_is_missing_names_the_family_and_the_command_that_makes_it(made: Open) -> None:
+    """Rotations alone answer table 4, and leave figure 3 and the societal gaps without a row."""
+    turned = {"rotate-5": "rotate-10", "rotate+5": "rotate+10"}
+    rows = [{**row, "probe": turned.get(row["probe"], row["probe"])} for row in audited("rotate-5", "rotate+5")]
+    report = build(made(r=rows))
+    reasons = {each.id: each.reason for each in report.missing}
+    assert "an object moved to the top left and to the bottom right; an audit with it" in reasons["F3"]
+    assert reasons["F3"].endswith("--probes reposition-TL,reposition-BR")
+    assert "no run holds words before a noun; an audit with it" in reasons["T15"]
+    assert {"T4", "T14"} <= {each.id for each in report.tables}
+    assert "audit a second one beside it" in reasons["F12b"]
 
 
 def test_calibration_is_reported_on_the_split_that_it_did_not_learn_from(demo_report: Report) -> None:

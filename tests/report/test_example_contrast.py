@@ -1,7 +1,6 @@
-"""The example of papers B to E under docs is what the shipped runs of captions and prototypes give.
+"""The example of papers B to E under docs is what the shipped runs of captions, prototypes and scenes give.
 
-After a change that moves a number: python -m core report demo-captions demo-prototypes --corpus demo --format md
---no-encoders -o docs/example-contrast --overwrite.
+After a change that moves a number: make examples.
 """
 
 from collections.abc import Iterator
@@ -17,18 +16,24 @@ from core.settings import ROOT, results_dir
 from core.store.store import Store
 
 EXAMPLE = ROOT / "docs" / "example-contrast"
-TABLES = ("C2", "C3", "C21", "C23", "C24", "C25", "C29", "C-rates", "C-selectivity")
+RUNS = ("demo-captions", "demo-prototypes", "demo-scenes")
+TABLES = {
+    "B": ("C2", "C2-languages", "C3"), "C": ("C-rewards",), "D": ("C19", "C20", "C21", "C-crossed"),
+    "E": ("C23", "C24", "C25", "C29"), "": ("C-rates", "C-selectivity"),
+}  # fmt: skip
+"""Paper -> tables of it; every paper has one."""
 
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[ScoreTable]:
-    with Store.open([results_dir() / "demo-captions", results_dir() / "demo-prototypes"]) as store:
+    with Store.open([results_dir() / run for run in RUNS]) as store:
         yield read_table(store, Scope(corpus="demo", subject="human", language="en"))
 
 
-@pytest.mark.parametrize("id_", TABLES)
-def test_a_table_holds_the_numbers_of_the_runs_that_ship(table: ScoreTable, id_: str) -> None:
+@pytest.mark.parametrize(("paper", "id_"), [(paper, id_) for paper, ids in TABLES.items() for id_ in ids])
+def test_a_table_holds_the_numbers_of_the_runs_that_ship(table: ScoreTable, paper: str, id_: str) -> None:
     question = next(each for each in catalogue(table) if each.id == id_)
+    assert question.paper.startswith(paper)
     made = question.compute(table.view(), Options())
     stored = pd.read_csv(EXAMPLE / "data" / f"{id_}.csv", keep_default_na=False, na_values=[""])
     names = [each.name for each in question.columns if each.name in stored]

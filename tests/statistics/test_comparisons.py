@@ -40,6 +40,20 @@ def test_a_table_worked_out_by_hand() -> None:
     assert found.verdict == TOO_FEW
 
 
+@pytest.mark.parametrize(("right", "wrong", "failed"), [(0.6, 0.4, 0.0), (0.4, 0.6, 1.0), (0.5, 0.5, 1.0)])
+def test_exactly_one_comparison_has_its_numbers_and_claims_nothing(right: float, wrong: float, failed: float) -> None:
+    found = compare([right], [wrong])
+    assert (found.n, found.n_items, found.verdict) == (1, 1, TOO_FEW)
+    assert found.failure.estimate == failed
+    assert (found.mean_right, found.mean_wrong) == (right, wrong)
+    assert found.drop.estimate == pytest.approx(100 * (wrong - right) / right)
+    assert found.auroc == (right > wrong) + 0.5 * (right == wrong)
+    low, high = proportion_confint(int(failed), 1, method="wilson")
+    assert (found.failure.low, found.failure.high) == (pytest.approx(low), pytest.approx(high))
+    for absent in (found.drop.low, found.sd_right, found.test.p, found.t_p):
+        assert math.isnan(absent)
+
+
 def test_intervals_and_tests_are_those_of_the_references() -> None:
     rng = np.random.default_rng(1)
     right = rng.normal(0.7, 0.1, size=70)

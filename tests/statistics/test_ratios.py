@@ -10,7 +10,14 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import expanded
-from core.statistics.ratios import drawn_counts, mean_bca, means_bca, median_ratio_bca, ratio_bca
+from core.statistics.ratios import (
+    drawn_counts,
+    mean_bca,
+    mean_of_ratios_bca,
+    means_bca,
+    median_ratio_bca,
+    ratio_bca,
+)
 
 
 def test_the_interval_of_a_mean_is_that_of_scipys_bca_bootstrap() -> None:
@@ -128,3 +135,31 @@ def test_many_sources_are_drawn_less_often_and_give_the_interval_of_the_normal()
     found = mean_bca(values)
     half = 1.96 * values.std(ddof=1) / math.sqrt(3000)
     assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.15 * half)
+
+
+def test_a_mean_of_one_ratio_twice_is_that_ratio_with_its_interval() -> None:
+    rng = np.random.default_rng(7)
+    tops, bottoms, groups = rng.normal(1, 1, 40), rng.uniform(0.5, 1, 40), np.repeat(np.arange(20), 2)
+    one, both = ratio_bca(tops, bottoms, groups=groups), mean_of_ratios_bca([tops] * 2, [bottoms] * 2, [groups] * 2)
+    assert (both.estimate, both.low, both.high) == pytest.approx((one.estimate, one.low, one.high))
+    assert both.n == 80
+
+
+def test_a_mean_of_ratios_weighs_them_alike_and_draws_their_sources_together() -> None:
+    """What rises in one and falls in the other with the source has no spread in their mean."""
+    up = np.random.default_rng(8).normal(size=30)
+    sources = np.arange(30)
+    found = mean_of_ratios_bca([1 + up, 3 - up], [np.ones(30)] * 2, [sources] * 2)
+    assert found.estimate == pytest.approx(2)
+    assert found.high - found.low < 1e-9
+    apart = mean_of_ratios_bca([1 + up, 3 - up], [np.ones(30)] * 2, [sources, sources + 30])
+    assert apart.high - apart.low > 0.2
+    few = mean_of_ratios_bca([[1.0] * 4, [3.0] * 4], [[1.0] * 4, [2.0] * 4], [range(4)] * 2)
+    assert few.estimate == pytest.approx(1.25)
+    assert math.isnan(few.low)
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[0], [1], [2]]])
+def test_a_mean_of_ratios_refuses_what_does_not_belong_together(groups: list[list[int]]) -> None:
+    with pytest.raises(InvalidInput, match="got"):
+        mean_of_ratios_bca([[1.0], [2.0]], [[1.0], [1.0]], groups)

@@ -18,12 +18,15 @@ from core.analysis.questions import (
     families,
     filling,
     flips,
+    grounded,
+    languages,
     length,
     levels,
     made_of,
     matched,
     natural,
     objects,
+    overlap,
     places,
     prototypes,
     selective,
@@ -32,6 +35,7 @@ from core.analysis.questions import (
     space,
     strengths,
     sweeps,
+    tails,
     unasked,
     words,
 )
@@ -42,8 +46,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, length, strengths, made_of, directional, sides, levels, matched, sweeps, sets, prototypes,
-    examples, elsewhere, selective, flips,
+    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, grounded,
+    matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

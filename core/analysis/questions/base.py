@@ -91,6 +91,10 @@ class Options:
     known: bool = False
 
 
+def _nothing(table: ScoreTable) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A figure of a question.
@@ -101,6 +105,7 @@ class Drawing:
         note: how to read it.
         make: makes the figure of this drawing, the question's frame and a measure of shifts.
         paper: the paper's counterpart.
+        needs: why the scores leave no mark of it where they answer its question, as of :class:`Question`.
     """
 
     id: str
@@ -108,6 +113,7 @@ class Drawing:
     note: str
     make: "Callable[[Drawing, pd.DataFrame, str], Figure]"
     paper: str = ""
+    needs: Callable[[ScoreTable], str] = _nothing
 
     def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
         """The figure of an answer.
@@ -117,10 +123,6 @@ class Drawing:
             measure: of :data:`core.analysis.effects.MEASURES`, where it shows shifts.
         """
         return self.make(self, frame, measure)
-
-
-def _nothing(table: ScoreTable) -> str:
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import (
     AUDIT,
     DIRECTIONAL,
@@ -63,6 +64,8 @@ CORRECTED = (
 AS_IF = Column("t_p", "p of D’s t", kind="p", help="Extra: two-sample t of all scores as if the two sides were "
                "independent, as paper D prints it; they are paired, so p above is the test")  # fmt: skip
 NOTE = Column("note", "Remark", kind="text")
+CAPTION = Column("caption", "Caption", kind="text", help="Whose caption is broken, and its language: one that people "
+                 "wrote, or the template’s, with which tests are filed that write both of their captions")  # fmt: skip
 HOW = (
     "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
     "Shares count comparisons, medians and tests count items. "
@@ -123,8 +126,8 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 
 def _matrix() -> Question:
     columns = (
-        EVALUATOR, CORPUS, Column("axis", "Axis", kind="text"), Column("label", "What breaks", kind="text"), COUNT,
-        PAIRS, FAILURE, TIES,
+        EVALUATOR, CORPUS, Column("section", "Section", kind="text"), CAPTION, Column("axis", "Axis", kind="text"),
+        Column("label", "What breaks", kind="text"), COUNT, PAIRS, FAILURE, TIES,
         Column("near", "Near ties, %", digits=1, help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
@@ -141,8 +144,10 @@ def _matrix() -> Question:
         "is most easily taken for.", _matrix_figure,
     )  # fmt: skip
     note = (
-        f"{HOW}Holm’s correction within evaluator, corpus and axis. Taken for: the harmless family whose shifts are "
-        "most often as large as this drop, within items; not where no harmless edit was audited."
+        f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
+        "for: the harmless family whose shifts are most often as large as this drop, within items; not where no "
+        "harmless edit was audited under the same caption. Edits both of whose captions are true are no failures, "
+        f"whichever way the score goes: {_both_true()} are in tables of their own."
     )
     return Question(
         RATES, "What each evaluator fails to see", SECTION, MATRIX, note, columns, matrix, needs, (drawing,),
@@ -150,7 +155,28 @@ def _matrix() -> Question:
     )  # fmt: skip
 
 
+def _both_true() -> str:
+    *others, last = papers.RESPONSES
+    return f"{', '.join(others)} and {last}"
+
+
 def matrix(view: View, options: Options) -> pd.DataFrame:
+    """Failure rates of every family under its own caption, by section; see :func:`_of_caption`.
+
+    A family that the scope's caption has too is that one; section by section, the scope's caption first.
+    """
+    parts = [_of_caption(view, options).assign(caption=caption_of(view.table))]
+    for table in every_caption(view.table)[1:] if len(parts[0]) else ():
+        seen = {str(name) for part in parts for name in part["family"]}
+        other = _of_caption(table.view(view.chosen), options).assign(caption=caption_of(table))
+        parts.append(other[~other["family"].isin(seen)])
+    whole = pd.concat([each for each in parts if len(each)] or parts[:1], ignore_index=True)
+    whole = whole.assign(section=list(map(papers.section_of, whole["family"], whole["axis"])))
+    place = {name: number for number, name in enumerate(papers.SECTIONS)}
+    return whole.sort_values("section", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+
+
+def _of_caption(view: View, options: Options) -> pd.DataFrame:
     """Failure rates of every family, beside the harmless family that each is most easily taken for; then its kinds."""
     found = _with_kinds(rows(view, options.known), comparison_rows(view, kinds(view), known=options.known))
     if lack(view) or found.empty:
@@ -174,9 +200,11 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(frame, label="label", series="evaluator", panel=("corpus",),
-                 values=("failure", "failure_low", "failure_high"))  # fmt: skip
+    if len(frame["caption"].unique()) > 1:
+        frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
     kept = frame.dropna(subset=["failure"])
+    data = marks(frame, label="label", series="evaluator", panel=("section", "corpus"),
+                 values=("failure", "failure_low", "failure_high"))  # fmt: skip
     data = data.assign(
         n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
         hover=[failure_said(row) for row in kept.to_dict("records")],
@@ -206,7 +234,7 @@ def failure_said(row: Mapping[Hashable, Any]) -> str:
     if not pd.isna(row["failure_low"]):
         ends = f"95 % CI {row['failure_low']:.1f} to {row['failure_high']:.1f} %"
     return (
-        f"{row['evaluator']}, {row['label']}\nfailures {row['failure']:.1f} % ({ends})\n"
+        f"{row['evaluator']}, {row['label']} (caption {row['caption']})\nfailures {row['failure']:.1f} % ({ends})\n"
         f"ties {row['ties']:.1f} %, n = {row['n']} comparisons of {row['n_items']} items\n{row['verdict']}"
     )
 
@@ -224,7 +252,7 @@ def _together() -> Question:
         whole = [Capability(f"every {axis} edit", axis, axis, probes)] if probes else []
         return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
 
-    note = f"{HOW}Every {axis} edit of an item together. A language is a choice of the scope; paper B prints five."
+    note = f"{HOW}Every {axis} edit of an item together. Every language that the runs hold is in table C2-languages."
     return Question(id_, f"{axis.capitalize()} edits together: how far they lower the score", SECTION, DEPTH, note,
                     columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",))  # fmt: skip
 
@@ -244,9 +272,15 @@ def _of_axis(axis: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)
-        return found[found["axis"] == axis].reset_index(drop=True)
+        own = (found["axis"] == axis) & ~found["family"].isin(papers.OF_C)
+        return found[own].reset_index(drop=True)
 
-    note = f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    note = (
+        f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis. Those of paper C "
+        f"({', '.join(papers.OF_C)}) are among the tests, and stand in table {papers.REWARDS[0]}."
+        if axis == papers.AXIS_OF_C
+        else f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    )
     return Question(
         numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), (drawing,),
         numbers.table_paper, "the families of the axis", asks=("known",),

@@ -85,7 +85,8 @@ def every_family(view: View, options: Options) -> pd.DataFrame:
 
 def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame:
     """Effect of every family of some axes in every corpus, beside the null band."""
-    parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted]
+    # runs that break meanings alone have no invariant family, and no row here
+    parts = [_effects(view, axis, options.margin, pooled=False) for axis in wanted or ("",)]
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     rows = rows.sort_values(["evaluator", "corpus", "axis", "label"], kind="stable")
     return beside_null(view, rows).reset_index(drop=True)

@@ -1,15 +1,27 @@
 """What the edits did: failures by what the variants tell, orders of several groups, and answers where both are true."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, of_expectation
+from core.analysis.beside import every_caption
+from core.analysis.comparisons import (
+    DIRECTIONAL,
+    RESPONSE,
+    Capability,
+    comparison_rows,
+    families,
+    of_expectation,
+    pairs,
+)
 from core.analysis.effects import Group, corpora, effects, median_over
-from core.analysis.facts import FALSITY, keys
+from core.analysis.facts import FALSITY, fact, keys
 from core.analysis.questions import papers
+from core.analysis.questions.adversary import with_pair
 from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.captions import under_its_caption
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
 from core.analysis.questions.directional import (
     CORRECTED,
@@ -27,13 +39,22 @@ from core.analysis.questions.directional import (
     needs,
 )
 from core.analysis.questions.needs import no_family_of
+from core.analysis.questions.sides import OF
 from core.analysis.table import ScoreTable, View
 from core.probes.base import IDENTITY
+from core.statistics.balance import balanced_mean
 from core.statistics.orders import MOST, orders, pairwise_orders
 from core.statistics.shares import share
 
 ABOVE = 1.0
 """Orders of more than this percent of the items are shown. Source: paper D's code prints every one."""
+
+FEW = 30
+"""Comparisons below which a row is shown in grey. Source: DIRECTIONAL, section 4.2."""
+
+FEWER = f"fewer than {FEW} comparisons"
+ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"
+"""Rows over every value of a fact: paper E's overall failure counts items, and a mean of domains does not."""
 
 _ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
 _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", "ties")
@@ -41,18 +62,21 @@ _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Tables by facts, orders, and every family both of whose sides are true."""
-    responses = dict.fromkeys([*of_expectation(table, RESPONSE), *papers.RESPONSES])
+    there = [name for each in every_caption(table) for name in of_expectation(each, RESPONSE)]
+    responses = dict.fromkeys([*there, *papers.RESPONSES])
     return (
         *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
-        _orders(), _pairwise(), _crossings(), *(_response(name) for name in responses),
+        _orders(), _pairwise(), under_its_caption(_crossings()),
+        *(under_its_caption(_response(name)) for name in responses),
     )  # fmt: skip
 
 
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     columns = (
-        EVALUATOR, CORPUS, WHAT, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
+        EVALUATOR, CORPUS, WHAT, OF, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
         PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *CORRECTED, NOTE,
     )  # fmt: skip
+    overall = id_ in papers.OVERALL
 
     def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         found = keys(table, probes)
@@ -60,14 +84,14 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
                 if (key in named if named else key not in papers.FACTS)}  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        asked, told = list[Capability](), list[tuple[str, str]]()
-        for family, probes in families(view).items():
-            for key, levels in chosen(view.table, probes).items():
-                asked += [Capability(level, family, view.table.axis_of(family), probes, f"{family} by {key}", key,
-                                     level) for level in levels]  # fmt: skip
-                told += [(f"{family} by {key}", key)]
-        frame = comparison_rows(view, asked, known=options.known)
-        return frame.assign(key=frame["tests"].map(dict(told)).fillna(""))
+        parts = [
+            part
+            for family, probes in families(view).items()
+            for key, levels in chosen(view.table, probes).items()
+            for part in _of_fact(view, Capability("", family, view.table.axis_of(family), probes, "", key), levels,
+                                 known=options.known, overall=overall)
+        ]  # fmt: skip
+        return _marked(pd.concat(parts, ignore_index=True) if parts else _nothing(view))
 
     def lacking(table: ScoreTable) -> str:
         reason = needs(table)
@@ -77,12 +101,75 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         return f"no variant of a directional probe here tells {what}"
 
     title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
+    key = named[0] if named else ""
+    means = f"“{ALL_ITEMS}” every comparison counts once, in “{MEAN_OF.format(key)}” every {key} weighs the same"
+    both = f" In {means}." if overall else ""
     note = (
         f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
-        f"family and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only should be."
+        f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "
+        f"should be. Rows of fewer than {FEW} comparisons say so, and stand in grey on the page.{both}"
     )
     return Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper,
                     tests="the values of the fact", asks=("known",))  # fmt: skip
+
+
+def _of_fact(
+    view: View, test: Capability, levels: Sequence[str], *, known: bool, overall: bool
+) -> Iterator[pd.DataFrame]:
+    """Rows of the values of one fact of a family, those of paper E's pair first; then all items, and the mean of both.
+
+    Args:
+        view: of the table.
+        test: the family, with the fact as its key.
+        levels: values of the fact.
+        known: only comparisons that are known to be wrong.
+        overall: add the rows of all items and of the values' mean.
+    """
+    for own, of in with_pair(view.table, [replace(test, tests=f"{test.family} by {test.key}")]):
+        asked = [replace(own, label=level, level=level) for level in levels]
+        found = comparison_rows(view, asked, known=known)
+        if overall and len(found):
+            whole = comparison_rows(view, [replace(own, label=ALL_ITEMS, tests="", key="")], known=known)
+            found = pd.concat([found, whole, _means_of(view, own, levels, known=known)], ignore_index=True)
+            found = found.sort_values(["evaluator", "corpus"], kind="stable", ignore_index=True)
+        yield found.assign(key=test.key, of=of)
+
+
+def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: bool) -> pd.DataFrame:
+    """Failures as the mean over the values of a fact, each weighing the same."""
+    table, records = view.table, list[dict[str, object]]()
+    told = fact(table, test.key, test.probes)
+    for evaluator in view.evaluators:
+        both = pairs(view, evaluator, test.probes, known=known)
+        for corpus, own in corpora(table):
+            there = ~np.isnan(both.right + both.wrong) & own & np.isin(told, list(levels))
+            if not there.any():
+                continue
+            strata = pd.Index(levels).get_indexer(pd.Index(told[there]))
+            items = np.broadcast_to(np.arange(len(own)), there.shape)[there]
+            sources = items if table.sources is None else table.sources[items]
+            failed, tied = (np.where(each[there], 100.0, 0.0) for each in
+                            (both.wrong >= both.right, both.wrong == both.right))  # fmt: skip
+            found, ties = (balanced_mean(each, strata, sources=sources) for each in (failed, tied))
+            records.append(
+                {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family,
+                 "label": MEAN_OF.format(test.key), "tests": "", "n": int(there.sum()), "n_items": len(set(items)),
+                 "failure": found.balanced.estimate, "failure_low": found.balanced.low,
+                 "failure_high": found.balanced.high, "ties": ties.balanced.estimate, "verdict": "",
+                 "m_tests": 0, "note": found.balanced.note}
+            )  # fmt: skip
+    return pd.DataFrame(records)
+
+
+def _marked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of few comparisons say so; ``grey`` is whether a row is one."""
+    grey = frame["n"] < FEW
+    said = [f"{note}; {FEWER}".lstrip("; ") if each else note for note, each in zip(frame["note"], grey, strict=True)]
+    return frame.assign(grey=grey, note=said)
+
+
+def _nothing(view: View) -> pd.DataFrame:
+    return comparison_rows(view, []).assign(key="", of="")
 
 
 def _groups(table: ScoreTable) -> dict[str, tuple[str, ...]]:

@@ -14,11 +14,15 @@ from core.analysis.comparisons import RESPONSE, of_expectation
 from core.analysis.effects import Group, effects, with_holm
 from core.analysis.facts import fact
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.captions import under_its_caption
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, PERCENT
 from core.analysis.questions.directional import CORRECTED, MADE, NOTE, SECTION
 from core.analysis.questions.needs import no_family_of
+from core.analysis.questions.objects import CURVE, curve_figure, curves
 from core.analysis.table import ScoreTable, View
+from core.charts.spec import Figure
+from core.statistics.splines import spline_curve
 
 ALIKE = 0.1
 """Most that the distances of two objects from the centre differ for them to count as alike, in half diagonals."""
@@ -45,10 +49,64 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "stays in the second and in the third is of the size, or of what goes with it beside the place."
     )
     return (
-        Question("C20-central", "Size: does the answer stay where both objects are equally central?", SECTION, MADE,
-                 note, columns, _compute, _lacking, paper=papers.RESPONSES[_SIZE][1], tests="the choices of pairs",
-                 part_of=papers.RESPONSES[_SIZE][0]),
+        under_its_caption(
+            Question("C20-central", "Size: does the answer stay where both objects are equally central?", SECTION,
+                     MADE, note, columns, _compute, _lacking, paper=papers.RESPONSES[_SIZE][1],
+                     tests="the choices of pairs", part_of=papers.RESPONSES[_SIZE][0])
+        ),
+        under_its_caption(_curve()),
     )  # fmt: skip
+
+
+RATIO = "ratio"
+"""Fact of the size probes: area of the larger object over that of the smaller one."""
+
+
+def _curve() -> Question:
+    note = (
+        "What naming the larger object instead of the smaller one does to the score, along the logarithm of how many "
+        f"times larger it is: 1 is twice the area. {CURVE}"
+    )
+    title = "Size: the answer along how much larger the object is"
+    drawing = Drawing("C20-along", title, note, _drawn, papers.RESPONSES[_SIZE][1])
+    return Question("C20-curve", title, SECTION, MADE, note, (), _along, _no_ratio, (drawing,),
+                    papers.RESPONSES[_SIZE][1], part_of=papers.RESPONSES[_SIZE][0])  # fmt: skip
+
+
+def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    """A panel an evaluator, and a corpus where there are several."""
+    if len(frame["corpus"].unique()) > 1:
+        frame = frame.assign(evaluator=frame["evaluator"] + " · " + frame["corpus"])
+    return curve_figure(drawing, frame, measure, x="log₂ of the ratio of areas", y="Δ, SD of the clean scores")
+
+
+def _ratios(table: ScoreTable, probe: str) -> np.ndarray:
+    """log₂ of the ratio of areas, float64 [N]; NaN where none is told."""
+    told = pd.to_numeric(pd.Series(fact(table, RATIO, (probe,))[0]), errors="coerce").to_numpy(dtype=np.float64)
+    return np.log2(np.where(told > 0, told, np.nan))
+
+
+def _along(view: View, options: Options) -> pd.DataFrame:
+    table, parts = view.table, list[pd.DataFrame]()
+    probe = _probes(table).get(_SIZE, "")
+    if not view.probes((probe,)):
+        return pd.DataFrame(columns=["evaluator", "corpus", "family", "n_items", "x", "value", "low", "high"])
+    at, sources = _ratios(table, probe), pd.factorize(table.items["source"])[0]
+    for evaluator in view.evaluators:
+        moved = view.changes(evaluator, (probe,)).delta
+        for corpus in table.corpora:
+            own, unit = view.items & table.of_corpus(corpus), table.spread(evaluator, corpus)
+            values = moved[own] / unit if unit > 0 else np.full(int(own.sum()), np.nan)
+            found = spline_curve(at[own], values, groups=sources[own])
+            parts.append(found.assign(evaluator=evaluator, corpus=corpus, family=_SIZE))
+    return curves(parts).assign(family=_SIZE)
+
+
+def _no_ratio(table: ScoreTable) -> str:
+    probe = _probes(table).get(_SIZE, "")
+    if not probe:
+        return no_family_of(table, _SIZE, RESPONSE, what="objects of two sizes")
+    return "" if np.isfinite(_ratios(table, probe)).any() else "the run tells no areas of its objects; audit size again"
 
 
 def _probes(table: ScoreTable) -> Mapping[str, str]:

@@ -36,14 +36,54 @@ AXES: Mapping[str, Numbers] = {
 }
 """Axes whose families the papers compare; the families of every other axis are numbered by its name."""
 
+LEXICAL, GROUNDING, OBJECTS, LANGUAGE, CROSSED, PROTOTYPES, SUITES = SECTIONS = (
+    "Lexical", "Grounding", "Objects", "Language", "Crossings", "Prototypes", "Suites",
+)  # fmt: skip
+"""Sections of the matrix, in their order. Source: DIRECTIONAL, section 0.3."""
+
+_SECTION_OF: Mapping[str, str] = {
+    **dict.fromkeys(("grounding", "foil", "colour-word", "number-word"), GROUNDING),
+    **dict.fromkeys(("mention-absent", "distractor"), OBJECTS),
+    **dict.fromkeys(("mention-shuffled", "mention-negated", "size-shuffled", "size-share-shuffled"), CROSSED),
+    "prototype": PROTOTYPES, **dict.fromkeys(("given", "given-picture"), SUITES),
+}  # fmt: skip
+_SECTION_OF_AXIS = {Axis.LEXICAL.value: LEXICAL, Axis.OBJECT.value: OBJECTS}
+
+
+def section_of(family: str, axis: str) -> str:
+    """Section that a directional family stands in: its own, else that of its axis.
+
+    Example:
+        >>> section_of("foil", "semantic"), section_of("negation", "semantic")
+        ('Grounding', 'Language')
+    """
+    return _SECTION_OF.get(family) or _SECTION_OF_AXIS.get(axis, LANGUAGE)
+
+
 TOGETHER = (Axis.LEXICAL.value, "C2", "B, Table 2")
 """Axis whose edits a paper averages, and the number of that table."""
+
+FOIL = "foil"
+OF_C = ("hollow-tail", FOIL)
+"""Directional families that are paper C's, whatever their axis."""
+
+AXIS_OF_C = Axis.SEMANTIC.value
+"""Axis of theirs."""
+
+REWARDS = ("C-rewards", "C, Table 4 and sections 4 to 5.8")
+"""Table of these families, and what it stands for."""
+
+LANGUAGES = ("C2-languages", "B, Table 2", ("C2-by-language", "C1-languages"))
+"""Table of the same in every language, what it stands for, and its figures: all edits, and the mean of each."""
 
 MEANS, MARGINS, ORDERS = ("C24", "E, Table 2"), ("C25", "E, Table 1"), ("C18", "D, Table 5")
 """Means of both sides, margins of both rankings, orders of several groups: of every family."""
 
 FACTS: Mapping[str, tuple[str, str]] = {"group": ("C16", "D, Tables 1–3"), "domain": ("C23", "E, Figure 2")}
 """Fact of a variant by whose values a paper slices -> number of that table."""
+
+OVERALL = ("C23",)
+"""Tables by a fact that end with all items together, and with the mean over the values."""
 
 OTHER_FACTS = ("C28", "E, by knob and attribute")
 
@@ -85,6 +125,5 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),
     "C26": ("E, Figure 4", "agreement of every two annotators is of a study; where one is reported it is "
             "S-human-kappa, and the page Human validation draws it"),
-    "C17": ("D, Table 4", "it is of a file of pairs, and a run holds probes; python -m core suite reads pairs"),
 }  # fmt: skip
 """Number of what the papers show and a run cannot give -> what it is there, and why."""

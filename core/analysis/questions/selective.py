@@ -97,21 +97,35 @@ def _plane() -> Question:
 
 
 def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    own = _usual(frame).dropna(subset=["nuisance", "signal"])
-    data = pd.DataFrame(
-        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": "", "x": own["nuisance"],
-         "value": own["signal"], "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"],
-         "hover": [_point(row) for row in own.to_dict("records")]}
-    )  # fmt: skip
+    own = _usual(frame)
     if len(set(frame["corpus"])) > 1:
-        data["panel"] = own["corpus"].astype(str)
+        own = own.assign(panel=own["corpus"].astype(str))
+    names = dict.fromkeys(map(str, own["evaluator"]))
+    moves = tuple((base, name) for name in names if (base := base_of(name)))
+    return plane(own, drawing.id, drawing.title, drawing.note, moves=moves)
+
+
+def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[tuple[str, str], ...] = ()) -> Figure:
+    """Nuisance across, signal up, a point a row.
+
+    Args:
+        frame: columns of :data:`core.analysis.selectivity.HEADLINE` from ``evaluator`` to ``signal_high``; ``panel``
+            where there are several. Rows without a nuisance or a signal are left out.
+        id_, title, note: of the figure.
+        moves: pairs of evaluators that an arrow joins, from the first to the second.
+    """
+    own = frame.dropna(subset=["nuisance", "signal"])
+    data = pd.DataFrame(
+        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "x": own["nuisance"],
+         "panel": own.get("panel", ""), "value": own["signal"], "low": own["signal_low"],
+         "high": own["signal_high"], "n": own["n_items"], "hover": [_point(row) for row in own.to_dict("records")]}
+    )  # fmt: skip
     most = float(max(data["x"].max(), data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
     least = float(min(data["low"].fillna(data["value"]).min(), 0.0)) if len(data) else 0.0
     return Figure(
-        drawing.id, drawing.title, drawing.note, data, "signal: median drop, SD", kind="scatter",
+        id_, title, note, data, "signal: median drop, SD", kind="scatter",
         span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
-        references=(Reference(0.0, text="the broken side costs nothing", dash="dot"),), height=340,
-        moves=tuple((base, name) for name in dict.fromkeys(map(str, own["evaluator"])) if (base := base_of(name))),
+        references=(Reference(0.0, text="the broken side costs nothing", dash="dot"),), height=340, moves=moves,
     )  # fmt: skip
 
 

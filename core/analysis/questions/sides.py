@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, families, of_expectation, pairs
+from core.analysis.comparisons import DIRECTIONAL, capabilities, comparison_rows, families, of_expectation, pairs
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
-from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.adversary import WHOLE, with_pair
+from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import (
     DEPTH,
@@ -33,6 +34,8 @@ MOST_BINS = 20
 """Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
 SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
+OF = Column("of", "Comparisons", kind="text", help="Paper E compares the correct picture with the adversary alone; a "
+            "family that holds other wrong pictures too has both readings")  # fmt: skip
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
 
 
@@ -44,7 +47,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 def _means() -> Question:
     id_, paper = papers.MEANS
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, Column("mean_right", "Mean right", digits=4),
+        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS, Column("mean_right", "Mean right", digits=4),
         Column("sd_right", "SD", digits=4), Column("mean_wrong", "Mean wrong", digits=4),
         Column("sd_wrong", "SD", digits=4),
         Column("scaled_right", "Right, scaled", digits=3, help="The family’s scores run from 0, the lowest of either "
@@ -66,7 +69,7 @@ def _means() -> Question:
 def _margins() -> Question:
     id_, paper = papers.MARGINS
     columns = (
-        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
+        EVALUATOR, CORPUS, WHAT, OF, COUNT, PAIRS,
         Column("correct", "Correct rankings: right − wrong", kind="text"),
         Column("incorrect", "Incorrect rankings: wrong − right", kind="text"), NOTE,
     )  # fmt: skip
@@ -79,18 +82,34 @@ def _margins() -> Question:
 
 
 def _all(view: View, options: Options) -> pd.DataFrame:
-    return rows(view, options.known)
+    return _sided(view, options.known)
+
+
+@once
+def _sided(view: View, known: bool) -> pd.DataFrame:
+    """Every directional family, paper E's pair alone before the family that it is of; column ``of`` says which."""
+    found, whole = with_pair(view.table, capabilities(view)), rows(view, known)
+    alone = comparison_rows(view, [test for test, of in found if not of.startswith(WHOLE)], known=known)
+    named = {(test.family, test.probes): of for test, of in found}
+    of_whole = {family: named[family, probes] for family, probes in families(view).items()}
+    of_alone = {test.family: of for test, of in found if not of.startswith(WHOLE)}
+    parts = [alone.assign(of=alone["family"].map(of_alone)), whole.assign(of=whole["family"].map(of_whole))]
+    both = pd.concat([each for each in parts if len(each)] or parts[1:], ignore_index=True)
+    place = {name: number for number, name in enumerate(dict.fromkeys(whole["family"]))}
+    order = pd.DataFrame({"evaluator": both["evaluator"], "corpus": both["corpus"], "at": both["family"].map(place)})
+    return both.loc[order.sort_values(["evaluator", "corpus", "at"], kind="stable").index].reset_index(drop=True)
 
 
 def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    parts = []
+    whole = frame["of"].astype(str).str.startswith(WHOLE)
+    drawn, parts = frame.assign(drawn=frame["family"].where(whole, frame["of"])), []
     for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
-        own = frame.assign(side=side, value=frame[style_of], low=math.nan, high=math.nan)
-        parts.append(marks(own, label="family", series="side", panel=("evaluator", "corpus")))
+        own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
+        parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus")))
     return Figure(
         drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "mean, scaled to 0–1",
         paper=drawing.paper, styles=SIDES, joined=True, overlay=True, counts=True,
-        order=tuple(dict.fromkeys(map(str, frame["family"]))),
+        order=tuple(dict.fromkeys(map(str, drawn["drawn"]))),
     )  # fmt: skip
 
 

@@ -67,9 +67,8 @@ def _moves() -> Question:
         return _with_betas(view, effects(view, groups, pooled=True, margin=options.margin), groups)
 
     def needs(table: ScoreTable) -> str:
-        corners = no_probe(table, paper.CORNERS, what="an object moved to the top left and to the bottom right")
-        turns = no_probe(table, paper.SMALL_TURNS, what="a rotation by ±10°", some=True)
-        return corners if corners and turns else ""
+        corners = _no_corners(table)
+        return corners if corners and _no_turns(table) else ""
 
     return Question(
         "T4", "Repositioning and small rotations: how far scores move", "space", "contrasts",
@@ -77,11 +76,20 @@ def _moves() -> Question:
         f"left. {MIXED} {_POOLED}", (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS), compute, needs,
         (
             Drawing("F3", "Repositioning, bottom right against top left", _DOTS,
-                    replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3"),
-            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4"),
+                    replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3", _no_corners),
+            Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4",
+                    _no_turns),
         ),
         "Table 4", _CONTRASTS, SHIFTS,
     )  # fmt: skip
+
+
+def _no_corners(table: ScoreTable) -> str:
+    return no_probe(table, paper.CORNERS, what="an object moved to the top left and to the bottom right")
+
+
+def _no_turns(table: ScoreTable) -> str:
+    return no_probe(table, paper.SMALL_TURNS, what="a rotation by ±10°", some=True)
 
 
 def _flip_groups(view: View) -> list[Group]:

@@ -59,6 +59,7 @@ def word_families(table: ScoreTable) -> tuple[str, ...]:
     return tuple(
         name for name in table.families()
         if name != BASE_CAPTION and not table.is_control(name) and families.section_of(table, name) == "words"
+        and table.probes.loc[list(table.families()[name]), "modifier"].notna().any()
     )  # fmt: skip
 
 

@@ -166,6 +166,12 @@ def stored_values(files: Signature) -> dict[str, tuple[str, ...]]:
     return slices.stored_values(store(files))
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def told_values(files: Signature, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Values that variants of any run tell of some facts: what a link may name."""
+    return slices.told_values(store(files), keys)
+
+
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
     """One row a run, as its manifest tells."""
     return pd.DataFrame([_row(run) for run in runs])

@@ -17,17 +17,23 @@ from pages.views.results.blocks import nothing
 from pages.views.results.data import questions
 
 
-def draw_test(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> tuple[str, str]:
-    """Draw the choice of a test and of an evaluator with all that is known of it; return both."""
+def draw_test(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options
+) -> tuple[str, str, Narrowed]:
+    """Draw the choice of a test and of an evaluator with all that is known of it.
+
+    Returns:
+        Both, and the scope of the caption that the test is of.
+    """
     st.subheader("One test in depth", anchor=False)
-    family, evaluator = choose_test(state, files, scope)
+    family, evaluator, scope = choose_test(state, files, scope)
     asked = questions(files, scope)
     rates = answered(files, scope, chosen, options, asked[RATES])
     own = rates[(rates["family"] == family) & (rates["label"] == family)]
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
         nothing(f"{family} under {evaluator}")
-        return family, evaluator
+        return family, evaluator, scope
     _numbers(mine.iloc[0])
     left, right = st.columns(2, gap="medium")
     with left:
@@ -37,7 +43,7 @@ def draw_test(state: PageState, files: Signature, scope: Narrowed, chosen: Slice
     with right:
         _scores(files, scope, chosen, options, family, evaluator)
     _tables(files, scope, chosen, options, family, evaluator)
-    return family, evaluator
+    return family, evaluator, scope
 
 
 def _numbers(row: pd.Series) -> None:

@@ -6,12 +6,14 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
+from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, families
+from core.analysis.facts import facts_of
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from pages.views.common.runs import Signature, scores, store, stored_values, view
+from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import percentage_of
 from pages.views.common.text import counted
@@ -25,6 +27,10 @@ VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"
 _ITEMS: Mapping[str, tuple[str, str]] = {
     "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
     "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
+}
+_FACTS: Mapping[str, tuple[str, str]] = {
+    "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
+    "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
 _COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
 
@@ -48,6 +54,7 @@ def contrast_state(files: Signature) -> PageState:
             Field("of", None, one_of(evaluators, None, what="evaluator")),
             Field("part", None, text(limit=80)),
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
+            *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
             Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
             Field("upheld", 0, percentage_of("upheld")),
@@ -73,13 +80,11 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
                     "that of its items.")  # fmt: skip
         for name, (label, help_text) in _ITEMS.items():
             counts = items[_COLUMNS[name]].dropna().astype(str).value_counts().sort_index().to_dict()
-            known = dict.fromkeys(state.get(name), 0) | counts
-            if len(known) > 1 or state.get(name):
-                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
-                st.multiselect(
-                    label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
-                    format_func=said.__getitem__,
-                )  # fmt: skip
+            _choose_some(state, name, label, help_text, counts)
+        told = facts_of(table)
+        for name, (label, help_text) in _FACTS.items():
+            own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
+            _choose_some(state, name, label, help_text, own["value"].value_counts().sort_index().to_dict())
         st.toggle(
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
             "to be wrong. What a probe says nothing of counts.",
@@ -88,7 +93,19 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     return Slice(
         categories=tuple(state.get("categories")), coverage_bins=tuple(state.get("coverage_bins")),
         upheld=state.get("upheld") / 100 or None,
+        told=tuple((name, value) for name in _FACTS for value in state.get(name)),
     )  # fmt: skip
+
+
+def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
+    """Draw the choice of some values with how many items each has, where there are several."""
+    known = dict.fromkeys(state.get(name), 0) | dict(counts)
+    if len(known) > 1 or state.get(name):
+        said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
+        st.multiselect(
+            label, list(known), key=state.key(name), help=help_text, placeholder=f"All {len(known)}",
+            format_func=said.__getitem__,
+        )  # fmt: skip
 
 
 def _choose_upheld(state: PageState, table: ScoreTable) -> None:
@@ -110,15 +127,32 @@ def options_of(state: PageState) -> Options:
     return Options(known=bool(state.get("verified")))
 
 
-def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str]:
-    """Draw the choice of a test and of an evaluator; return both."""
-    table = scores(files, scope)
+def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:
+    """Every test that the runs of a scope hold -> the scope of its own caption, that of the page where it has it."""
+    found: dict[str, Narrowed] = {}
+    for table in every_caption(scores(files, scope)):
+        found = dict.fromkeys(families(table.view()), table.scope) | found
+    own = list(families(view(files, scope)))
+    return {
+        name: scope if name in own else found[name] for name in [*own, *(each for each in found if each not in own)]
+    }
+
+
+def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str, Narrowed]:
+    """Draw the choice of a test and of an evaluator; return both, and the scope of the test's own caption."""
+    scopes = tests_of(files, scope)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         family = state.choose(
-            st.container(width=280), "test", "Test", list(families(view(files, scope))), help="What breaks the meaning."
-        )
-        evaluator = choose_evaluator(state, table)
-    return family, evaluator
+            st.container(width=280), "test", "Test", list(scopes), help="What breaks the meaning. A test that comes "
+            "with a caption of its own names it.",
+            format_func=lambda name: _said(name, scopes[name], scope),
+        )  # fmt: skip
+        evaluator = choose_evaluator(state, scores(files, scopes[family]))
+    return family, evaluator, scopes[family]
+
+
+def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
+    return family if own.subject == scope.subject else f"{family} (caption {own.subject})"
 
 
 def choose_bar(state: PageState) -> float:
@@ -145,6 +179,10 @@ def choose_evaluator(state: PageState, table: ScoreTable) -> str:
 
 def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
     return lambda: stored_values(files)[name]
+
+
+def _told(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: told_values(files, tuple(_FACTS))[name]
 
 
 def _read_switch(raw: str) -> tuple[bool, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -10,6 +11,7 @@ from core.analysis.effects import COLUMNS
 from core.analysis.questions import Column, Question
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.charts.spec import Figure
+from core.charts.style import NEUTRAL
 from core.report.cells import p_value
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
@@ -59,9 +61,18 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
             shown[name], config[name] = values, drawn
     height: Any = 480 if len(shown) > _TALL else "content"
     st.dataframe(
-        shown, hide_index=True, placeholder="—", alt=f"Table: {question.title}", key=f"results.{question.id}.rows",
-        column_config=config, height=height,
+        _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}",
+        key=f"results.{question.id}.rows", column_config=config, height=height,
     )  # fmt: skip
+
+
+def _greyed(shown: pd.DataFrame, frame: pd.DataFrame) -> Any:
+    """Rows of few comparisons in grey, where an answer says which those are."""
+    if "grey" not in frame or not frame["grey"].any():
+        return shown
+    few = frame["grey"].to_numpy()
+    look = np.broadcast_to(np.where(few, f"color: {NEUTRAL}", "")[:, None], shown.shape)
+    return shown.style.apply(lambda cells: pd.DataFrame(look, index=cells.index, columns=cells.columns), axis=None)
 
 
 def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[str, pd.Series, Any]]:

@@ -1,0 +1,133 @@
+"""Lexical edits language by language, and their mean over languages: the table that paper B prints.
+
+A table of scores is of one language. Every language of the same runs and the same caption is asked of its own table, by
+the definitions of the edits of one language; the mean gives every language the same weight, whatever its n.
+
+Source: paper B, Table 2 and Figure 6.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.beside import every_language
+from core.analysis.comparisons import Capability, Pairs, comparison_rows, families, pairs, percent
+from core.analysis.effects import corpora
+from core.analysis.questions import papers
+from core.analysis.questions.base import Column, Drawing, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
+from core.analysis.questions.directional import DEPTH, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, SECTION, WHAT, needs
+from core.analysis.table import ScoreTable, View
+from core.charts.spec import Figure
+from core.statistics.ratios import mean_of_ratios_bca
+
+EVERY = "every lexical edit"
+"""Name of the row of all edits together."""
+
+MEAN = "mean over languages"
+
+LEAST = 2
+"""Languages that have a mean."""
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """One table with two figures: by language, and the mean over languages by edit."""
+    id_, paper, figures = papers.LANGUAGES
+    columns = (
+        EVALUATOR, CORPUS, WHAT, Column("language", "Language", kind="text"), COUNT, PAIRS,
+        Column("mean_right", "Mean of the captions", digits=4), Column("mean_wrong", "Mean of the edits", digits=4),
+        DROP, MEDIAN, FAILURE, NOTE,
+    )  # fmt: skip
+    title = "Lexical edits in every language: how far they lower the score"
+    drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
+    drawings = (
+        Drawing(figures[0], "Lexical edits together, language by language", "Drop of means with its 95 % interval; "
+                "left of the line the broken captions score lower.", partial(_together, drop), paper),
+        Drawing(figures[1], "Lexical edits: the drop of each, mean over languages", "Drop of means in every language, "
+                "then the mean over the languages that the evaluator scored. An evaluator of one language has none.",
+                partial(_by_edit, drop), papers.AXES[papers.TOGETHER[0]].figure_paper),
+    )  # fmt: skip
+    note = (
+        f"{HOW}Captions of every language that the runs hold under this caption, each by itself. {MEAN.capitalize()}: "
+        "every language weighs the same; its interval draws an item in all of its languages at once. An evaluator has "
+        "rows of the languages that it scored."
+    )
+    return (Question(id_, title, SECTION, DEPTH, note, columns, _compute, _lacking, drawings, paper, asks=("known",)),)
+
+
+def _axis() -> str:
+    return papers.TOGETHER[0]
+
+
+def _lacking(table: ScoreTable) -> str:
+    if why := needs(table, axis=_axis()):
+        return why
+    return "" if len(every_language(table, _axis())) >= LEAST else (
+        f"the runs hold lexical edits in one language, {table.scope.language}; an audit of several: python -m core "
+        "audit --corpus demo --subject human --language en,de,fr,es,ja --evaluators conse-multilingual --probes lexical"
+    )  # fmt: skip
+
+
+def _compute(view: View, options: Options) -> pd.DataFrame:
+    views = {each.scope.language: each.view(view.chosen) for each in every_language(view.table, _axis())}
+    parts = [
+        comparison_rows(own, _tests(own), known=options.known).assign(language=language)
+        for language, own in views.items()
+    ]
+    found = pd.concat([each for each in parts if len(each)] or parts[:1], ignore_index=True)
+    found = found[found["n"] > 0].assign(family=found["label"])
+    whole = pd.concat([found, pd.DataFrame(_means(views, found, known=options.known))], ignore_index=True)
+    order = [EVERY, *(name for name in dict.fromkeys(found["family"]) if name != EVERY)]
+    at = pd.DataFrame({"evaluator": whole["evaluator"], "corpus": whole["corpus"],
+                       "what": whole["family"].map(order.index), "mean": whole["language"] == MEAN,
+                       "language": whole["language"]})  # fmt: skip
+    return whole.loc[at.sort_values(list(at), kind="stable").index].reset_index(drop=True)
+
+
+def _tests(view: View) -> list[Capability]:
+    found = families(view, axis=_axis())
+    every = tuple(name for probes in found.values() for name in probes)
+    whole = [Capability(EVERY, EVERY, _axis(), every)] if every else []
+    return [*whole, *(Capability(name, name, _axis(), probes) for name, probes in found.items())]
+
+
+def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> Iterator[dict[str, object]]:
+    """A row for every evaluator, corpus and edit that has several languages."""
+    for (evaluator, corpus, label), own in found.groupby(["evaluator", "corpus", "family"], sort=False):
+        if len(own) < LEAST:
+            continue
+        sides = {name: _sides(views[name], str(evaluator), str(corpus), str(label), known=known)
+                 for name in own["language"]}  # fmt: skip
+        right, wrong, sources = zip(*sides.values(), strict=True)
+        drop = mean_of_ratios_bca([w - r for r, w in zip(right, wrong, strict=True)], right, sources)
+        failed = [(w >= r).astype(float) for r, w in zip(right, wrong, strict=True)]
+        failure = mean_of_ratios_bca(failed, [np.ones(len(each)) for each in failed], sources)
+        yield {
+            "evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _axis(),
+            "language": MEAN, "n": int(own["n"].sum()), "n_items": int(own["n_items"].max()),
+            "mean_right": own["mean_right"].mean(), "mean_wrong": own["mean_wrong"].mean(),
+            "drop": 100 * drop.estimate, "drop_low": 100 * drop.low, "drop_high": 100 * drop.high,
+            **percent("failure", failure), "note": "; ".join(filter(None, (f"of {', '.join(sides)}", drop.note))),
+        }  # fmt: skip
+
+
+def _sides(view: View, evaluator: str, corpus: str, label: str, *, known: bool) -> tuple[np.ndarray, ...]:
+    """Right and wrong scores of the comparisons of an edit in one language, and the picture's source of each."""
+    test = next(each for each in _tests(view) if each.label == label)
+    found: Pairs = pairs(view, evaluator, test.probes, known=known)
+    own = dict(corpora(view.table))[corpus]
+    there = ~np.isnan(found.right + found.wrong) & own
+    names = view.table.items["source"].astype(str).to_numpy()
+    return found.right[there], found.wrong[there], np.broadcast_to(names, there.shape)[there]
+
+
+def _together(drop: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    own = frame[frame["family"] == EVERY]
+    return drop(drawing, own.assign(label=own["language"]), measure)
+
+
+def _by_edit(drop: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    own = frame[frame["language"] == MEAN]
+    return drop(drawing, own.assign(label=own["family"]), measure)

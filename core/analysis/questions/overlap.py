@@ -1,0 +1,115 @@
+"""How alike the two captions of a comparison are in their words: a test of shared words is a test of grounding.
+
+Paper D's pairs share most of their words, so that no score can tell them by words alone; its F1 stands beside each of
+our tests. Source: paper D, 4.1 and Table 4.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.comparisons import Capability, comparison_rows, families, pairs
+from core.analysis.effects import corpora
+from core.analysis.questions.base import Column, Options, Question
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
+from core.analysis.questions.directional import DEPTH, FAILURE, NOTE, PAIRS, SECTION, TIES, WHAT, needs
+from core.analysis.table import ScoreTable, View
+from core.probes.words.caption_words import LANGUAGES, words
+
+ID, PAPER = "C17", "D, Table 4"
+
+_known: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
+
+
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """One table: overlap and failures of every family that breaks a caption."""
+    columns = (
+        EVALUATOR, CORPUS, WHAT, COUNT, PAIRS,
+        Column("f1", "Word overlap, F1", digits=3, help="Mean over comparisons of the F1 of both captions’ sets of "
+               "words, without case and punctuation; 1: the same words"),
+        Column("same", "Same words, %", digits=1, help="Both captions hold the same words, in another order or number"),
+        FAILURE, TIES, NOTE,
+    )  # fmt: skip
+    note = (
+        "Comparisons of two captions of one picture, scored on both sides; those of two pictures have one caption. "
+        "Paper D prints an F1 of 0.725 of its own pairs and of 0.224 of Composite’s. Japanese words are those of a "
+        "dictionary."
+    )
+    return (Question(ID, "How many words do right and wrong captions share?", SECTION, DEPTH, note, columns, _compute,
+                     _lacking, paper=PAPER, asks=("known",)),)  # fmt: skip
+
+
+def token_f1(right: str, wrong: str, language: str = "en") -> float:
+    """F1 of the sets of words of two captions, in [0, 1]; NaN where neither has a word.
+
+    Example:
+        >>> round(token_f1("A dog, a cat.", "a dog and a bird"), 3)
+        0.571
+    """
+    one, other = _set(right, language), _set(wrong, language)
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else float("nan")
+
+
+@cache
+def _set(caption: str, language: str) -> frozenset[str]:
+    return frozenset(word.core.casefold() for word in words(caption, language) if word.core)
+
+
+def _lacking(table: ScoreTable) -> str:
+    if why := needs(table):
+        return why
+    if table.texts is None:
+        return "the captions of this table cannot be read again"
+    return "" if table.scope.language in LANGUAGES else (
+        f"words are told apart in {', '.join(LANGUAGES)}, and the captions are in {table.scope.language}"
+    )  # fmt: skip
+
+
+def _compute(view: View, options: Options) -> pd.DataFrame:
+    found = families(view)
+    asked = [Capability(name, name, view.table.axis_of(name), probes) for name, probes in found.items()]
+    frame = comparison_rows(view, asked, known=options.known)
+    told = [_told(view, row, found, known=options.known) for row in frame.to_dict("records")]
+    whole = frame.assign(f1=[f1 for f1, _ in told], same=[same for _, same in told])
+    return whole[whole["f1"].notna()].reset_index(drop=True)
+
+
+def _told(
+    view: View, row: Mapping[object, object], found: Mapping[str, tuple[str, ...]], *, known: bool
+) -> tuple[float, float]:
+    """Mean overlap, and share in percent with the same words, of the comparisons of a row; NaN without two captions."""
+    probes = found[str(row["family"])]
+    both = pairs(view, str(row["evaluator"]), probes, known=known)
+    own = dict(corpora(view.table))[str(row["corpus"])]
+    values = overlaps(view.table, probes)[~np.isnan(both.right + both.wrong) & own]
+    values = values[~np.isnan(values)]
+    return (float(values.mean()), 100 * float((values == 1).mean())) if len(values) else (float("nan"), float("nan"))
+
+
+def overlaps(table: ScoreTable, probes: Sequence[str]) -> np.ndarray:
+    """F1 of both captions of every comparison of some probes, float64 [k, N]; NaN where they are one or not told."""
+    own = _known.setdefault(table, {})
+    if tuple(probes) not in own:
+        own[tuple(probes)] = _laid_out(table, tuple(probes))
+    return own[tuple(probes)]
+
+
+def _laid_out(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
+    places = table.places(probes)
+    baselines = table.baselines[:, places].max(axis=0)  # every evaluator that scored a pair names the same one
+    names = table.probes.index
+    wanted = sorted({*probes, *(str(names[place]) for place in np.unique(baselines[baselines >= 0]))})
+    rows = pd.DataFrame() if table.texts is None else table.texts(wanted)
+    keys = zip(rows.get("corpus", ()), rows.get("item", ()), rows.get("probe", ()), strict=True)
+    said = dict(zip(keys, rows.get("caption", ()), strict=True))
+    items = list(zip(table.items["corpus"], table.items["item"], strict=True))
+    found = np.full(baselines.shape, np.nan)
+    for probe, place in zip(*np.nonzero(baselines >= 0), strict=True):
+        right, wrong = (said.get((*items[place], str(name))) for name in
+                        (names[baselines[probe, place]], names[places[probe]]))  # fmt: skip
+        if isinstance(right, str) and isinstance(wrong, str) and right != wrong:
+            found[probe, place] = token_f1(right, wrong, table.scope.language)
+    return found

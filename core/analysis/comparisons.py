@@ -32,9 +32,10 @@ COLUMNS = (
     "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
     "ties", "near", "tau", "beaten", "detection", "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
     "scaled_right", "scaled_wrong", "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
-    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "n_missing", "note",
+    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "needed", "n_missing",
+    "note",
 )  # fmt: skip
-"""Of :func:`comparison_rows`; shares in percent."""
+"""Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
 
 NO_FAILURE, NO_SUCCESS = "no failure", "no success"
 """Words in a margin's cell where no comparison was ranked that way."""
@@ -207,8 +208,10 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "median_percent": found.median_drop.estimate, "low": found.median_drop.low, "high": found.median_drop.high,
         "correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n,
         "incorrect": margin(found.incorrect, NO_FAILURE), "n_incorrect": found.incorrect.n, "test": found.test.name,
-        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict, "n_missing": missing,
-        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note))),
+        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict,
+        "detectable": 100 * found.power.detectable, "needed": found.power.needed, "n_missing": missing,
+        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note,
+                                        _median_said(found)))),
     }  # fmt: skip
 
 
@@ -225,6 +228,12 @@ def margin(side: Side, none: str) -> str:
 def percent(name: str, found: Interval) -> Mapping[str, float]:
     """A share as columns of a table, in percent: name, name_low, name_high."""
     return {name: 100 * found.estimate, f"{name}_low": 100 * found.low, f"{name}_high": 100 * found.high}
+
+
+def _median_said(found: Comparison) -> str:
+    """Why the interval of the median is missing or a point, where the drop's does not say the same."""
+    said = found.median_drop.note
+    return f"median %Δ: {said}" if said and said != found.drop.note else ""
 
 
 def _missing_said(missing: int, asked: int) -> str:

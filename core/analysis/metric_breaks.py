@@ -1,5 +1,6 @@
 """The other half of a metric's check: does the score drop where the meaning breaks, and by more than harmless edits?"""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,11 @@ from core.probes.base import Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.scoring.lab_result import LabRow
 from core.statistics.comparisons import Comparison, compare
+from core.statistics.power import side_needed
 from core.statistics.selectivity import Selectivity, selectivity
+
+SELECTIVITY = "selectivity"
+"""Names the selectivity beside the families."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class FamilyFailures:
         missing: comparisons without two scores: rejected or unscored.
         verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
             where it lies astride or there is none; NOTHING where there is no comparison.
+        needed: comparisons that would decide it with 80 % power, were the failures as found; NaN where it is decided or
+            nothing can be said.
     """
 
     family: str
@@ -30,6 +37,7 @@ class FamilyFailures:
     found: Comparison
     missing: int
     verdict: str
+    needed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,16 @@ class Broken:
     def undecided(self) -> tuple[str, ...]:
         """What these items decide neither way: families, and the selectivity."""
         families = tuple(each.family for each in self.families if each.verdict == UNDECIDED)
-        return (*families, "selectivity") if self.selective == UNDECIDED else families
+        return (*families, SELECTIVITY) if self.selective == UNDECIDED else families
+
+    @property
+    def needed(self) -> dict[str, float]:
+        """Of what is undecided, how many would decide it: comparisons of a family, items of the selectivity."""
+        found = {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
+        if self.selective == UNDECIDED and self.selectivity is not None and self.least is not None:
+            items = side_needed(self.selectivity.value, bound=self.least)
+            found |= {} if math.isnan(items) else {SELECTIVITY: items}
+        return found
 
 
 def directional_probes() -> tuple[Probe, ...]:
@@ -128,7 +145,8 @@ def _family(family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow
     items = np.broadcast_to(np.arange(len(rows)), right.shape)
     found = compare(right.ravel(), wrong.ravel(), items=items.ravel())
     verdict = judged(found.failure, most / 100)
-    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)
+    needed = side_needed(found.failure, bound=most / 100) if verdict == UNDECIDED else math.nan
+    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, needed)
 
 
 def _grid(

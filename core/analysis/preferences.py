@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import stdtrit
 
 from core.corpora.suites import ACCURACY, TAU_B, Suite
 from core.errors import InvalidInput
@@ -25,6 +26,9 @@ from core.statistics.shares import share
 
 TAU_RESAMPLES = 200
 """Bootstrap samples of a τ: each costs a sort of all ratings."""
+
+LEAST_IMAGES = 20
+"""Fewest images for the interval of a correlation over images; of 10, 89 to 99 of 100 intervals held it."""
 
 
 def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, level: float = 0.95) -> Interval:
@@ -80,7 +84,7 @@ def tau(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
-    """Kendall's τ × 100 with a percentile interval over images.
+    """Kendall's τ × 100 with an interval over images; see :func:`_over_images`.
 
     Args:
         scores: float64 [n]; a rating without a score is left out.
@@ -111,7 +115,7 @@ def length(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
-    """Spearman's ρ × 100 of score and number of words, with a percentile interval over images.
+    """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_over_images`.
 
     Args:
         scores: float64 [n]; a caption without a score or a rating is left out.
@@ -149,21 +153,35 @@ def _partial(correlations: np.ndarray) -> float:
 def _over_images(
     statistic: Callable[[np.ndarray], float], images: np.ndarray, *, level: float, resamples: int
 ) -> Interval:
-    """A statistic of rows, given by their places, with its percentile interval over images."""
+    """A correlation × 100 of rows, given by their places, with its interval over images.
+
+    Fisher's z of the correlation ± Student's quantile times the standard deviation of z over bootstrap samples of
+    images, stretched by √(m / (m - 1)) for m images: quantiles of few images' samples lie too near, and 200 samples
+    tell a standard deviation and no tail [1].
+
+    References:
+        [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.
+    """
     count = len(images)
     estimate = statistic(np.arange(count))
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    if said := too_few(count, len(members)):
+    if said := too_few(count, len(members), least=LEAST_IMAGES):
         return Interval(estimate, math.nan, math.nan, count, level, said)
+    if not abs(estimate) < 100:
+        return Interval(estimate, math.nan, math.nan, count, level, "no interval: the order is the same throughout")
     rng = np.random.default_rng(RUN_SEED)
     drawn = np.empty(resamples)
     for sample in range(resamples):
         drawn[sample] = statistic(
             np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))])
         )
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(estimate, float(low), float(high), count, level)
+    drawn = drawn[np.abs(drawn) < 100]  # neither undefined nor without a z
+    if len(drawn) < resamples // 2:
+        return Interval(estimate, math.nan, math.nan, count, level, "no interval: half of the samples have no order")
+    stretch = math.sqrt(len(members) / (len(members) - 1)) * float(stdtrit(len(members) - 1, (1 + level) / 2))
+    middle, half = math.atanh(estimate / 100), stretch * float(np.arctanh(drawn / 100).std(ddof=1))
+    return Interval(estimate, 100 * math.tanh(middle - half), 100 * math.tanh(middle + half), count, level)
 
 
 def suite_table(suite: Suite, rated: np.ndarray, preferred: np.ndarray, other: np.ndarray) -> pd.DataFrame:

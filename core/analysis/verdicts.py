@@ -151,6 +151,24 @@ def reached(found: str, detectable: float, needed: float) -> str:
     return f"a drift from {detectable:.2f} % on would have shown{more}"
 
 
+def apart(detectable: float, needed: float, *, unit: str, of: str = "items") -> str:
+    """Say beside what cannot be told what these items would have shown, and how many would tell; empty if unknown.
+
+    Args:
+        detectable, needed: see :class:`core.statistics.power.Aside`.
+        unit: of the first.
+        of: what the second counts.
+
+    Example:
+        >>> apart(1.25, 812, unit="points")
+        'a difference from 1.2 points on would have shown; were it as found here, 812 items would tell'
+    """
+    if math.isnan(detectable):
+        return ""
+    more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} {of} would tell"
+    return f"a difference from {detectable:.1f} {unit} on would have shown{more}"
+
+
 def settled(found: str, needed: float) -> str:
     """Say beside an undecided scatter how many items would decide it; empty beside any other claim.
 

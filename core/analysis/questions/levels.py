@@ -22,6 +22,7 @@ from core.analysis.questions.directional import (
     PAIRS,
     SECTION,
     TIES,
+    UNTOLD,
     VERDICT,
     WHAT,
     needs,
@@ -51,7 +52,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     columns = (
         EVALUATOR, CORPUS, WHAT, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
-        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *CORRECTED, NOTE,
+        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
     )  # fmt: skip
 
     def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

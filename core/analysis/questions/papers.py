@@ -85,6 +85,7 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),
     "C26": ("E, Figure 4", "agreement of every two annotators is of a study; where one is reported it is "
             "S-human-kappa, and the page Human validation draws it"),
-    "C17": ("D, Table 4", "it is of a file of pairs, and a run holds probes; python -m core suite reads pairs"),
+    "C17": ("D, Table 4", "it counts the tokens that two captions share, which no table here does; python -m core "
+            "audit --corpus pairs reads such a file and gives its failures"),
 }  # fmt: skip
 """Number of what the papers show and a run cannot give -> what it is there, and why."""

@@ -62,7 +62,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
         "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "
         "prototype, minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items "
-        "with its 95 % BCa interval; paired test; Holm’s correction over the effects."
+        "with its 95 % BCa interval; paired test, of sources where items share theirs; Holm’s correction over "
+        "the effects."
     )
     return (Question(id_, title, SECTION, PART, note, columns, _compute, lack, (drawing,), paper, "the effects"),)
 
@@ -110,7 +111,8 @@ def two_by_two(view: View) -> pd.DataFrame:
 
 def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:
     found = median_over(values, items, sources)
-    size, test = unit if unit > 0 else math.nan, paired_test(np.zeros(int(items.sum())), values[items])
+    size, groups = unit if unit > 0 else math.nan, None if sources is None else sources[items]
+    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n, "value": found.estimate / size, "low": found.low / size, "high": found.high / size,
         "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,

@@ -16,10 +16,11 @@ import pandas as pd
 from core.analysis.effects import corpora, with_holm
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import ALPHA
 from core.probes.base import Axis, Expectation
 from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval
-from core.statistics.comparisons import Comparison, Side, compare
+from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 RESPONSE = Expectation.RESPONSE.value
@@ -159,7 +160,8 @@ def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = Fa
         known: only comparisons whose wrong side is not merely presumed to be wrong.
 
     Returns:
-        COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests. A share
+        COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests, and conflict:
+        where the shares and the corrected test of the means do not say the same. A share
         counts comparisons, with Wilson's interval over items or their sources; a median counts items. Scaled numbers
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
@@ -170,7 +172,18 @@ def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = Fa
         for evaluator, test in product(view.evaluators, tests)
         for corpus, found, missing in _compared(view, evaluator, test, known=known)
     ]  # fmt: skip
-    return with_holm(pd.DataFrame(records, columns=list(COLUMNS))).drop(columns="conflict")
+    found = with_holm(pd.DataFrame(records, columns=list(COLUMNS)))
+    return found.assign(conflict=[_conflict(*row) for row in zip(found["verdict"], found["p_holm"], strict=True)])
+
+
+def _conflict(verdict: str, p_holm: float) -> str:
+    if math.isnan(p_holm):
+        return ""
+    if verdict in (RIGHT, WRONG) and p_holm >= ALPHA:
+        return "the share tells the sides apart, the corrected test of the means does not"
+    if verdict == OPEN and p_holm < ALPHA:
+        return "the test finds that the means differ, the share does not show it"
+    return ""
 
 
 def _compared(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Comparison, int]]:

@@ -132,10 +132,26 @@ def agreed(found: str, p_holm: float) -> Agreed:
     if math.isnan(p_holm):
         return Agreed(found)
     if found in CLAIMS and p_holm >= ALPHA:
-        return Agreed(UNDECIDED, "the interval excludes 0, the corrected test does not reject")
+        return Agreed(UNDECIDED, NOT_REJECTED)
     if found in (STILL, UNDECIDED) and p_holm < ALPHA:
-        return Agreed(found, "the test finds that scores shift, the median does not show it")
+        return Agreed(found, NOT_SHOWN)
     return Agreed(found)
+
+
+NOT_REJECTED = "the interval excludes 0, the corrected test does not reject"
+NOT_SHOWN = "the test finds that scores shift, the median does not show it"
+
+
+def at_odds(interval: Interval, p: float) -> str:
+    """Say where the interval of a median difference and its test do not say the same; empty where they do.
+
+    Args:
+        interval: 95 %; without bounds there is nothing to be at odds with.
+        p: corrected where several tests are; NaN for none.
+    """
+    if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
+        return ""
+    return NOT_REJECTED if interval.excludes_zero() else NOT_SHOWN
 
 
 def reached(found: str, detectable: float, needed: float) -> str:

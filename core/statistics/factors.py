@@ -128,7 +128,8 @@ def _kruskal(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
 def _friedman(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
     there = table.notna().all(axis=1).to_numpy()
     left_out = int((~there).sum())
-    complete = np.column_stack([_at(table[level].to_numpy(), ranks, there) for level in table])
+    columns = [_at(table[level].to_numpy(), ranks, there) for level in table]
+    complete = np.column_stack(columns) if columns else np.empty((0, 0))
     n, levels = complete.shape
     note = f"{left_out} items lack a level" if left_out else ""
     if levels < 3 or n < LEAST_OMNIBUS:

@@ -162,7 +162,7 @@ def smallest_share(n: int) -> float:
 
     Example:
         >>> round(smallest_share(100), 3)
-        0.648
+        0.645
     """
     critical = int(binom.isf(LEVEL / 2, n, 0.5)) + 1 if n > 0 else 1
     if critical > n:

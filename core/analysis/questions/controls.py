@@ -12,7 +12,7 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, apart
+from core.analysis.verdicts import TOO_FEW, apart, at_odds
 from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.power import aside
 from core.statistics.shift_tests import paired_test
@@ -40,6 +40,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("said", "In words", kind="text"),
         Column("power", "Where it cannot be told", kind="text", help="The difference that these items find with 80 % "
                "power, and the items that would tell one as large as here"),
+        Column("conflict", "Where interval and test differ", kind="text"),
     )  # fmt: skip
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |%Δ|")
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
@@ -72,7 +73,8 @@ def blur_control(view: View) -> pd.DataFrame:
                     {"evaluator": evaluator, "corpus": corpus, "n_items": found.n, "moved": np.median(moved[items]),
                      "blurred": np.median(blurred[items]), "value": found.estimate, "low": found.low,
                      "high": found.high, "p": test.p, "test": test.name, "said": told,
-                     "power": untold(found) if told == OPEN else "", "note": found.note}
+                     "power": untold(found) if told == OPEN else "",
+                     "conflict": at_odds(found, test.p), "note": found.note}
                 )  # fmt: skip
     columns = (
         "evaluator",
@@ -87,6 +89,7 @@ def blur_control(view: View) -> pd.DataFrame:
         "test",
         "said",
         "power",
+        "conflict",
         "note",
     )
     return pd.DataFrame(records, columns=list(columns))

@@ -67,6 +67,7 @@ CORRECTED = (
            "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
     Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
+    Column("conflict", "Where interval and test differ", kind="text"),
 )  # fmt: skip
 AS_IF = Column("t_p", "p of D’s t", kind="p", help="Extra: two-sample t of all scores as if the two sides were "
                "independent, as paper D prints it; they are paired, so p above is the test")  # fmt: skip

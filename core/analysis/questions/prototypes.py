@@ -23,7 +23,9 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dot
 from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
 from core.analysis.questions.needs import AUDIT
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import at_odds
 from core.probes.base import IDENTITY
+from core.statistics.bootstrap import Interval
 from core.statistics.shift_tests import paired_test
 
 PART = "prototypes"
@@ -106,7 +108,9 @@ def two_by_two(view: View) -> pd.DataFrame:
                 if items.any():
                     records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
                                     **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
-    return with_holm(pd.DataFrame(records, columns=list(_COLUMNS))).drop(columns="conflict")
+    found = with_holm(pd.DataFrame(records, columns=list(_COLUMNS)))
+    ends = zip(found["value"], found["low"], found["high"], found["n_items"], found["p_holm"], strict=True)
+    return found.assign(conflict=[at_odds(Interval(*own, 0.95), p) for *own, p in ends])
 
 
 def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:

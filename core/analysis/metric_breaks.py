@@ -118,7 +118,14 @@ def check_bounds(most: float, least: float | None) -> None:
         raise InvalidInput(f"a selectivity is a probability from 0 to 1, got {least:g}; 0.5 is chance")
 
 
-def broken(probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], *, most: float, least: float | None) -> Broken:
+def broken(
+    probes: Sequence[Probe],
+    rows: Sequence[Sequence[LabRow]],
+    *,
+    most: float,
+    least: float | None,
+    sources: np.ndarray | None = None,
+) -> Broken:
     """Judge the directional probes of a check.
 
     Args:
@@ -126,24 +133,28 @@ def broken(probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], *, most: f
         rows: of every item.
         most: failures in percent that a family may have.
         least: selectivity that must be reached.
+        sources: number of each item's source, int [items]: intervals take those of one together. None: each is one.
     """
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
     kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
     families = tuple(
-        _family(family, [probe for probe in directional if probe.family == family], rows, most)
+        _family(family, [probe for probe in directional if probe.family == family], rows, most, sources)
         for family in dict.fromkeys(probe.family for probe in directional)
     )
     drops, harms = _grid(directional, rows, _less), np.abs(_grid(kept, rows, lambda row: row.delta))
-    found = selectivity(drops, harms) if len(drops) and len(harms) else None
+    found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least)
 
 
-def _family(family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float) -> FamilyFailures:
+def _family(
+    family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
+) -> FamilyFailures:
     right = _grid(probes, rows, lambda row: row.baseline_score)
     wrong = _grid(probes, rows, lambda row: row.score)
     items = np.broadcast_to(np.arange(len(rows)), right.shape)
-    found = compare(right.ravel(), wrong.ravel(), items=items.ravel())
+    of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
+    found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
     verdict = judged(found.failure, most / 100)
     needed = side_needed(found.failure, bound=most / 100) if verdict == UNDECIDED else math.nan
     return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, needed)

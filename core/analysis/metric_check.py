@@ -145,7 +145,9 @@ def check_metric(
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     groups = np.unique([item.group or item.id for item in chosen], return_inverse=True)[1]
     families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
-    breaks = broken(probes, rows, most=most_failures, least=least_selectivity) if directional and rows else None
+    breaks = None
+    if directional and rows:
+        breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
     return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged
+from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged, needed
 from core.errors import InvalidInput
 from core.probes.base import Axis, Expectation, Probe
 from core.probes.registry import catalogue
@@ -156,8 +156,8 @@ def _family(
     of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
     found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
     verdict = judged(found.failure, most / 100)
-    needed = side_needed(found.failure, bound=most / 100) if verdict == UNDECIDED else math.nan
-    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, needed)
+    more = needed(found.failure, most / 100)
+    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, more)
 
 
 def _grid(

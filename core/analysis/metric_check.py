@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged
+from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged, needed
 from core.analysis.metric_breaks import Broken, broken, check_bounds
 from core.analysis.metric_contract import Finding, check_contract
 from core.corpora.images import read_item
@@ -22,7 +22,6 @@ from core.scoring.lab_result import LabRow
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import item_medians
-from core.statistics.power import side_needed
 
 ITEMS = 24
 THRESHOLD = 5.0
@@ -211,9 +210,8 @@ def _family(
     sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
     size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
     verdict = judged(size, threshold)
-    needed = side_needed(size, bound=threshold) if verdict == UNDECIDED else math.nan
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed)
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed(size, threshold))
 
 
 def _is_baseline(row: LabRow) -> bool:

@@ -14,8 +14,10 @@ from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, STILL, TOO_FEW
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
+from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.power import reach
-from core.statistics.shift_tests import cliffs_delta, holm, paired_test
+from core.statistics.rank_tests import MANN_WHITNEY
+from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
 from core.statistics.two_samples import median_differences
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
@@ -49,7 +51,8 @@ def compare(
     An item counts once on a side, by the median over its probes. Where at least half of the items of the smaller
     side stand on the other side too, and the sides are different shifts of them (another run, evaluator, family …),
     the difference is the median of the items' own differences, and its interval a paired bootstrap. Otherwise it is
-    the difference of the two medians, the sides resampled independently. Items of one source are resampled together.
+    the difference of the two medians, the sides resampled independently. Items of one source are resampled
+    together, and a source counts once in the test.
 
     Args:
         a: one side; its shifts are of one evaluator.
@@ -212,10 +215,14 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
         one, other = a.values[in_a], b.values[in_b]
         groups = None if a.sources is None else a.sources[in_a]
         wide, narrow = median_bca_levels(one - other, levels=(0.95, 0.90), groups=groups)
-        test = paired_test(other, one)
+        test = paired_test(other, one, groups=groups)
         return _Found(wide, narrow, PAIRED, len(both), len(both), test.name, test.p)
     known = [np.arange(len(each.items)) if each.sources is None else each.sources for each in (a, b)]
     of = None if a.sources is None and b.sources is None else (known[0], known[1])
     wide, narrow = median_differences(a.values, b.values, levels=(0.95, 0.90), groups=of)
-    p = float(stats.mannwhitneyu(a.values, b.values).pvalue) if least else math.nan
-    return _Found(wide, narrow, INDEPENDENT, len(both), least, "Mann-Whitney" if least else "none", p)
+    ranks = [ranks_of(each.sources, len(each.values)) for each in (a, b)]
+    sides = [source_means(each.values, own) for each, own in zip((a, b), ranks, strict=True)]
+    p = float(stats.mannwhitneyu(*sides).pvalue) if least else math.nan
+    shared = next((own for own in ranks if own is not None), None)
+    test = named(MANN_WHITNEY, shared) if least else NO_TEST
+    return _Found(wide, narrow, INDEPENDENT, len(both), least, test, p)

@@ -16,10 +16,11 @@ import pandas as pd
 from core.analysis.effects import corpora, with_holm
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import ALPHA
 from core.probes.base import Axis, Expectation
 from core.probes.registry import further_readings
 from core.statistics.bootstrap import Interval
-from core.statistics.comparisons import Comparison, Side, compare
+from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 RESPONSE = Expectation.RESPONSE.value
@@ -32,9 +33,10 @@ COLUMNS = (
     "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
     "ties", "near", "tau", "beaten", "detection", "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
     "scaled_right", "scaled_wrong", "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
-    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "n_missing", "note",
+    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "needed", "n_missing",
+    "note",
 )  # fmt: skip
-"""Of :func:`comparison_rows`; shares in percent."""
+"""Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
 
 NO_FAILURE, NO_SUCCESS = "no failure", "no success"
 """Words in a margin's cell where no comparison was ranked that way."""
@@ -158,7 +160,8 @@ def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = Fa
         known: only comparisons whose wrong side is not merely presumed to be wrong.
 
     Returns:
-        COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests. A share
+        COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests, and conflict:
+        where the shares and the corrected test of the means do not say the same. A share
         counts comparisons, with Wilson's interval over items or their sources; a median counts items. Scaled numbers
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
@@ -169,7 +172,18 @@ def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = Fa
         for evaluator, test in product(view.evaluators, tests)
         for corpus, found, missing in _compared(view, evaluator, test, known=known)
     ]  # fmt: skip
-    return with_holm(pd.DataFrame(records, columns=list(COLUMNS))).drop(columns="conflict")
+    found = with_holm(pd.DataFrame(records, columns=list(COLUMNS)))
+    return found.assign(conflict=[_conflict(*row) for row in zip(found["verdict"], found["p_holm"], strict=True)])
+
+
+def _conflict(verdict: str, p_holm: float) -> str:
+    if math.isnan(p_holm):
+        return ""
+    if verdict in (RIGHT, WRONG) and p_holm >= ALPHA:
+        return "the share tells the sides apart, the corrected test of the means does not"
+    if verdict == OPEN and p_holm < ALPHA:
+        return "the test finds that the means differ, the share does not show it"
+    return ""
 
 
 def _compared(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Comparison, int]]:
@@ -207,8 +221,10 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "median_percent": found.median_drop.estimate, "low": found.median_drop.low, "high": found.median_drop.high,
         "correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n,
         "incorrect": margin(found.incorrect, NO_FAILURE), "n_incorrect": found.incorrect.n, "test": found.test.name,
-        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict, "n_missing": missing,
-        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note))),
+        "p": found.test.p, "t": found.t, "t_p": found.t_p, "verdict": found.verdict,
+        "detectable": 100 * found.power.detectable, "needed": found.power.needed, "n_missing": missing,
+        "note": "; ".join(filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note,
+                                        _median_said(found)))),
     }  # fmt: skip
 
 
@@ -225,6 +241,12 @@ def margin(side: Side, none: str) -> str:
 def percent(name: str, found: Interval) -> Mapping[str, float]:
     """A share as columns of a table, in percent: name, name_low, name_high."""
     return {name: 100 * found.estimate, f"{name}_low": 100 * found.low, f"{name}_high": 100 * found.high}
+
+
+def _median_said(found: Comparison) -> str:
+    """Why the interval of the median is missing or a point, where the drop's does not say the same."""
+    said = found.median_drop.note
+    return f"median %Δ: {said}" if said and said != found.drop.note else ""
 
 
 def _missing_said(missing: int, asked: int) -> str:

@@ -1,7 +1,8 @@
 """Effects: how far some probes move a score, with interval, test, effect sizes and what may be claimed.
 
 This is the only way from the table of scores to a median, an interval, a p-value or a claim about a shift. An item
-counts once, by the median over the probes of a group, and the bootstrap resamples items.
+counts once, by the median over the probes of a group. The unit of bootstrap and test is the item, or the source where
+items share theirs.
 """
 
 import math
@@ -69,7 +70,7 @@ class Effect:
         median_delta: the same of Δ, on the score's own scale.
         standardised: median Δ in standard deviations of the evaluator's clean scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
-        test, p, test_note: two-sided paired test of the items' scores before and after.
+        test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
         drift: what the median %Δ allows to claim; see :func:`core.analysis.verdicts.drift`. Where %Δ is withheld, what
             the median Δ does, without a margin.
         scatter: what the median |%Δ| allows to claim; see :func:`core.analysis.verdicts.scatter`.
@@ -145,7 +146,7 @@ def effect(
     beyond = share(np.where(np.isnan(sizes), math.nan, sizes > margin), groups=groups)
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
-    test, power = _tested(changes, keep), reach(moved, margin=margin)
+    test, power = _tested(changes, keep, sources), reach(moved, margin=margin)
     unit = spread if spread > 0 else math.nan
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
@@ -171,8 +172,9 @@ def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return before, before + changes.delta[scored]
 
 
-def _tested(changes: Changes, keep: np.ndarray) -> PairedTest:
-    return paired_test(*_scored(changes, keep))
+def _tested(changes: Changes, keep: np.ndarray, sources: np.ndarray | None) -> PairedTest:
+    scored = keep & ~np.isnan(changes.delta)
+    return paired_test(*_scored(changes, keep), groups=None if sources is None else sources[scored])
 
 
 def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
@@ -275,7 +277,7 @@ def _found(
     def work() -> Mapping[str, object] | None:
         changes = view.changes(evaluator, group.probes, against=group.against)
         if not whole:
-            found = _tested(changes, chosen)
+            found = _tested(changes, chosen, table.sources)
             return {"test": found.name, "p": found.p, "drift": ""}
         spread = table.spread(evaluator, corpus) if corpus != ALL else math.nan
         made = effect(changes, chosen, spread=spread, sources=table.sources, margin=margin)

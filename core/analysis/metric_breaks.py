@@ -1,17 +1,22 @@
 """The other half of a metric's check: does the score drop where the meaning breaks, and by more than harmless edits?"""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged
+from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged, needed
 from core.errors import InvalidInput
 from core.probes.base import Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.scoring.lab_result import LabRow
 from core.statistics.comparisons import Comparison, compare
+from core.statistics.power import side_needed
 from core.statistics.selectivity import Selectivity, selectivity
+
+SELECTIVITY = "selectivity"
+"""Names the selectivity beside the families."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class FamilyFailures:
         missing: comparisons without two scores: rejected or unscored.
         verdict: WITHIN or BEYOND, where the interval of the failures lies on that side of the threshold; UNDECIDED
             where it lies astride or there is none; NOTHING where there is no comparison.
+        needed: comparisons that would decide it with 80 % power, were the failures as found; NaN where it is decided or
+            nothing can be said.
     """
 
     family: str
@@ -30,6 +37,7 @@ class FamilyFailures:
     found: Comparison
     missing: int
     verdict: str
+    needed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,16 @@ class Broken:
     def undecided(self) -> tuple[str, ...]:
         """What these items decide neither way: families, and the selectivity."""
         families = tuple(each.family for each in self.families if each.verdict == UNDECIDED)
-        return (*families, "selectivity") if self.selective == UNDECIDED else families
+        return (*families, SELECTIVITY) if self.selective == UNDECIDED else families
+
+    @property
+    def needed(self) -> dict[str, float]:
+        """Of what is undecided, how many would decide it: comparisons of a family, items of the selectivity."""
+        found = {each.family: each.needed for each in self.families if not math.isnan(each.needed)}
+        if self.selective == UNDECIDED and self.selectivity is not None and self.least is not None:
+            items = side_needed(self.selectivity.value, bound=self.least)
+            found |= {} if math.isnan(items) else {SELECTIVITY: items}
+        return found
 
 
 def directional_probes() -> tuple[Probe, ...]:
@@ -101,7 +118,14 @@ def check_bounds(most: float, least: float | None) -> None:
         raise InvalidInput(f"a selectivity is a probability from 0 to 1, got {least:g}; 0.5 is chance")
 
 
-def broken(probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], *, most: float, least: float | None) -> Broken:
+def broken(
+    probes: Sequence[Probe],
+    rows: Sequence[Sequence[LabRow]],
+    *,
+    most: float,
+    least: float | None,
+    sources: np.ndarray | None = None,
+) -> Broken:
     """Judge the directional probes of a check.
 
     Args:
@@ -109,26 +133,31 @@ def broken(probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], *, most: f
         rows: of every item.
         most: failures in percent that a family may have.
         least: selectivity that must be reached.
+        sources: number of each item's source, int [items]: intervals take those of one together. None: each is one.
     """
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
     kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
     families = tuple(
-        _family(family, [probe for probe in directional if probe.family == family], rows, most)
+        _family(family, [probe for probe in directional if probe.family == family], rows, most, sources)
         for family in dict.fromkeys(probe.family for probe in directional)
     )
     drops, harms = _grid(directional, rows, _less), np.abs(_grid(kept, rows, lambda row: row.delta))
-    found = selectivity(drops, harms) if len(drops) and len(harms) else None
+    found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least)
 
 
-def _family(family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float) -> FamilyFailures:
+def _family(
+    family: str, probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
+) -> FamilyFailures:
     right = _grid(probes, rows, lambda row: row.baseline_score)
     wrong = _grid(probes, rows, lambda row: row.score)
     items = np.broadcast_to(np.arange(len(rows)), right.shape)
-    found = compare(right.ravel(), wrong.ravel(), items=items.ravel())
+    of = None if sources is None else np.broadcast_to(sources, right.shape).ravel()
+    found = compare(right.ravel(), wrong.ravel(), items=items.ravel(), sources=of)
     verdict = judged(found.failure, most / 100)
-    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict)
+    more = needed(found.failure, most / 100)
+    return FamilyFailures(family, probes[0].axis.value, found, right.size - found.n, verdict, more)
 
 
 def _grid(

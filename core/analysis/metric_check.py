@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged
+from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged, needed
 from core.analysis.metric_breaks import Broken, broken, check_bounds
 from core.analysis.metric_contract import Finding, check_contract
 from core.corpora.images import read_item
@@ -22,7 +22,6 @@ from core.scoring.lab_result import LabRow
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import item_medians
-from core.statistics.power import side_needed
 
 ITEMS = 24
 THRESHOLD = 5.0
@@ -145,7 +144,9 @@ def check_metric(
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT]
     groups = np.unique([item.group or item.id for item in chosen], return_inverse=True)[1]
     families = tuple(_family(each, rows, threshold, groups) for each in _families(harmless))
-    breaks = broken(probes, rows, most=most_failures, least=least_selectivity) if directional and rows else None
+    breaks = None
+    if directional and rows:
+        breaks = broken(probes, rows, most=most_failures, least=least_selectivity, sources=groups[: len(rows)])
     return MetricReport(name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks)
 
 
@@ -209,9 +210,8 @@ def _family(
     sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
     size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
     verdict = judged(size, threshold)
-    needed = side_needed(size, bound=threshold) if verdict == UNDECIDED else math.nan
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
-    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed)
+    return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed(size, threshold))
 
 
 def _is_baseline(row: LabRow) -> bool:

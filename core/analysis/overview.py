@@ -1,5 +1,7 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
+import math
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from core.analysis.over_null import beside_null
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.probes.base import Axis
+from core.statistics.largest import shares_of_largest
 from core.store.store import Store
 
 CARD_GAP = 0.007
@@ -42,14 +45,16 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
 
     The worst family is the one with the largest median |percent change|; of equal ones that whose interval reaches
     further, then that of which more items lie beyond the margin, then that with the higher flip risk. It is picked from
-    ``n_families`` after seeing the data, so its interval is that of a maximum; the column says of how many.
+    ``n_families`` after seeing the data, so its interval is that of a maximum; ``worst_in`` says in how many percent of
+    the draws of the same items it is the worst (:func:`core.statistics.largest.shares_of_largest`).
 
     Args:
         view: of the table of scores.
         families: what :func:`family_contrasts` returned for it; None: worked out now.
 
     Returns:
-        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families, and those of
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + worst_in (NaN where the
+        axis has one family, or too few items for an interval), and those of
         :func:`core.analysis.over_null.beside_null`. Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
@@ -58,7 +63,31 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     keys = ["evaluator", "corpus", "axis"]
     worst = _ranked(view, cells, keys).drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
+    rivals = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
+    worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
     return beside_null(view, worst)
+
+
+def _worst_in(view: View, row: Any, rivals: Mapping[Hashable, tuple[str, ...]]) -> float:
+    """Percent of the draws of one corpus' items in which a family is the worst of its rivals, it among them."""
+    names, probes, table = rivals[row.evaluator, row.corpus, row.axis], view.families(), view.table
+    items = view.items & table.of_corpus(row.corpus)
+    sizes = np.stack([view.changes(row.evaluator, probes[name]).size[items] for name in names])
+    found = shares_of_largest(sizes, groups=None if table.sources is None else table.sources[items])
+    return 100 * float(found[names.index(row.family)])
+
+
+def picked_of(n_families: int, worst_in: float) -> str:
+    """From how many families the worst was picked, and how sure it is that it is the worst, in words.
+
+    Args:
+        n_families, worst_in: see :func:`fairness_card`.
+
+    Example:
+        >>> picked_of(4, 62.3)
+        'of 4, the worst in 62 % of the draws'
+    """
+    return f"of {n_families}" + ("" if math.isnan(worst_in) else f", the worst in {worst_in:.0f} % of the draws")
 
 
 def _ranked(view: View, cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

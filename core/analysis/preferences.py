@@ -11,10 +11,12 @@ Source: paper A, B.7 and Table 17; the conventions of τ: jmhessel/clipscore, fl
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import expit, logit, stdtrit
 
 from core.corpora.suites import TAU_B, TAU_C
 from core.errors import InvalidInput
@@ -27,6 +29,9 @@ TAU_RESAMPLES = 200
 
 MEAN_RESAMPLES = 1000
 """Bootstrap samples of a mean over groups."""
+
+LEAST_IMAGES = 20
+"""Fewest images for the interval of a correlation over images; of 10, 89 to 99 of 100 intervals held it."""
 
 
 def accuracy(
@@ -75,7 +80,7 @@ def outcomes(
 def mean_of_groups(
     right: np.ndarray, images: np.ndarray, groups: np.ndarray, *, level: float = 0.95, resamples: int = MEAN_RESAMPLES
 ) -> Interval:
-    """Mean over groups of each group's accuracy, with a percentile interval over images.
+    """Mean over groups of each group's accuracy, with an interval over images; see :func:`_resampled`.
 
     Args:
         right: outcome of each pair, in [0, 1], [n].
@@ -94,7 +99,7 @@ def mean_of_groups(
         sums = np.bincount(codes[rows], right[rows], minlength=many)
         return float((sums / counts).mean()) if counts.all() else math.nan
 
-    return _over_images(of, images, level=level, resamples=resamples)
+    return _resampled(lambda rows: np.array([of(rows)]), images, level=level, resamples=resamples, on=SHARES)[0]
 
 
 def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -144,7 +149,7 @@ def taus(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> dict[str, Interval]:
-    """Kendall's τ_b and τ_c × 100 with percentile intervals over images, both from the same sorts.
+    """Kendall's τ_b and τ_c × 100 with intervals over images, both from the same sorts; see :func:`_resampled`.
 
     Args:
         scores: float64 [n], or [draws, n]: τ is then the mean over draws; a rating without a score is left out.
@@ -167,11 +172,7 @@ def taus(
         return np.asarray(100 * np.mean([_both(each[rows], r[rows]) for each in s], axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
-    estimate, low, high, said = _resampled(of, names, level=level, resamples=resamples)
-    return {
-        name: Interval(float(estimate[place]), float(low[place]), float(high[place]), len(names), level, said)
-        for place, name in enumerate((TAU_B, TAU_C))
-    }
+    return dict(zip((TAU_B, TAU_C), _resampled(of, names, level=level, resamples=resamples), strict=True))
 
 
 def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
@@ -196,7 +197,7 @@ def length(
     level: float = 0.95,
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
-    """Spearman's ρ × 100 of score and number of words, with a percentile interval over images.
+    """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_resampled`.
 
     Args:
         scores: float64 [n]; a caption without a score or a rating is left out.
@@ -219,7 +220,8 @@ def length(
             return math.nan
         return 100 * _partial(np.corrcoef(ranks))
 
-    return _over_images(of, np.asarray(images, dtype=object)[whole].astype(str), level=level, resamples=resamples)
+    names = np.asarray(images, dtype=object)[whole].astype(str)
+    return _resampled(lambda rows: np.array([of(rows)]), names, level=level, resamples=resamples)[0]
 
 
 def _partial(correlations: np.ndarray) -> float:
@@ -231,31 +233,64 @@ def _partial(correlations: np.ndarray) -> float:
     return float((both - one * other) / math.sqrt(left)) if left > 1e-12 else math.nan
 
 
-def _over_images(
-    statistic: Callable[[np.ndarray], float], images: np.ndarray, *, level: float, resamples: int
-) -> Interval:
-    """A statistic of rows, given by their places, with its percentile interval over images."""
-    estimate, low, high, said = _resampled(
-        lambda rows: np.array([statistic(rows)]), images, level=level, resamples=resamples
-    )
-    return Interval(float(estimate[0]), float(low[0]), float(high[0]), len(images), level, said)
+class _Scale(NamedTuple):
+    """A scale on which samples of a bounded quantity are nearly normal, its way back, and the bounds."""
+
+    there: Callable[[np.ndarray], np.ndarray]
+    back: Callable[[np.ndarray], np.ndarray]
+    low: float
+    high: float
+
+
+CORRELATIONS = _Scale(lambda values: np.arctanh(values / 100), lambda values: 100 * np.tanh(values), -100.0, 100.0)
+"""Correlations × 100, by Fisher's z."""
+
+SHARES = _Scale(logit, expit, 0.0, 1.0)
 
 
 def _resampled(
-    statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, level: float, resamples: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Several statistics of the same rows: estimates, lower and upper bounds, and why there are no bounds."""
+    statistics: Callable[[np.ndarray], np.ndarray],
+    images: np.ndarray,
+    *,
+    level: float,
+    resamples: int,
+    on: _Scale = CORRELATIONS,
+) -> list[Interval]:
+    """Several statistics of the same rows, given by their places, with intervals over images.
+
+    The statistic on its scale ± Student's quantile times the standard deviation there over bootstrap samples of images,
+    stretched by √(m / (m - 1)) for m images: quantiles of few images' samples lie too near, and 200 samples tell a
+    standard deviation and no tail [1].
+
+    References:
+        [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.
+    """
     count = len(images)
-    estimate = np.asarray(statistics(np.arange(count)))
+    estimate = np.asarray(statistics(np.arange(count)), dtype=np.float64)
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    if said := too_few(count, len(members)):
-        return estimate, np.full_like(estimate, math.nan), np.full_like(estimate, math.nan), said
+    if said := too_few(count, len(members), least=LEAST_IMAGES):
+        return [Interval(float(each), math.nan, math.nan, count, level, said) for each in estimate]
     rng = np.random.default_rng(RUN_SEED)
-    drawn = np.empty((resamples, len(estimate)))
-    for sample in range(resamples):
-        drawn[sample] = statistics(
-            np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))])
-        )
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return estimate, low, high, ""
+    drawn = np.array(
+        [
+            statistics(np.concatenate([members[place] for place in rng.integers(len(members), size=len(members))]))
+            for _ in range(resamples)
+        ]
+    )
+    stretch = math.sqrt(len(members) / (len(members) - 1)) * float(stdtrit(len(members) - 1, (1 + level) / 2))
+    return [_around(float(each), drawn[:, place], stretch, count, level, on) for place, each in enumerate(estimate)]
+
+
+def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, level: float, on: _Scale) -> Interval:
+    """Interval of one statistic from its bootstrap samples."""
+    if not on.low < estimate < on.high:
+        said = "no interval: at the end of its range"
+        return Interval(estimate, math.nan, math.nan, count, level, said)
+    inside = drawn[(drawn > on.low) & (drawn < on.high)]  # neither undefined nor at infinity on the scale
+    if len(inside) < len(drawn) // 2:
+        said = "no interval: half of the samples have none"
+        return Interval(estimate, math.nan, math.nan, count, level, said)
+    half = stretch * float(on.there(inside).std(ddof=1))
+    low, high = on.back(on.there(np.array([estimate])) + np.array([-half, half]))
+    return Interval(estimate, float(low), float(high), count, level)

@@ -163,5 +163,13 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
         "nuisance_low": found.nuisance.low, "nuisance_high": found.nuisance.high, "signal": found.signal.estimate,
         "signal_low": found.signal.low, "signal_high": found.signal.high, "ratio": found.ratio.estimate,
         "ratio_low": found.ratio.low, "ratio_high": found.ratio.high, "said": found.said,
-        "note": "; ".join(filter(None, (silent, found.value.note))),
+        "note": "; ".join(filter(None, (silent, _said(found)))),
     }  # fmt: skip
+
+
+def _said(found: Selectivity) -> str:
+    """Why an interval is missing or a point, each with what it is of; one that all share once."""
+    whole = found.value.note
+    others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
+    apart = [f"{name}: {note}" for name, note in others.items() if note and note != whole]
+    return "; ".join(filter(None, (whole, *apart)))

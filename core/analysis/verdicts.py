@@ -132,10 +132,26 @@ def agreed(found: str, p_holm: float) -> Agreed:
     if math.isnan(p_holm):
         return Agreed(found)
     if found in CLAIMS and p_holm >= ALPHA:
-        return Agreed(UNDECIDED, "the interval excludes 0, the corrected test does not reject")
+        return Agreed(UNDECIDED, NOT_REJECTED)
     if found in (STILL, UNDECIDED) and p_holm < ALPHA:
-        return Agreed(found, "the test finds that scores shift, the median does not show it")
+        return Agreed(found, NOT_SHOWN)
     return Agreed(found)
+
+
+NOT_REJECTED = "the interval excludes 0, the corrected test does not reject"
+NOT_SHOWN = "the test finds that scores shift, the median does not show it"
+
+
+def at_odds(interval: Interval, p: float) -> str:
+    """Say where the interval of a median difference and its test do not say the same; empty where they do.
+
+    Args:
+        interval: 95 %; without bounds there is nothing to be at odds with.
+        p: corrected where several tests are; NaN for none.
+    """
+    if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
+        return ""
+    return NOT_REJECTED if interval.excludes_zero() else NOT_SHOWN
 
 
 def reached(found: str, detectable: float, needed: float) -> str:
@@ -149,6 +165,24 @@ def reached(found: str, detectable: float, needed: float) -> str:
         return ""
     more = "" if math.isnan(needed) else f"; {needed:.0f} items would show that it lies within the margin if it is 0"
     return f"a drift from {detectable:.2f} % on would have shown{more}"
+
+
+def apart(detectable: float, needed: float, *, unit: str, of: str = "items") -> str:
+    """Say beside what cannot be told what these items would have shown, and how many would tell; empty if unknown.
+
+    Args:
+        detectable, needed: see :class:`core.statistics.power.Aside`.
+        unit: of the first.
+        of: what the second counts.
+
+    Example:
+        >>> apart(1.25, 812, unit="points")
+        'a difference from 1.2 points on would have shown; were it as found here, 812 items would tell'
+    """
+    if math.isnan(detectable):
+        return ""
+    more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} {of} would tell"
+    return f"a difference from {detectable:.1f} {unit} on would have shown{more}"
 
 
 def settled(found: str, needed: float) -> str:

@@ -1,7 +1,6 @@
 """``check``: a unit test for a metric, with an exit code that a build can stop at."""
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -82,8 +81,7 @@ def _print(report: "MetricReport") -> None:
     if report.failure:
         note(f"could not be run: {report.failure}")
     if report.undecided:
-        said = [_undecided(each, report.needed) for each in report.undecided]
-        note(f"undecided, {report.items} items show neither: {', '.join(said)}")
+        note(f"undecided, {report.items} items show neither: {', '.join(_undecided(report))}")
     if not report.passed:
         note("failed")
     elif report.undecided:
@@ -92,8 +90,14 @@ def _print(report: "MetricReport") -> None:
         note("passed")
 
 
-def _undecided(name: str, needed: "Mapping[str, float]") -> str:
-    return f"{name} (about {needed[name]:.0f} items would decide it)" if name in needed else name
+def _undecided(report: "MetricReport") -> list[str]:
+    """What is undecided, each with what would decide it."""
+    needed, of = dict(report.needed), dict.fromkeys(report.undecided, "items")
+    if report.broken is not None:
+        needed |= report.broken.needed
+        of |= {each.family: "comparisons" for each in report.broken.families}
+    return [f"{name} (about {needed[name]:.0f} {of[name]} would decide it)" if name in needed else name
+            for name in report.undecided]  # fmt: skip
 
 
 def _print_broken(found: "Broken", items: int) -> None:

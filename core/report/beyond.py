@@ -291,8 +291,9 @@ PARTS = (
     Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
          "two files of them"),
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
-    Part("calibration", "readings", (), "Other readings of the calibration", "the report has the reading orbit with "
-         "uniform weights; the page Calibration has the others, sweeps and bands"),
+    Part("calibration", "readings", (), "Other readings of the calibration", "the report has the readings shift and "
+         "orbit with uniform weights in T14 to T16 and every reading and weighting in S30; the page Calibration has "
+         "the sweeps and bands of each"),
     Part("calibration", "plane", (), "Selectivity of a calibration", "it is of a strength that a reader sets; an audit "
          "with the calibrator file has it in the plane of nuisance and signal"),
     Part("contrast_tests", "tests", ("section:contrast",)),

@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
-from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card
+from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.made_of import origins
 from core.analysis.questions.selective import blind_spots
@@ -96,7 +96,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
         ),
         "<p>Median over items of an item's median |%Δ|, 95 % BCa bootstrap intervals (10 000 resamples, seed 2025). "
         "Filled: the worst family of its axis; it is picked after seeing the data, so its interval is that of a "
-        "maximum. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
+        "maximum, and beside it stands in how many of 1000 draws of the same items (200 of more than 2000) it is the "
+        "worst. Grey band: the median |%Δ| under edits that nobody can see. Flip risk: probability that two captions "
         f"whose scores lie 0.7 % of the evaluator's interquartile range apart change places. {escape(READ)} No "
         "evidence "
         f"below: {escape(EVIDENCE[0].lower() + EVIDENCE[1:])} Drift: of the signed "
@@ -122,7 +123,7 @@ def _row(row: pd.Series, risks: Risks) -> str:
     risk = risks[row["evaluator"], row["axis"], row["family"]]
     shares = tuple(100 * risk[name] for name in ("risk", "low", "high"))
     cells = (
-        row["axis"], f"{row['family']} (of {row['n_families']})",
+        row["axis"], f"{row['family']} ({picked_of(row['n_families'], row['worst_in'])})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
         _with(*shares, digits=1), number(100 * risk["null_risk"], digits=1),
         _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),

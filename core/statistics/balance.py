@@ -4,8 +4,16 @@ Each resample draws from every stratum as many sources as it has, so that its co
 every stratum's mean weighs the same. The plain mean of the same resample weighs each stratum by its items; so the two,
 and their difference, are compared over the same draws.
 
+Resamples of a stratum of few sources vary too little: where most strata hold two to seven, 88 of 100 intervals held
+the mean. So what a stratum's mean is drawn away from it is stretched by √(m / (m - 1)) [1], and the bounds are taken at
+the level of Student's quantile for Satterthwaite's degrees of freedom instead of the normal one [2].
+
 Source: paper A, B.2, which names a composition-balanced bootstrap and does not print one. Davison and Hinkley (1997),
 Bootstrap Methods and their Application, 3.2 (stratified) and 3.8 (sources).
+
+References:
+    [1] Rao, J. N. K. and Wu, C. F. J. (1988). Resampling inference with complex survey data. JASA 83(401), 231-241.
+    [2] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. Am. Stat. 69(4), 371-386, 6.1.
 """
 
 import math
@@ -13,13 +21,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds
+from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds
 
 LEAST_SOURCES = 2
 """Fewest sources of a stratum: one has no spread that could be resampled."""
+
+LEAST_FREEDOM = LEAST_N - 1
+"""Fewest degrees of freedom for an interval: those of a mean of LEAST_N values."""
 
 _CHUNK = 4_000_000  # draws held at once: 32 MB
 
@@ -67,7 +79,8 @@ def balanced_mean(
         seed: of the draws; strata are drawn in the order of their numbers.
 
     Returns:
-        See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval.
+        See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval. Nor is
+        there one below LEAST_FREEDOM degrees of freedom.
 
     Raises:
         InvalidInput: if the shapes differ, or a value is infinite.
@@ -100,10 +113,18 @@ def _interval(
 ) -> Interval:
     """Weighted mean of the strata's means; the influence of a source is that on its stratum's mean."""
     estimate = float(weights @ means)
-    influence = np.concatenate([_influence(weight, each) for weight, each in zip(weights, kept, strict=True)])
-    if not influence.any():
-        return Interval(estimate, estimate, estimate, n, level, "no stratum has any spread")
-    low, high = bca_bounds(weights @ drawn, estimate=estimate, acceleration=acceleration(influence), level=level)
+    influence = [_influence(weight, each) for weight, each in zip(weights, kept, strict=True)]
+    variances = np.array([len(each) / (len(each) - 1) * float((each**2).sum()) for each in influence])
+    if not variances.any():
+        return Interval(estimate, estimate, estimate, n, level, "no stratum has any spread: exact bound")
+    sources = np.array([len(each) for each in influence])
+    freedom = float(variances.sum() ** 2 / (variances**2 / (sources - 1)).sum())  # Satterthwaite's
+    if freedom < LEAST_FREEDOM - 1e-9:
+        few = f"no interval ({freedom:.1f} degrees of freedom, below {LEAST_FREEDOM})"
+        return Interval(estimate, math.nan, math.nan, n, level, few)
+    at = float(2 * ndtr(stdtrit(freedom, (1 + level) / 2)) - 1)
+    bent = acceleration(np.concatenate(influence))
+    low, high = bca_bounds(weights @ drawn, estimate=estimate, acceleration=bent, level=at)
     return Interval(estimate, low, high, n, level)
 
 
@@ -115,13 +136,14 @@ def _influence(weight: float, cell: Sums) -> np.ndarray:
 
 
 def _resampled(totals: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Mean of each resample of a stratum's sources, float64 [resamples]."""
+    """Mean of each resample of a stratum's sources, stretched about their own [1], float64 [resamples]."""
     many, found = len(totals), np.empty(resamples)
     step = max(1, _CHUNK // many)
     for start in range(0, resamples, step):
         picks = rng.integers(many, size=(min(step, resamples - start), many))
         found[start : start + step] = totals[picks].sum(axis=1) / sizes[picks].sum(axis=1)
-    return found
+    mean = totals.sum() / sizes.sum()
+    return np.asarray(mean + math.sqrt(many / (many - 1)) * (found - mean))
 
 
 def _sums(values: np.ndarray, source: np.ndarray) -> Sums:

@@ -20,6 +20,7 @@ from scipy import stats
 from core.errors import InvalidInput
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.statistics.changes import SHIFT_FLOOR, percent_change, standard_deviation
+from core.statistics.power import Aside, aside
 from core.statistics.ratios import ratio_bca
 from core.statistics.shares import share
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
@@ -66,11 +67,13 @@ class Comparison:
         median_drop: median over items of an item's median %Δ, in percent: the convention of paper A.
         correct: right - wrong where right > wrong [1].
         incorrect: wrong - right where wrong ≥ right [1].
-        test: paired test of the items' means.
+        test: paired test of the items' means, or of those of the sources that items share.
         t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3].
         n: comparisons with both scores.
         n_items: items of theirs.
         verdict: see :func:`verdict`.
+        power: beside a verdict of OPEN, the distance from one half that would have been told, and the comparisons that
+            would tell it; see :func:`untold`.
     """
 
     failure: Interval
@@ -96,6 +99,7 @@ class Comparison:
     n: int
     n_items: int
     verdict: str
+    power: Aside
 
 
 def compare(
@@ -132,14 +136,16 @@ def compare(
     of_items = None if len(np.unique(source[first])) == len(first) else source[first]
     means = [_item_means(each, rank) for each in (r, w)]
     t, t_p = _as_if_independent(r, w)
+    said = verdict(failure, beaten, sources=len(np.unique(source)))
     return Comparison(
         failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
         standard_deviation(r), standard_deviation(w),
         _scaled(_mean(r), low, width), _scaled(_mean(w), low, width), _drop(r, w, groups),
         median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
-        _side(distance[distance > 0], width), _side(-distance[distance <= 0], width), paired_test(*means),
+        _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
+        paired_test(*means, groups=of_items),
         t, t_p, len(r), len(names),
-        verdict(failure, beaten, sources=len(np.unique(source))),
+        said, untold(failure, beaten) if said == OPEN else Aside(),
     )  # fmt: skip
 
 
@@ -169,6 +175,20 @@ def verdict(failure: Interval, beaten: Interval, *, sources: int) -> str:
     if failure.high < 0.5:
         return RIGHT
     return WRONG if beaten.low > 0.5 else OPEN
+
+
+def untold(failure: Interval, beaten: Interval) -> Aside:
+    """What these comparisons could have told of a preference that they leave open.
+
+    The bound is one half, of the failures where less than half are failures, of the wrong sides truly above where more
+    than half are. Where ties keep both from it, more comparisons of the kind would tell nothing: none is named.
+
+    Args:
+        failure, beaten: see :func:`verdict`.
+    """
+    if failure.estimate < 0.5 or beaten.estimate > 0.5:
+        return aside(failure if failure.estimate < 0.5 else beaten, bound=0.5)
+    return Aside(aside(failure, bound=0.5).detectable)
 
 
 def _checked(

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.rank_tests import rank_sum
+from core.statistics.by_source import named, ranks_of, source_means
+from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
 from core.statistics.shift_tests import cliffs_delta, holm, paired_test
 
 LEAST_OMNIBUS = 5
@@ -27,7 +28,7 @@ class Omnibus:
     Args:
         statistic: H of Kruskal-Wallis, or Friedman's χ²; NaN without a test.
         p: likewise.
-        n: values (Kruskal-Wallis) or complete items (Friedman) behind it.
+        n: values (Kruskal-Wallis) or complete items (Friedman) behind it, or the sources that they are of.
         levels: levels that took part.
         note: why there is no test, or what was left out; empty otherwise.
     """
@@ -45,7 +46,7 @@ class FactorTest:
 
     Args:
         kruskal: Kruskal-Wallis over the levels of at least LEAST_OMNIBUS items, which takes every value for an
-            independent one.
+            independent one; of sources that lie at several levels too, which makes it cautious.
         friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
             each item has one level only (categories, bins).
         pairs: one row a pair of levels: a, b, test, p, p_holm, cliffs_delta (a over b), n, note.
@@ -56,16 +57,21 @@ class FactorTest:
     pairs: pd.DataFrame
 
 
-def factor_test(values: ArrayLike, levels: ArrayLike, items: ArrayLike) -> FactorTest:
+def factor_test(
+    values: ArrayLike, levels: ArrayLike, items: ArrayLike, *, sources: ArrayLike | None = None
+) -> FactorTest:
     """Compare the levels of a factor.
 
     Pairs of levels are compared by the paired test over the items that have both, where at least half of the
-    items of the smaller level do; by Mann-Whitney otherwise.
+    items of the smaller level do; by Mann-Whitney otherwise. Where items share their source, a source counts once at a
+    level, by the mean over its items there; see :mod:`core.statistics.by_source`.
 
     Args:
         values: e.g. percent changes, shape [n]; NaN are left out.
         levels: level of each value, shape [n].
         items: item of each value, shape [n]. An item with several values of one level counts by their median.
+        sources: source of each value, shape [n], the same for all values of an item. None: every item is one of its
+            own. Cliff's δ is of items all the same.
 
     Returns:
         See :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note.
@@ -73,11 +79,13 @@ def factor_test(values: ArrayLike, levels: ArrayLike, items: ArrayLike) -> Facto
     Raises:
         InvalidInput: if the shapes differ.
     """
-    columns = [np.asarray(column).ravel() for column in (values, levels, items)]
+    columns = [np.asarray(column).ravel() for column in (values, levels, items, items if sources is None else sources)]
     if len({len(column) for column in columns}) != 1:
-        raise InvalidInput(f"values, levels and items come in equal numbers, got {[len(c) for c in columns]}")
-    table = _table(pd.DataFrame(dict(zip(("value", "level", "item"), columns, strict=True))).dropna())
-    return FactorTest(_kruskal(table), _friedman(table), _pairwise(table))
+        raise InvalidInput(f"values, levels, items and sources come in equal numbers, got {[len(c) for c in columns]}")
+    frame = pd.DataFrame(dict(zip(("value", "level", "item", "source"), columns, strict=True))).dropna()
+    table = _table(frame)
+    ranks = ranks_of(frame.drop_duplicates("item").set_index("item")["source"].loc[table.index], len(table))
+    return FactorTest(_kruskal(table, ranks), _friedman(table, ranks), _pairwise(table, ranks))
 
 
 def _table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -91,8 +99,14 @@ def _table(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(values, items, levels)
 
 
-def _kruskal(table: pd.DataFrame) -> Omnibus:
-    groups = [table[level].dropna().to_numpy() for level in table]
+def _at(values: np.ndarray, ranks: np.ndarray | None, there: np.ndarray) -> np.ndarray:
+    """Means over the sources of the items that are there; the values of these where none share theirs."""
+    return source_means(values[there], None if ranks is None else ranks[there])
+
+
+def _kruskal(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
+    columns = [table[level].to_numpy() for level in table]
+    groups = [_at(values, ranks, ~np.isnan(values)) for values in columns]
     n = sum(map(len, groups))
     if len(groups) < 2:
         return Omnibus(math.nan, math.nan, n, len(groups), "fewer than two levels")
@@ -111,35 +125,40 @@ def _kruskal(table: pd.DataFrame) -> Omnibus:
     return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups), note)
 
 
-def _friedman(table: pd.DataFrame) -> Omnibus:
-    complete = table.dropna()
+def _friedman(table: pd.DataFrame, ranks: np.ndarray | None) -> Omnibus:
+    there = table.notna().all(axis=1).to_numpy()
+    left_out = int((~there).sum())
+    columns = [_at(table[level].to_numpy(), ranks, there) for level in table]
+    complete = np.column_stack(columns) if columns else np.empty((0, 0))
     n, levels = complete.shape
-    left_out = len(table) - n
     note = f"{left_out} items lack a level" if left_out else ""
     if levels < 3 or n < LEAST_OMNIBUS:
         few = f"no test: {n} items have every level, below {LEAST_OMNIBUS}"
         reason = "fewer than three levels" if levels < 3 else few
         return Omnibus(math.nan, math.nan, n, levels, reason)
-    if (np.ptp(complete.to_numpy(), axis=1) == 0).all():
+    if (np.ptp(complete, axis=1) == 0).all():
         return Omnibus(math.nan, 1.0, n, levels, "no item differs between levels")
-    found = stats.friedmanchisquare(*(complete[level] for level in complete))
+    found = stats.friedmanchisquare(*complete.T)
     return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
 
 
-def _pairwise(table: pd.DataFrame) -> pd.DataFrame:
+def _pairwise(table: pd.DataFrame, ranks: np.ndarray | None) -> pd.DataFrame:
     values = {level: table[level].to_numpy() for level in table}
-    records = [{"a": a, "b": b, **_compare(values[a], values[b])} for a, b in combinations(values, 2)]
+    records = [{"a": a, "b": b, **_compare(values[a], values[b], ranks)} for a, b in combinations(values, 2)]
     pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
     pairs.insert(4, "p_holm", holm(pairs["p"].astype(float)))
     return pairs
 
 
-def _compare(one: np.ndarray, other: np.ndarray) -> dict[str, object]:
+def _compare(one: np.ndarray, other: np.ndarray, ranks: np.ndarray | None) -> dict[str, object]:
     has_one, has_other = ~np.isnan(one), ~np.isnan(other)
     a, b, both = one[has_one], other[has_other], has_one & has_other
     if 2 * both.sum() >= min(len(a), len(b)):
-        paired = paired_test(other[both], one[both])
+        paired = paired_test(other[both], one[both], groups=None if ranks is None else ranks[both])
         found = {"test": paired.name, "p": paired.p, "n": paired.n, "note": paired.note}
     else:
-        found = {"test": "Mann-Whitney", "p": rank_sum(a, b)[1], "n": len(a) + len(b), "note": ""}
+        sides = [_at(values, ranks, there) for values, there in ((one, has_one), (other, has_other))]
+        n = sum(map(len, sides))
+        test = named(MANN_WHITNEY, ranks if n < len(a) + len(b) else None)
+        found = {"test": test, "p": rank_sum(*sides)[1], "n": n, "note": ""}
     return {**found, "cliffs_delta": cliffs_delta(a, b)}

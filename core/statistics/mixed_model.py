@@ -1,4 +1,9 @@
-"""Mixed effects of one edit: score ~ perturbed, crossed random intercepts for image and category, by REML."""
+"""Mixed effects of one edit: score ~ perturbed, crossed random intercepts for image and category, by REML.
+
+References:
+    [1] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with
+        multi-stage samples. Survey Methodology 28(2), 169-181.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
 
 from core.errors import InvalidInput
-from core.statistics.crossed_model import crossed_model
+from core.statistics.crossed_model import Estimate, crossed_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +23,9 @@ class MixedEffect:
 
     Args:
         effect: β₁, mean shift of the score; NaN where it cannot be told.
-        low: lower bound of the 95 % Wald interval.
+        low: lower bound of the 95 % Wald interval; by source where images share theirs, see :func:`mixed_effect`.
         high: upper bound.
-        p: two-sided Wald p.
+        p: two-sided Wald p; likewise.
         image_sd: standard deviation of the images' intercepts.
         category_sd: standard deviation of the categories' intercepts.
         residual_sd: standard deviation of what remains.
@@ -43,15 +49,26 @@ class MixedEffect:
 
 
 def mixed_effect(
-    scores: ArrayLike, perturbed: ArrayLike, images: ArrayLike, categories: ArrayLike, *, level: float = 0.95
+    scores: ArrayLike,
+    perturbed: ArrayLike,
+    images: ArrayLike,
+    categories: ArrayLike,
+    *,
+    sources: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> MixedEffect:
     """Fit score ~ 1 + perturbed + (1 | image) + (1 | category) by REML; see :func:`crossed_model`.
+
+    Neither intercept is one of the shift, so that the model takes the shifts of two images of one source for
+    independent. Where images share theirs, β₁ stays and its interval and p are those of a mean of the images' own
+    shifts by source: see :func:`mean_by_source`.
 
     Args:
         scores: shape [n]; rows with a NaN are left out.
         perturbed: 0 for the baseline, 1 for the edit, shape [n].
         images: image of each row, shape [n].
         categories: category of each row, shape [n].
+        sources: source of each row's image, shape [n]; None: every image is one of its own.
         level: confidence level of the interval.
 
     Returns:
@@ -61,7 +78,7 @@ def mixed_effect(
     Raises:
         InvalidInput: if shapes differ, perturbed is not 0 or 1, or a score is infinite.
     """
-    frame = _checked(scores, perturbed, images, categories)
+    frame = _checked(scores, perturbed, images, categories, images if sources is None else sources)
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
     _, power = np.frexp(frame["score"].abs().max() if len(frame) else 1.0)
     found = _fitted(frame.assign(score=np.ldexp(frame["score"], -int(power))), level)
@@ -87,19 +104,53 @@ def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
         return MixedEffect(none, none, none, none, none, none, none, rows, of_image, of_category, reason)
     design = np.column_stack([np.ones(rows), frame["perturbed"]])
     found = crossed_model(frame["score"], design, *(pd.factorize(frame[name])[0] for name in ("image", "category")))
-    beta = found.estimate([0.0, 1.0], level=level)
+    beta, note = found.estimate([0.0, 1.0], level=level), found.note
+    if frame["source"].nunique() < of_image:
+        own = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
+        ranks = np.unique(own.index.get_level_values("source"), return_inverse=True)[1]
+        beta = mean_by_source((own[1.0] - own[0.0]).to_numpy(), ranks, about=beta.value, level=level)
+        note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
     return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, rows, of_image,
-                       of_category, found.note)  # fmt: skip
+                       of_category, note)  # fmt: skip
+
+
+def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level: float = 0.95) -> Estimate:
+    """A mean of values with Student's interval and p from the spread between sources [1].
+
+    Residuals are summed over each source; a sum's square is corrected for the mean's being estimated, and the degrees
+    of freedom are those that Satterthwaite gives it (CR2). Where each value is a source of its own it is Student's t.
+
+    Args:
+        values: float64 [n].
+        ranks: rank of each value's source, int [n], every rank from 0 to m - 1 there.
+        about: the estimate that the interval lies about.
+        level: confidence level.
+
+    Returns:
+        NaN bounds and p for one source, or without any spread.
+    """
+    n, sizes = len(values), np.bincount(ranks).astype(np.float64)
+    sums = np.bincount(ranks, values - values.mean())
+    room = 1 - sizes / n
+    if len(sizes) < 2:
+        return Estimate(about, math.nan, math.nan, math.nan)
+    error = math.sqrt(float((sums**2 / room).sum())) / n
+    if not error > 0:
+        return Estimate(about, math.nan, math.nan, math.nan)
+    spread = (np.diag(sizes) - np.outer(sizes, sizes) / n) / np.sqrt(np.outer(room, room))
+    freedom = float(np.trace(spread) ** 2 / (spread**2).sum())
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    return Estimate(about, about - half, about + half, float(2 * stdtr(freedom, -abs(about / error))))
 
 
 _SAME = "every image moves by the same amount"
 
 
-def _checked(scores: ArrayLike, perturbed: ArrayLike, images: ArrayLike, categories: ArrayLike) -> pd.DataFrame:
-    columns = [np.asarray(column).ravel() for column in (scores, perturbed, images, categories)]
+def _checked(*given: ArrayLike) -> pd.DataFrame:
+    columns = [np.asarray(column).ravel() for column in given]
     if len({len(column) for column in columns}) != 1:
-        raise InvalidInput(f"the four columns come in equal numbers, got {[len(column) for column in columns]}")
-    frame = pd.DataFrame(dict(zip(("score", "perturbed", "image", "category"), columns, strict=True)))
+        raise InvalidInput(f"the columns come in equal numbers, got {[len(column) for column in columns]}")
+    frame = pd.DataFrame(dict(zip(("score", "perturbed", "image", "category", "source"), columns, strict=True)))
     frame[["score", "perturbed"]] = frame[["score", "perturbed"]].astype(np.float64)
     frame = frame.dropna().reset_index(drop=True)
     if np.isinf(frame["score"]).any():

@@ -90,6 +90,38 @@ def side_needed(interval: Interval, *, bound: float) -> float:
     return math.ceil(interval.n * (FOUND * error / away) ** 2)
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What a sample says of a bound that its interval does not settle.
+
+    Args:
+        detectable: smallest distance of the truth from the bound that the 95 % interval would have shown, with
+            probability POWER, in the unit of the interval; NaN where it is settled or the interval has no width.
+        needed: values with which it would be settled, were the truth as found; NaN likewise, and where the estimate is
+            the bound.
+    """
+
+    detectable: float = math.nan
+    needed: float = math.nan
+
+
+def aside(interval: Interval, *, bound: float) -> Aside:
+    """Power against a bound, from the width of an interval that lies astride of it.
+
+    The standard error is as in :func:`reach`, and its multiple FOUND the distance that would have been found.
+
+    Args:
+        interval: of the estimate, from n values.
+        bound: in its unit.
+
+    Example:
+        >>> found = aside(Interval(0.55, 0.452, 0.648, 100, 0.95), bound=0.5)
+        >>> round(found.detectable, 3), found.needed
+        (0.14, 785)
+    """
+    return Aside(reach(interval, margin=math.nan).detectable, side_needed(interval, bound=bound))
+
+
 def rescaled(detectable: float, *, n: int, planned: int) -> float:
     """What :class:`Reach` calls detectable, for another number of items of the same spread: it falls with √n.
 
@@ -130,7 +162,7 @@ def smallest_share(n: int) -> float:
 
     Example:
         >>> round(smallest_share(100), 3)
-        0.648
+        0.645
     """
     critical = int(binom.isf(LEVEL / 2, n, 0.5)) + 1 if n > 0 else 1
     if critical > n:

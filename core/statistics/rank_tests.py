@@ -14,6 +14,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr
 
+MANN_WHITNEY = "Mann-Whitney"
+
 EXACT, EXACT_TIED = 50, 13
 """Differences up to which the signed-rank test is exact: without ties and zeros, and with them."""
 

@@ -4,7 +4,7 @@ Source: PROTOCOL section 3 (paper A, A.6).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
+from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.rank_tests import signed_rank
 
 NORMAL_AT = 0.05
@@ -28,10 +29,10 @@ class PairedTest:
     """One two-sided paired test.
 
     Args:
-        name: PAIRED_T, WILCOXON or NO_TEST.
+        name: PAIRED_T, WILCOXON or NO_TEST; the first two end in ``by source`` where the units are sources.
         statistic: t, or the smaller of the two rank sums; NaN without a test.
         p: NaN without a test.
-        n: pairs whose two values are there.
+        n: pairs whose two values are there, or the sources that they are of.
         note: why there is no test, or what it left out; empty otherwise.
     """
 
@@ -42,26 +43,44 @@ class PairedTest:
     note: str = ""
 
 
-def paired_test(before: ArrayLike, after: ArrayLike) -> PairedTest:
+def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None = None) -> PairedTest:
     """Paired t where both samples pass for normal at 0.05 by Shapiro-Wilk, Wilcoxon signed-rank otherwise.
+
+    Where items share their source, both samples are the sources' means: what a source's items share is no evidence
+    twice; see :mod:`core.statistics.by_source`. The mean, since that of differences is the difference of the means.
 
     Args:
         before: baseline scores, shape [n].
         after: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
+        groups: source of each item, shape [n]; None: every item is one of its own.
 
     Returns:
-        The test. Fewer than two pairs, or no pair that differs: no test, and ``note`` says so (p = 1 where
+        The test. Fewer than two pairs or sources, or none that differs: no test, and ``note`` says so (p = 1 where
         nothing differs). Differences that are all equal go to Wilcoxon: t has no spread to divide by.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
+
+    Example:
+        >>> paired_test([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 60]).p
+        0.03125
+        >>> paired_test([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 60], groups=[0, 0, 0, 0, 1, 1]).p
+        0.5
     """
-    first, second = _pairs(before, after)
+    first, second, ranks = _pairs(before, after, groups)
+    if ranks is None:
+        return _tested(first, second, "pair")
+    found = _tested(source_means(first, ranks), source_means(second, ranks), "source")
+    said = "; ".join(filter(None, (f"{len(first)} pairs of {found.n} sources", found.note)))
+    return replace(found, name=found.name if found.name == NO_TEST else named(found.name, ranks), note=said)
+
+
+def _tested(first: np.ndarray, second: np.ndarray, unit: str) -> PairedTest:
     n, differences = len(first), second - first
     if n < 2:
-        return PairedTest(NO_TEST, math.nan, math.nan, n, "fewer than two pairs")
+        return PairedTest(NO_TEST, math.nan, math.nan, n, f"fewer than two {unit}s")
     if not differences.any():
-        return PairedTest(NO_TEST, math.nan, 1.0, n, "no pair differs")
+        return PairedTest(NO_TEST, math.nan, 1.0, n, f"no {unit} differs")
     # neither test knows a unit: by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
     _, power = np.frexp(np.abs(np.concatenate([first, second])).max())
     first, second, differences = (np.ldexp(each, -int(power)) for each in (first, second, differences))
@@ -71,7 +90,7 @@ def paired_test(before: ArrayLike, after: ArrayLike) -> PairedTest:
         return PairedTest(PAIRED_T, float(t.statistic), float(t.pvalue), n)
     zeros = int((differences == 0).sum())
     statistic, p = signed_rank(differences)
-    return PairedTest(WILCOXON, statistic, p, n, f"{zeros} pairs without a difference" if zeros else "")
+    return PairedTest(WILCOXON, statistic, p, n, f"{zeros} {unit}s without a difference" if zeros else "")
 
 
 def holm(p: ArrayLike) -> np.ndarray:
@@ -122,7 +141,7 @@ def standardised_shift(before: ArrayLike, after: ArrayLike) -> float:
     Returns:
         NaN where there are fewer than two pairs or the baseline scores are all equal.
     """
-    first, second = _pairs(before, after)
+    first, second, _ = _pairs(before, after)
     if len(first) < 2 or np.ptp(first) == 0:
         return math.nan
     return float(np.median(second - first) / first.std(ddof=1))
@@ -141,11 +160,17 @@ def _present(values: ArrayLike) -> np.ndarray:
     return found[~np.isnan(found)]
 
 
-def _pairs(before: ArrayLike, after: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(
+    before: ArrayLike, after: ArrayLike, groups: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Both samples where both values are there, and the ranks of their sources where some share theirs."""
     first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (before, after))
     if first.shape != second.shape:
         raise InvalidInput(f"paired values come in equal numbers, got {len(first)} and {len(second)}")
     if np.isinf(first).any() or np.isinf(second).any():
         raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
     whole = ~(np.isnan(first) | np.isnan(second))
-    return first[whole], second[whole]
+    of = None if groups is None else np.asarray(groups).ravel()
+    if of is not None and of.shape != first.shape:
+        raise InvalidInput(f"each pair needs its source: got {len(first)} pairs and {len(of)} sources")
+    return first[whole], second[whole], ranks_of(None if of is None else of[whole], int(whole.sum()))

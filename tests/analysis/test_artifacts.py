@@ -153,6 +153,18 @@ def test_an_edge_turns_the_effect_only_where_its_interval_lies_on_the_other_side
         assert row["direction"] == words
         assert (row["median_percent"] > 0) == (words == SAME)
         assert (row["high"] < 0) == (words == TURNED)
+        assert ("would have shown" in row["power"]) == (words == OPEN)
+
+
+def test_medians_that_no_draw_moves_are_said_to_be_exact_bounds_and_no_intervals() -> None:
+    scores, measured = composites()
+    still = np.array([scores[0], np.where(np.arange(40) < 36, scores[0], scores[1])])
+    rows = list(filtered_moves(still, measured))
+    assert (rows[0]["low"], rows[0]["high"]) == (0.0, 0.0)
+    assert rows[0]["note"] == "36 of 40 values equal the median: exact bound"
+    _, other = beside("hard", {USUAL: still, "hard": still}, {USUAL: measured, "hard": measured})
+    assert (other["apart_low"], other["apart_high"]) == (0.0, 0.0)
+    assert "difference: all values are equal: exact bound" in str(other["note"])
 
 
 def test_a_filter_that_takes_no_item_with_a_shift_says_that_there_is_nothing_to_drop() -> None:

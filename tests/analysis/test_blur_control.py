@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences
+from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.report.build import build
@@ -36,10 +36,13 @@ def test_the_control_compares_each_item_with_itself_as_the_raw_rows_do(store: St
         assert row["blurred"] == pytest.approx(own["blur"].median())
         assert row["value"] == pytest.approx(np.median(difference))
         assert row["low"] <= row["value"] <= row["high"]
-        if row["test"].startswith("Wilcoxon"):
-            assert row["p"] == pytest.approx(stats.wilcoxon(difference).pvalue)
-        else:
-            assert row["p"] == pytest.approx(stats.ttest_rel(own["reposition"], own["blur"]).pvalue)
+        items = own.index.get_level_values("item")
+        means = own.groupby(raw(table="items").set_index("item")["item_group"][items].to_numpy()).mean()
+        apart = means["reposition"] - means["blur"]
+        p = stats.wilcoxon(apart).pvalue if row["test"].startswith("Wilcoxon") else stats.ttest_1samp(apart, 0).pvalue
+        assert row["p"] == pytest.approx(p)
+        assert row["test"].endswith(", by source")
+        assert bool(row["power"]) == (row["said"] == OPEN)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +63,14 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
         said_here = told[row["evaluator"]]
         assert said_here.startswith(f"Blur control: {row['said']}; median |%Δ| {row['moved']:.1f} moved, ")
         assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
-        assert said_here.endswith(f", n = {row['n_items']}.")
+        assert said_here.endswith(f", n = {row['n_items']}" + (f"; {row['power']}." if row["power"] else "."))
+
+
+def test_what_cannot_be_told_says_what_would_have_shown_and_how_many_would_tell() -> None:
+    # a standard error of 0.5 points from 100 items: found from (1.96 + 0.84) · 0.5 on; 0.35 is a quarter of it
+    found = untold(Interval(0.35, 0.35 - 0.98, 0.35 + 0.98, 100, 0.95))
+    assert found == "a difference from 1.4 points on would have shown; were it as found here, 1602 items would tell"
+    assert untold(Interval(0.0, 0.0, 0.0, 100, 0.95)) == ""
 
 
 def test_without_one_of_the_two_edits_the_sentence_says_which(tmp_path: Path) -> None:

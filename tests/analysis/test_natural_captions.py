@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.natural import captions, natural_families
 from core.analysis.questions import Options, Question, catalogue
+from core.analysis.questions.natural import UNTOLD
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
@@ -107,6 +108,7 @@ def test_the_order_of_the_three_scores_is_a_share_of_captions(table: ScoreTable,
     assert untied["chance"].to_numpy() == pytest.approx(100 * (1 - tied.mean()) / 6)
     assert untied["beside"].ne("").all()
     assert np.isnan(rows.loc["tied", "chance"])
+    assert (rows["power"].str.contains("points on would have shown") == (rows["beside"] == UNTOLD)).all()
 
 
 def test_pairs_of_words_are_compared_inside_each_caption(table: ScoreTable, wide: pd.DataFrame) -> None:
@@ -120,6 +122,9 @@ def test_pairs_of_words_are_compared_inside_each_caption(table: ScoreTable, wide
         assert row["share"] == pytest.approx(100 * (above > below).mean())
         assert row["ties"] == pytest.approx(100 * (above == below).mean())
         assert row["chance"] == pytest.approx(50 * (above != below).mean())
+        if row["beside"] == UNTOLD:  # 2.80 standard errors, by the width of the interval
+            distance = (1.959964 + 0.841621) * (row["high"] - row["low"]) / (2 * 1.959964)
+            assert row["power"].startswith(f"a difference from {distance:.1f} points on would have shown")
 
 
 def test_what_each_tagger_chose_stands_apart_and_in_no_other_table(table: ScoreTable) -> None:

@@ -12,6 +12,7 @@ from core.analysis.overview import (
     fairness_card,
     family_contrasts,
     not_on_card,
+    picked_of,
     worst_findings,
 )
 from core.analysis.reading import read_table
@@ -49,6 +50,30 @@ def test_the_card_names_the_family_that_moves_the_items_most(card: pd.DataFrame,
         assert cells[row["family"]] == cells.max()
         assert row["median_abs_percent"] == pytest.approx(cells.max())
         assert row["n_families"] == len(cells)
+
+
+def test_how_sure_the_worst_family_is_stands_beside_it(card: pd.DataFrame, rows: pd.DataFrame) -> None:
+    cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
+    for place in (0, 1, len(card) - 2):
+        row = card.iloc[place]
+        own = rows[(rows["evaluator"] == row["evaluator"]) & (rows["axis"] == row["axis"])]
+        own = own.assign(size=own["percent"].abs())
+        wide = own.pivot_table(index="item", columns="family", values="size", aggfunc="median", dropna=False)
+        members = [each.to_numpy() for _, each in wide.groupby(cut_outs)]
+        rng, won = np.random.default_rng(4), 0.0
+        for _ in range(400):
+            drawn = np.concatenate([members[at] for at in rng.integers(len(members), size=len(members))])
+            medians = np.nanmedian(drawn, axis=0)
+            top = medians == medians.max()
+            won += top[list(wide.columns).index(row["family"])] / top.sum()
+        assert row["worst_in"] == pytest.approx(won / 4, abs=6)
+        assert picked_of(row["n_families"], row["worst_in"]).startswith(f"of {len(wide.columns)}, the worst in ")
+
+
+def test_one_family_has_no_rival_and_no_share_of_the_draws(view: View) -> None:
+    alone = fairness_card(view.table.view(Slice(families=("vertical-flip",))))
+    assert alone["worst_in"].isna().all()
+    assert picked_of(1, float("nan")) == "of 1"
 
 
 def test_contrasts_are_of_every_family_with_the_null_one_and_without_controls(view: View, rows: pd.DataFrame) -> None:

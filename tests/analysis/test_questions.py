@@ -134,8 +134,11 @@ def test_the_mixed_model_of_whole_pairs_gives_the_mean_shift(
     for _, row in found.iterrows():
         delta = over_items(of(rows, evaluator=row["evaluator"], family=row["label"]))["delta"]
         assert row["beta"] == pytest.approx(delta.mean(), abs=1e-6)  # balanced: β₁ is the mean shift
-        error = delta.std(ddof=1) / math.sqrt(len(delta))
-        assert row["beta_high"] - row["beta_low"] == pytest.approx(2 * 1.959964 * error, rel=0.01)
+        own, n = pd.factorize(raw(table="items").set_index("item")["item_group"][delta.index])[0], len(delta)
+        sums = np.bincount(own, delta - delta.mean())  # residuals of one cut-out stand together
+        error = math.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / n
+        assert row["beta_high"] - row["beta_low"] == pytest.approx(2 * 1.975 * error, rel=0.02)
+        assert row["beta_low"] <= row["beta"] <= row["beta_high"]
 
 
 def test_the_two_contrasts_of_table_4_are_of_the_scores_themselves(answer: Answer, scores: pd.DataFrame) -> None:

@@ -1,9 +1,11 @@
 """Selectivity from the table of scores: what is a harm, what is a drop, and what is left out."""
 
+import numpy as np
 import pytest
 
-from core.analysis.selectivity import EVERY, VERIFIED_ONLY, harmless, headlines, heat_map, lack, rivals
+from core.analysis.selectivity import EVERY, VERIFIED_ONLY, _record, harmless, headlines, heat_map, lack, rivals
 from core.analysis.slices import Slice
+from core.statistics.selectivity import selectivity
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of
 from tests.analysis.made_runs import audited
 from tests.analysis.test_comparisons import Open, made
@@ -26,6 +28,19 @@ def test_an_evaluator_of_one_number_has_one_half_and_one_that_reads_only_truth_h
     assert cells.loc["flat"].tolist() == [0.5, 0.5]
     assert cells.loc["truth"].tolist() == [1.0, 1.0]
     assert found["said"].str.contains("do not differ").all()
+
+
+def test_bounds_that_are_points_are_said_to_be_exact_each_with_what_it_is_of() -> None:
+    rng = np.random.default_rng(1)
+    drops, harms = np.zeros((1, 60)), np.abs(rng.normal(size=(2, 60)))
+    drops[0, :9] = 1.0
+    row = _record(selectivity(drops, harms), "")
+    assert (row["signal_low"], row["signal_high"]) == (0.0, 0.0)
+    assert "signal: 51 of 60 values equal the median: exact bound" in str(row["note"])
+    assert "signal to nuisance: no draw moves the medians: exact bound" in str(row["note"])
+    assert "nuisance: " not in str(row["note"]).replace("signal to nuisance: ", "")
+    few = _record(selectivity(drops[:, :5], harms[:, :5]), "")
+    assert few["note"] == "no interval (n = 5, below 10)"
 
 
 def test_only_what_is_known_to_be_wrong_makes_the_headline(made: Open) -> None:

@@ -51,9 +51,9 @@ def test_means_are_those_of_items_and_of_strata() -> None:
 
 
 def test_intervals_are_those_of_resamples_drawn_one_by_one() -> None:
-    frame = made(1)
+    frame = made(1, sizes=(240, 160, 100))  # of so many sources nothing has to be stretched
     found = balanced_mean(frame["value"], frame["stratum"], sources=frame["source"])
-    drawn = by_hand(frame, 4000, 7)
+    drawn = by_hand(frame, 3000, 7)
     for name in ("plain", "balanced", "difference"):
         ours, spread = getattr(found, name), drawn[name].std()
         low, high = drawn[name].quantile([0.025, 0.975])  # BCa differs from percentiles by the skew, which is small
@@ -69,7 +69,7 @@ def test_without_sources_the_width_is_that_of_a_stratified_mean() -> None:
 
 
 def test_values_of_one_source_are_drawn_together() -> None:
-    frame = made(3)
+    frame = made(3, sizes=(80, 40, 30))
     together = balanced_mean(frame["value"], frame["stratum"], sources=frame["source"]).balanced
     apart = balanced_mean(frame["value"], frame["stratum"]).balanced
     assert together.estimate == pytest.approx(apart.estimate)
@@ -97,7 +97,23 @@ def test_one_stratum_or_no_spread_gives_no_interval_and_says_why() -> None:
     assert "fewer than two strata" in alone.balanced.note
     still = balanced_mean([0.1, 0.1, 0.2, 0.2], [0, 0, 1, 1]).balanced
     assert (still.estimate, still.low, still.high) == pytest.approx((0.15, 0.15, 0.15))
-    assert still.note == "no stratum has any spread"
+    assert still.note == "no stratum has any spread: exact bound"
+
+
+def test_strata_of_few_sources_have_students_interval_or_none() -> None:
+    rng = np.random.default_rng(8)
+    strata = np.repeat(np.arange(20), 3)
+    values = rng.normal(size=60)
+    found = balanced_mean(values, strata).balanced
+    cells = [values[strata == each] for each in range(20)]
+    parts = np.array([cell.var(ddof=1) / 3 for cell in cells])
+    freedom = parts.sum() ** 2 / (parts**2 / 2).sum()
+    half = stats.t.ppf(0.975, freedom) * math.sqrt(parts.sum()) / 20
+    assert (found.low, found.high) == pytest.approx((found.estimate - half, found.estimate + half), abs=0.12 * half)
+    few = balanced_mean(values[:10], strata[:10] % 2)
+    for each in (few.plain, few.balanced, few.difference):
+        assert math.isnan(each.low)
+        assert "degrees of freedom, below 9" in each.note
 
 
 def test_values_without_a_number_or_a_stratum_are_left_out() -> None:

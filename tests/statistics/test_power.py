@@ -11,6 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.power import (
+    aside,
     least_agreement,
     reach,
     rescaled,
@@ -90,6 +91,17 @@ def test_a_planned_n_finds_what_its_own_interval_would() -> None:
     assert math.isnan(smallest_effect(0))
     with pytest.raises(InvalidInput, match="efficiency of median, Wilcoxon, paired t is known, got 'sign'"):
         smallest_effect(10, test="sign")
+
+
+def test_the_distance_from_a_bound_and_the_n_that_tells_it_are_those_of_a_z_test() -> None:
+    found = aside(Interval(0.55, 0.45, 0.65, 200, 0.95), bound=0.5)
+    error = 0.1 / stats.norm.ppf(0.975)
+    assert stats.norm.sf(stats.norm.ppf(0.975) - found.detectable / error) == pytest.approx(0.8, abs=1e-6)
+    shrunk = error * math.sqrt(200 / found.needed)
+    assert stats.norm.sf(stats.norm.ppf(0.975) - 0.05 / shrunk) == pytest.approx(0.8, abs=0.002)
+    for said in (Interval(0.5, 0.4, 0.6, 200, 0.95), Interval(0.5, 0.5, 0.5, 200, 0.95)):
+        assert math.isnan(aside(said, bound=0.5).needed)
+    assert math.isnan(aside(Interval(0.5, math.nan, math.nan, 3, 0.95), bound=0.4).detectable)
 
 
 @pytest.mark.parametrize("n", [6, 7, 20, 100, 480])

@@ -14,7 +14,7 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
-from core.statistics.balance import LEAST_SOURCES, Balanced, balanced_mean
+from core.statistics.balance import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
 from core.statistics.bootstrap import Interval
 from core.statistics.crossed_model import CrossedModel, crossed_model
 from core.statistics.splines import spline_design
@@ -172,8 +172,10 @@ def _balanced() -> Question:
         "Mean of clean scores as the corpus has its items, and with every stratum (a category, a coverage bin, or "
         "both) weighing the same. Composition-balanced bootstrap: each of 10,000 resamples (seed 2025) draws from "
         "every stratum as many sources as it has; 95 % BCa intervals of both means and of their difference over the "
-        f"same draws. A stratum of fewer than {LEAST_SOURCES} sources is in neither mean; how many are left out stands "
-        "beside. Where the difference is not 0, what a corpus happens to hold is part of its mean."
+        "same draws, each stratum's stretched by √(m / (m − 1)) for its m sources and the level that of Student's "
+        f"quantile (Satterthwaite); none below {LEAST_FREEDOM} degrees of freedom. A stratum of fewer than "
+        f"{LEAST_SOURCES} sources is in neither mean; how many are left out stands beside. Where the "
+        "difference is not 0, what a corpus happens to hold is part of its mean."
     )
     columns = (
         EVALUATOR, CORPUS, Column("over", "Balanced over", kind="text"), COUNT, Column("strata", "Strata", digits=0),

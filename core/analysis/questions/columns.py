@@ -37,7 +37,8 @@ BEHIND = (
     Column("cliffs_delta", "Cliff’s δ", signed=True, help="Share of pairs in which an edited score is above an "
            "unedited one, minus the share below; from −1 to 1"),
     Column("test", "Test", kind="text",
-           help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise"),
+           help="Paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank otherwise; by source: "
+           "of the means over the items of each source, since items of one are no independent evidence"),
     Column("n_scored", "n tested", digits=0, help="Items with a Δ, which test and δ are of; a baseline of 0 has a "
            "Δ and no %Δ"),
     Column("p", "p", kind="p"),
@@ -73,7 +74,8 @@ def how(tests: str) -> str:
     return (
         "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10 000 "
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
-        f"otherwise, two-sided; p (Holm) within an evaluator and corpus over {tests}, m of them, controls aside. "
+        "otherwise, two-sided, of the sources' means where items share theirs; p (Holm) within an evaluator and corpus "
+        f"over {tests}, m of them, controls aside. "
         "Drift: does the 95 % interval of the median exclude 0 and the corrected test reject, does the 90 % interval "
         "lie within the margin, ±1 % unless another is chosen. Scatter: does the 95 % interval of the median |%Δ| lie "
         f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the items lie beyond the margin "

@@ -15,7 +15,7 @@ from core.analysis.table import ScoreTable, View
 
 _COLUMNS = (
     "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
-    "background", "fill", "apart", "apart_low", "apart_high", "note",
+    "background", "fill", "apart", "apart_low", "apart_high", "power", "note",
 )  # fmt: skip
 
 
@@ -42,6 +42,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("apart", "Usual − this, points [95 % CI]", signed=True, low="apart_low", high="apart_high",
                help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
                     "that of this row"),
+        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
+               "power, and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
     title = "Repositioning without the suspicious composites"
     drawing = Drawing("F-composites", title, "Median %Δ from top left to bottom right with its 95 % BCa interval. If "
@@ -157,7 +160,7 @@ def _not_here(way: str) -> dict[str, object]:
     """The row of a way in which nobody made the composites: what it needs, instead of a number."""
     needed = f"needs an audit with --probes {','.join(paper.OTHER_WAYS[way])}"
     return {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed, "overlaps": False,
-            "note": needed}  # fmt: skip
+            "power": "", "note": ""}  # fmt: skip
 
 
 def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) -> dict[str, np.ndarray]:

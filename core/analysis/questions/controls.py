@@ -12,8 +12,9 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import TOO_FEW, apart, at_odds
 from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.power import aside
 from core.statistics.shift_tests import paired_test
 
 MOVED, BLUR = "reposition", "blur"
@@ -26,7 +27,7 @@ OPEN = "the control does not pass: which moves it further cannot be told"
 _NOTE = (
     "Median over items of an item's median |%Δ| under the edits of each family, over the items that have both; "
     "difference: repositioning minus blur of the same item, its median with the 95 % BCa interval; paired test of the "
-    "two. The control passes only where the interval lies above 0."
+    "two, of sources where items share theirs. The control passes only where the interval lies above 0."
 )
 _TITLE = "Blur control: does the object's place move the score further than lost detail?"
 
@@ -37,6 +38,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR, CORPUS, COUNT, Column("moved", "Repositioning, median |%Δ|"), Column("blurred", "Blur, median |%Δ|"),
         Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"), Column("p", "p", kind="p"),
         Column("said", "In words", kind="text"),
+        Column("power", "Where it cannot be told", kind="text", help="The difference that these items find with 80 % "
+               "power, and the items that would tell one as large as here"),
+        Column("conflict", "Where interval and test differ", kind="text"),
     )  # fmt: skip
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |%Δ|")
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
@@ -62,11 +66,15 @@ def blur_control(view: View) -> pd.DataFrame:
             items = own & both
             if items.any():
                 found = median_over(moved - blurred, items, view.table.sources)
-                test = paired_test(blurred[items], moved[items])
+                of = None if view.table.sources is None else view.table.sources[items]
+                test = paired_test(blurred[items], moved[items], groups=of)
+                told = said(found)
                 records.append(
                     {"evaluator": evaluator, "corpus": corpus, "n_items": found.n, "moved": np.median(moved[items]),
                      "blurred": np.median(blurred[items]), "value": found.estimate, "low": found.low,
-                     "high": found.high, "p": test.p, "test": test.name, "said": said(found), "note": found.note}
+                     "high": found.high, "p": test.p, "test": test.name, "said": told,
+                     "power": untold(found) if told == OPEN else "",
+                     "conflict": at_odds(found, test.p), "note": found.note}
                 )  # fmt: skip
     columns = (
         "evaluator",
@@ -80,9 +88,17 @@ def blur_control(view: View) -> pd.DataFrame:
         "p",
         "test",
         "said",
+        "power",
+        "conflict",
         "note",
     )
     return pd.DataFrame(records, columns=list(columns))
+
+
+def untold(difference: Interval) -> str:
+    """What these items could have told of a difference from 0, in words."""
+    power = aside(difference, bound=0.0)
+    return apart(power.detectable, power.needed, unit="points")
 
 
 def said(difference: Interval) -> str:
@@ -110,4 +126,5 @@ def _sentence(row: pd.Series) -> str:
     p = "no test" if np.isnan(row["p"]) else "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
     numbers = (f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
                f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}")  # fmt: skip
-    return f"Blur control: {row['said']}; {numbers}.".replace("-", "−")
+    power = f"; {row['power']}" if row["power"] else ""
+    return f"Blur control: {row['said']}; {numbers}{power}.".replace("-", "−")

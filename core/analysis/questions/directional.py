@@ -55,11 +55,20 @@ VERDICT = Column(
     "verdict", "In words", kind="text", help="By the interval of the failures against 50 %. Prefers the wrong one: it "
     "is strictly above in more than half; a tie prefers neither",
 )  # fmt: skip
+UNTOLD = (
+    Column("detectable", "Would have told, points", digits=1, help="Beside ‘cannot tell’: smallest distance of the "
+           "share from 50 % that these comparisons find with 80 % power"),
+    Column("needed", "n to tell", digits=0, help="Beside ‘cannot tell’: comparisons that would tell with 80 % power, "
+           "were the shares as found; none where ties alone keep both shares from 50 %"),
+)  # fmt: skip
+"""What stands beside a preference that cannot be told."""
+
 CORRECTED = (
     Column("p", "p", kind="p", help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
-           "0.05, Wilcoxon signed-rank otherwise"),
+           "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
     Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
+    Column("conflict", "Where interval and test differ", kind="text"),
 )  # fmt: skip
 AS_IF = Column("t_p", "p of D’s t", kind="p", help="Extra: two-sample t of all scores as if the two sides were "
                "independent, as paper D prints it; they are paired, so p above is the test")  # fmt: skip
@@ -132,7 +141,7 @@ def _matrix() -> Question:
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
                "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2"),
-        VERDICT,
+        VERDICT, *UNTOLD,
         Column("rival", "Taken for", kind="text", help="The harmless family that hides it best: its items’ selectivity "
                "against it is lowest"),
         Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
@@ -262,7 +271,7 @@ def _of_axis(axis: str) -> Question:
     columns = (
         EVALUATOR, CORPUS, WHAT, COUNT, PAIRS, FAILURE, TIES,
         Column("detection", "Told from the right one, %", digits=1, help="The wrong side scores strictly lower"),
-        DROP, MEDIAN, VERDICT, *CORRECTED, NOTE,
+        DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
     )  # fmt: skip
     title = f"{axis.capitalize()} edits: does the score drop?"
     drawing = Drawing(

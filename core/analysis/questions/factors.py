@@ -13,11 +13,13 @@ from core.statistics.factors import FactorTest, Omnibus, factor_test
 HOW = (
     "Kruskal–Wallis takes every value for an independent one; Friedman compares the levels within the items that have "
     "all of them. Pairs: paired test where half of the items of the smaller level have both, Mann–Whitney otherwise; "
-    "they differ where p < 0.05 after Holm over the evaluator's pairs. δ: Cliff's, of the pair furthest apart."
+    "they differ where p < 0.05 after Holm over the evaluator's pairs. Where items share their source, it counts once "
+    "at a level, by the mean over its items there. δ: Cliff's, of items, of the pair furthest apart."
 )
 COLUMNS = (
-    EVALUATOR, CORPUS, Column("levels", "Levels", digits=0), Column("n", "n values", digits=0),
-    Column("h", "H", digits=1), Column("p", "p (Kruskal–Wallis)", kind="p"), Column("friedman_n", "n items", digits=0),
+    EVALUATOR, CORPUS, Column("levels", "Levels", digits=0), Column("n", "n values", digits=0, help="Or sources"),
+    Column("h", "H", digits=1), Column("p", "p (Kruskal–Wallis)", kind="p"),
+    Column("friedman_n", "n items", digits=0, help="Or sources"),
     Column("chi", "χ² (Friedman)", digits=1), Column("friedman_p", "p (Friedman)", kind="p"),
     Column("differ", "Pairs that differ", digits=0), Column("pairs", "of", digits=0),
     Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
@@ -31,7 +33,7 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Values, their levels as places in the names, and their items, each [k]."""
+"""Values, their levels as places in the names, and the numbers of their items in the table, each [k]."""
 
 Levels = Callable[[View, Options, str], tuple[Values, Sequence[str]]]
 """What one evaluator has at each level of a factor on the reference corpus, and the levels' names."""
@@ -101,18 +103,26 @@ def of_reference(table: ScoreTable) -> str:
     return f" Items of corpus {table.reference}." if len(table.corpora) > 1 else ""
 
 
-def laid_out(values: Sequence[np.ndarray]) -> Values:
-    """Values of every level over the same items, [levels] of [n], as one long column."""
-    table = np.array(values)
+def laid_out(values: Sequence[np.ndarray], keep: np.ndarray) -> Values:
+    """Values of every level over the same items, [levels] of [N], those of the items that are kept, as one long column.
+
+    Args:
+        values: of every item of the table.
+        keep: which items, bool [N].
+    """
+    items = np.flatnonzero(keep)
+    table = np.array([each[items] for each in values])
     count, n = table.shape if table.size else (0, 0)
-    return table.ravel(), np.repeat(np.arange(count), n), np.tile(np.arange(n), count)
+    return table.ravel(), np.repeat(np.arange(count), n), np.tile(items[:n], count)
 
 
 def _tested(view: View, options: Options, levels: Levels) -> Iterator[tuple[str, FactorTest, Sequence[str]]]:
+    sources = view.table.sources
     for evaluator in view.evaluators:
         values, names = levels(view, options, evaluator)
         if not np.isnan(values[0]).all():
-            yield evaluator, factor_test(*values), names
+            of = None if sources is None else sources[values[2]]
+            yield evaluator, factor_test(*values, sources=of), names
 
 
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:

@@ -12,9 +12,10 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_probe
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import TOO_FEW, apart
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.power import aside
 from core.statistics.ratios import ratio_bca
 
 ANCHORS = ("TL", "TR", "BL", "BR")
@@ -44,7 +45,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("filled_size", "Filled, median |%Δ|"), Column("true_size", "True plate, median |%Δ|"),
         Column("share", "Share of the filling, % [95 % CI]", digits=1, signed=True, low="share_low",
                high="share_high"),
-        Column("said", "In words", kind="text"), Column("note", "Remark", kind="text"),
+        Column("said", "In words", kind="text"),
+        Column("power", "Where it cannot be told", kind="text", help="The share that these items find with 80 % power, "
+               "and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of %Δ")
     drawing = Drawing("F-filling", _TITLE, "Filled minus true plate; the line is no difference.", make)
@@ -78,7 +82,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
 
 _COLUMNS = (
     "n_items", "filled", "true", "value", "low", "high", "filled_size", "true_size", "share", "share_low", "share_high",
-    "said", "note",
+    "said", "power", "note",
 )  # fmt: skip
 
 
@@ -100,8 +104,15 @@ def _row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: np.ndar
         "n_items": apart.n, "filled": np.median(filled[items]), "true": np.median(true[items]),
         "value": apart.estimate, "low": apart.low, "high": apart.high, "filled_size": np.median(one),
         "true_size": np.median(other), "share": 100 * share.estimate, "share_low": 100 * share.low,
-        "share_high": 100 * share.high, "said": _said(share), "note": apart.note or share.note,
+        "share_high": 100 * share.high, "said": _said(share), "power": _untold(share), "note": apart.note or share.note,
     }  # fmt: skip
+
+
+def _untold(share: Interval) -> str:
+    if _said(share) != OPEN:
+        return ""
+    power = aside(share, bound=0.0)
+    return apart(100 * power.detectable, power.needed, unit="%")
 
 
 def _said(share: Interval) -> str:

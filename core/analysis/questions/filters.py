@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from core.analysis.effects import median_over
+from core.analysis.verdicts import apart as distance_said
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import percent_change
+from core.statistics.power import aside
 
 SHARES = (5, 10)
 """Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
@@ -58,7 +60,8 @@ def beside(
         {"filter": other if way == other else f"{USUAL}-{other}", "q": 0.0, "cut_items": 0,
          "median_percent": own.estimate, "low": own.low, "high": own.high,
          "n_items": own.n, "direction": direction(own, found[USUAL]), "overlaps": overlap(own, found[USUAL]),
-         **_kept_said(measured[way], both), **paired[way], "note": own.note}
+         **_kept_said(measured[way], both), **paired[way], "power": untold(own, found[USUAL]),
+         "note": own.note if way == USUAL else _both_said(own, apart)}
         for way, own in found.items()
     ]  # fmt: skip
 
@@ -85,7 +88,7 @@ def filtered_moves(
     Returns:
         One row a (filter, q), the unfiltered one first: filter, q, cut_items, median_percent, low, high, n_items,
         direction (of SAME, TURNED, OPEN, NOTHING, held against the unfiltered one), overlaps (the intervals do),
-        seam, background, fill (median diagnostics of what is kept), note.
+        seam, background, fill (median diagnostics of what is kept), power (beside OPEN, what would have shown), note.
 
     Raises:
         InvalidInput: if a share is not in [0, 100).
@@ -100,7 +103,8 @@ def filtered_moves(
             "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
             "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
             "direction": direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none" else NOTHING,
-            "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "note": found.note,
+            "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "power": untold(found, whole),
+            "note": found.note,
         }  # fmt: skip
 
 
@@ -112,6 +116,21 @@ def direction(found: Interval, whole: Interval) -> str:
     if whole.estimate != 0 and beyond:
         return TURNED
     return SAME if np.sign(found.estimate) == np.sign(whole.estimate) else OPEN
+
+
+def untold(found: Interval, whole: Interval) -> str:
+    """What these items could have told of a direction that they leave open, in words; empty beside any other."""
+    if direction(found, whole) != OPEN:
+        return ""
+    power = aside(found, bound=0.0)
+    return distance_said(power.detectable, power.needed, unit="%")
+
+
+def _both_said(own: Interval, paired: Interval) -> str:
+    """Remarks on the interval of a row and on that of its difference, once where they are one."""
+    return "; ".join(
+        filter(None, (own.note, f"difference: {paired.note}" if paired.note not in ("", own.note) else ""))
+    )
 
 
 _TOLD = (("seam", "seam_ratio", 1.0), ("background", "bg_delta", 1000.0), ("fill", "fill_ratio", 1.0))

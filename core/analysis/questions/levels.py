@@ -34,6 +34,7 @@ from core.analysis.questions.directional import (
     PAIRS,
     SECTION,
     TIES,
+    UNTOLD,
     VERDICT,
     WHAT,
     needs,
@@ -74,7 +75,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     columns = (
         EVALUATOR, CORPUS, WHAT, OF, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"), COUNT,
-        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *CORRECTED, NOTE,
+        PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE,
     )  # fmt: skip
     overall = id_ in papers.OVERALL
 

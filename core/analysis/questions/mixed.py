@@ -26,7 +26,10 @@ SPREADS = (
 )
 """Variance components of a model, as standard deviations on the evaluator's own scale."""
 
-MIXED = "β₁: mean shift of the score by REML, crossed random intercepts for image and category."
+MIXED = (
+    "β₁: mean shift of the score by REML, crossed random intercepts for image and category; where items share their "
+    "source, its interval and p are by source (cluster-robust, CR2), since neither intercept is one of the shift."
+)
 _COLUMNS = ("evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note",
             "item_sd", "category_sd", "residual_sd")  # fmt: skip
 
@@ -53,7 +56,8 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
         return {}
     category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
     scores = np.concatenate([before, before + changes.delta[places]])
-    found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2))
+    of = None if view.table.sources is None else np.tile(view.table.sources[places], 2)
+    found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
     return {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images,
             "beta": found.effect, "beta_low": found.low, "beta_high": found.high, "beta_p": found.p,
             "beta_note": found.note, "item_sd": found.image_sd, "category_sd": found.category_sd,

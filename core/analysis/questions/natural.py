@@ -15,11 +15,12 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
 from core.analysis.questions.needs import left_out, no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import TOO_FEW, apart
 from core.charts.spec import Figure, Reference
 from core.probes.words.natural_names import PREFIX, families_of
-from core.statistics.bootstrap import LEAST_N
+from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.orders import TIED, orders, pairwise_orders
+from core.statistics.power import aside
 
 SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"
 
@@ -31,6 +32,8 @@ ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance",
 
 _FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
 _PAIR = Column("pair", "Words", kind="text")
+_UNTOLD = Column("power", "Where it cannot be told", kind="text", help="The distance from chance that these captions "
+                 "find with 80 % power, and the captions that would tell one as large as here")  # fmt: skip
 _SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 _WHICH = (
     "A caption by people counts where a word of the lexicon modifies an object in it; the neutral rewrite puts the "
@@ -40,9 +43,9 @@ _WHICH = (
     "“all” takes the corpora together."
 )  # fmt: skip
 _ORDERS = ("evaluator", "corpus", "family", "tagger", "pair", "order", "n", "n_items", "share", "low", "high", "chance",
-           "beside")  # fmt: skip
+           "beside", "power")  # fmt: skip
 _PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
-          "ties", "chance", "beside")  # fmt: skip
+          "ties", "chance", "beside", "power")  # fmt: skip
 _COMMAND = (
     "python -m core audit --corpus coco --root path/to/coco --option slice=all --evaluators conse-lite0 --probes "
     "natural-cultural,natural-economic,natural-gender,natural-emotion"
@@ -197,7 +200,7 @@ def _orders() -> Question:
         Column("n", "n in it", digits=0), COUNT, _SHARE,
         Column("chance", "By chance, %", digits=1, help="A sixth of the captions without a tie: what each order would "
                "have if the three scores could change places"),
-        Column("beside", "Beside chance", kind="text"),
+        Column("beside", "Beside chance", kind="text"), _UNTOLD,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -236,13 +239,20 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
             tied = row["order"] == TIED
             yield {**said, "order": row["order"], "n": row["n"], "n_items": row["n_items"], **shares,
                    "chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else "",
-                   "beside": "" if tied else _beside(shares, chance, row["n_items"])}  # fmt: skip
+                   **(_NOTHING if tied else _beside(shares, chance, row["n_items"]))}  # fmt: skip
 
 
-def _beside(shares: dict[str, float], chance: float, n: int) -> str:
+_NOTHING = {"beside": "", "power": ""}
+
+
+def _beside(shares: dict[str, float], chance: float, n: int) -> dict[str, str]:
+    """What a share allows to say beside chance, and what it could have told where it does not."""
     if n < LEAST_N:
-        return TOO_FEW
-    return ABOVE if shares["low"] > chance else BELOW if shares["high"] < chance else UNTOLD
+        return {"beside": TOO_FEW, "power": ""}
+    if shares["low"] > chance or shares["high"] < chance:
+        return {"beside": ABOVE if shares["low"] > chance else BELOW, "power": ""}
+    power = aside(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), bound=chance)
+    return {"beside": UNTOLD, "power": apart(power.detectable, power.needed, unit="points", of="captions")}
 
 
 def _pairwise() -> Question:
@@ -251,7 +261,7 @@ def _pairwise() -> Question:
         Column("below", "above this", kind="text"), Column("n", "n above", digits=0), COUNT, _SHARE,
         Column("ties", "Ties, %", digits=1),
         Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
-        Column("beside", "Beside chance", kind="text"),
+        Column("beside", "Beside chance", kind="text"), _UNTOLD,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -275,4 +285,4 @@ def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.nd
             shares = {name: 100 * row[name] for name in ("share", "low", "high", "ties")}
             chance = (100 - shares["ties"]) / 2
             yield {**said, "above": row["above"], "below": row["below"], "n": row["n"], "n_items": row["n_items"],
-                   **shares, "chance": chance, "beside": _beside(shares, chance, row["n_items"])}  # fmt: skip
+                   **shares, "chance": chance, **_beside(shares, chance, row["n_items"])}  # fmt: skip

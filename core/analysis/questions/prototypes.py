@@ -23,7 +23,9 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dot
 from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
 from core.analysis.questions.needs import AUDIT
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import at_odds
 from core.probes.base import IDENTITY
+from core.statistics.bootstrap import Interval
 from core.statistics.shift_tests import paired_test
 
 PART = "prototypes"
@@ -62,7 +64,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
         "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "
         "prototype, minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items "
-        "with its 95 % BCa interval; paired test; Holm’s correction over the effects."
+        "with its 95 % BCa interval; paired test, of sources where items share theirs; Holm’s correction over "
+        "the effects."
     )
     return (Question(id_, title, SECTION, PART, note, columns, _compute, lack, (drawing,), paper, "the effects"),)
 
@@ -105,12 +108,15 @@ def two_by_two(view: View) -> pd.DataFrame:
                 if items.any():
                     records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
                                     **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
-    return with_holm(pd.DataFrame(records, columns=list(_COLUMNS))).drop(columns="conflict")
+    found = with_holm(pd.DataFrame(records, columns=list(_COLUMNS)))
+    ends = zip(found["value"], found["low"], found["high"], found["n_items"], found["p_holm"], strict=True)
+    return found.assign(conflict=[at_odds(Interval(*own, 0.95), p) for *own, p in ends])
 
 
 def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:
     found = median_over(values, items, sources)
-    size, test = unit if unit > 0 else math.nan, paired_test(np.zeros(int(items.sum())), values[items])
+    size, groups = unit if unit > 0 else math.nan, None if sources is None else sources[items]
+    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n, "value": found.estimate / size, "low": found.low / size, "high": found.high / size,
         "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,

@@ -169,7 +169,7 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
     def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
         probes = view.families().get(family, ())
         keep = view.items & view.table.of_corpus(view.table.reference)
-        return laid_out([view.changes(evaluator, (name,)).percent[keep] for name in probes]), probes
+        return laid_out([view.changes(evaluator, (name,)).percent for name in probes], keep), probes
 
     def needs(table: ScoreTable) -> str:
         if len(table.families().get(family, ())) > 1:

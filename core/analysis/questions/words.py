@@ -104,8 +104,8 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
     def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
         groups = [each for each in modifier_groups(view, family, bare=options.bare) if each.tests]
         keep = shown(view, family) & view.table.of_corpus(view.table.reference)
-        values = [view.changes(evaluator, each.probes, against=each.against).percent[keep] for each in groups]
-        return laid_out(values), [each.label for each in groups]
+        values = [view.changes(evaluator, each.probes, against=each.against).percent for each in groups]
+        return laid_out(values, keep), [each.label for each in groups]
 
     def needs(table: ScoreTable) -> str:
         if len(table.families().get(family, ())) == 1:

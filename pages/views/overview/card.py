@@ -61,8 +61,9 @@ def draw_card(
                              query_params=carried() | {"of": name})  # fmt: skip
     st.caption(
         "Median \\|%Δ\\| of every family over items, with its 95 % BCa bootstrap interval; filled: the worst of its "
-        "axis, picked after seeing the data, so its interval is that of a maximum. Grey: the median shift under edits "
-        "that nobody can see. *Drifts* is about the signed median, *scatters* about how far items move whichever way."
+        "axis, picked after seeing the data, so its interval is that of a maximum; in how many draws of the same items "
+        "it is the worst stands beside it. Grey: the median shift under edits that nobody can see. *Drifts* is about "
+        "the signed median, *scatters* about how far items move whichever way."
     )
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
@@ -74,6 +75,7 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
     interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
     st.markdown(
         f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
+        f"{_sure(row['worst_in'])}"
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
         + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
@@ -85,6 +87,11 @@ def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
     if said := settled(row["scatter"], row["scatter_needed"]):
         st.caption(f"Undecided scatter: {said}")
     st.caption(_risk(row, risks), help=_RISK)
+
+
+def _sure(worst_in: float) -> str:
+    """In how many draws of the same items the family is the worst; nothing where that is not known."""
+    return "" if math.isnan(worst_in) else f"(in {worst_in:.0f} % of the draws) "
 
 
 def _beside_null(row: pd.Series) -> str:
@@ -144,6 +151,8 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
             "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
             "n_families": percent("Of families"),
+            "worst_in": percent("Worst in draws, %", format="%.0f", help="Bootstrap draws of the same items, or their "
+                                "sources, in which this family is the worst of its axis"),
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
             "over_null": percent("Over null, percentage points", format="%+.2f"),
             "over_null_low": percent("CI low", format="%+.2f"), "over_null_high": percent("CI high", format="%+.2f"),

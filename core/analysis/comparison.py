@@ -224,5 +224,5 @@ def _difference(a: _Values, b: _Values, pairing: bool) -> _Found:
     sides = [source_means(each.values, own) for each, own in zip((a, b), ranks, strict=True)]
     p = float(stats.mannwhitneyu(*sides).pvalue) if least else math.nan
     shared = next((own for own in ranks if own is not None), None)
-    test = named(MANN_WHITNEY, shared) if least else NO_TEST
-    return _Found(wide, narrow, INDEPENDENT, len(both), least, test, p)
+    name = named(MANN_WHITNEY, shared) if least else NO_TEST
+    return _Found(wide, narrow, INDEPENDENT, len(both), least, name, p)

@@ -63,7 +63,7 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     keys = ["evaluator", "corpus", "axis"]
     worst = _ranked(view, cells, keys).drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
-    rivals = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
+    rivals: dict[Hashable, tuple[str, ...]] = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
     worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
     return beside_null(view, worst)
 

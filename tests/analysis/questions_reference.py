@@ -26,7 +26,8 @@ def holm(p: pd.Series) -> np.ndarray:
 @cache
 def cut_outs() -> dict[str, str]:
     """Cut-out of each item of the shipped run."""
-    return dict(raw(table="items").drop_duplicates("item").set_index("item")["item_group"])
+    groups = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
+    return {str(item): str(group) for item, group in groups.items()}
 
 
 def by_source(values: pd.Series) -> pd.Series:

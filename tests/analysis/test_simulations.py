@@ -286,7 +286,7 @@ def test_a_correlation_over_images_is_where_its_interval_says_or_has_none(images
         "ρ": 100 * stats.spearmanr(scores, ratings).statistic,
     }
     # a τ costs ten times as much: of 30 images alone, in fewer runs
-    runs = {"τ_b": 120 if images == 30 else 3, "τ_c": 3, "ρ": 300}
+    runs = {"τ_b": 100 if images == 30 else 3, "τ_c": 3, "ρ": 200}
     held: dict[str, list[bool]] = {name: [] for name in truth}
     for run in range(max(runs.values())):
         s, r = rated(np.random.default_rng((images, run)), images)
@@ -349,7 +349,7 @@ def test_the_mixed_model_of_a_shift_takes_its_error_from_the_sources() -> None:
 
 
 def test_no_test_of_levels_takes_items_of_one_source_for_independent() -> None:
-    sources, runs = np.repeat(np.arange(24), 6), 200
+    sources, runs = np.repeat(np.arange(24), 6), 120
     items, levels = np.arange(len(sources)), np.arange(3)
     found: dict[str, int] = dict.fromkeys(("Kruskal–Wallis", "Mann–Whitney", "Friedman", "pair"), 0)
     for run in range(runs):

@@ -109,8 +109,9 @@ def two_by_two(view: View) -> pd.DataFrame:
                     records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
                                     **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
     found = with_holm(pd.DataFrame(records, columns=list(_COLUMNS)))
-    ends = zip(found["value"], found["low"], found["high"], found["n_items"], found["p_holm"], strict=True)
-    return found.assign(conflict=[at_odds(Interval(*own, 0.95), p) for *own, p in ends])
+    rows = zip(found["value"], found["low"], found["high"], found["n_items"], found["p_holm"], strict=True)
+    said = [at_odds(Interval(value, low, high, n, 0.95), p) for value, low, high, n, p in rows]
+    return found.assign(conflict=said)
 
 
 def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
@@ -79,12 +80,11 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
         st.markdown("**Filters**", help="Every number on this page is of what the filters leave; a value's count is "
                     "that of its items.")  # fmt: skip
         for name, (label, help_text) in _ITEMS.items():
-            counts = items[_COLUMNS[name]].dropna().astype(str).value_counts().sort_index().to_dict()
-            _choose_some(state, name, label, help_text, counts)
+            _choose_some(state, name, label, help_text, items[_COLUMNS[name]].dropna())
         told = facts_of(table)
         for name, (label, help_text) in _FACTS.items():
             own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
-            _choose_some(state, name, label, help_text, own["value"].value_counts().sort_index().to_dict())
+            _choose_some(state, name, label, help_text, own["value"])
         st.toggle(
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
             "to be wrong. What a probe says nothing of counts.",
@@ -97,9 +97,10 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     )  # fmt: skip
 
 
-def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
+def _choose_some(state: PageState, name: str, label: str, help_text: str, values: pd.Series) -> None:
     """Draw the choice of some values with how many items each has, where there are several."""
-    known = dict.fromkeys(state.get(name), 0) | dict(counts)
+    counts = values.astype(str).value_counts().sort_index()
+    known = dict.fromkeys(state.get(name), 0) | {str(value): int(n) for value, n in counts.items()}
     if len(known) > 1 or state.get(name):
         said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
         st.multiselect(

@@ -9,6 +9,8 @@ Source: PROTOCOL section 3, Equivalence.
 import math
 from dataclasses import dataclass
 
+import pandas as pd
+
 from core.statistics.bootstrap import LEAST_N, Interval
 
 MARGIN = 1.0
@@ -152,6 +154,16 @@ def at_odds(interval: Interval, p: float) -> str:
     if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
         return ""
     return NOT_REJECTED if interval.excludes_zero() else NOT_SHOWN
+
+
+def with_conflicts(table: pd.DataFrame) -> pd.DataFrame:
+    """Add conflict: where a row's interval and its corrected test differ, in words.
+
+    Args:
+        table: columns value, low, high, n_items and p_holm.
+    """
+    rows = zip(table["value"], table["low"], table["high"], table["n_items"], table["p_holm"], strict=True)
+    return table.assign(conflict=[at_odds(Interval(value, low, high, n, 0.95), p) for value, low, high, n, p in rows])
 
 
 def reached(found: str, detectable: float, needed: float) -> str:

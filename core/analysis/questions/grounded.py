@@ -17,6 +17,7 @@ from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.directional import CORRECTED, DEPTH, MADE, NOTE, PAIRS, SECTION, WHAT, needs
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import with_conflicts
 from core.statistics.shares import share
 from core.statistics.shift_tests import paired_test
 
@@ -80,12 +81,13 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                         told = {"evaluator": evaluator, "corpus": corpus, "family": family, "above": above,
                                 "below": below, "label": f"{above} − {below}", "tests": family}  # fmt: skip
                         records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
-    return with_holm(pd.DataFrame(records, columns=list(_DIFFERENCES))).drop(columns="conflict")
+    return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_DIFFERENCES))))
 
 
 def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:
     found, unit = median_over(values, items, table.sources), spread if spread > 0 else math.nan
-    test = paired_test(np.zeros(int(items.sum())), values[items])
+    groups = None if table.sources is None else table.sources[items]
+    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n, "value": found.estimate / unit, "low": found.low / unit, "high": found.high / unit,
         "delta": found.estimate, "test": test.name, "p": test.p, "note": found.note,

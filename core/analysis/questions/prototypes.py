@@ -23,9 +23,8 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dot
 from core.analysis.questions.directional import CORRECTED, NOTE, SECTION
 from core.analysis.questions.needs import AUDIT
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import at_odds
+from core.analysis.verdicts import with_conflicts
 from core.probes.base import IDENTITY
-from core.statistics.bootstrap import Interval
 from core.statistics.shift_tests import paired_test
 
 PART = "prototypes"
@@ -108,10 +107,7 @@ def two_by_two(view: View) -> pd.DataFrame:
                 if items.any():
                     records.append({"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART,
                                     **_record(effect(scores), items, unit, table.sources)})  # fmt: skip
-    found = with_holm(pd.DataFrame(records, columns=list(_COLUMNS)))
-    rows = zip(found["value"], found["low"], found["high"], found["n_items"], found["p_holm"], strict=True)
-    said = [at_odds(Interval(value, low, high, n, 0.95), p) for value, low, high, n, p in rows]
-    return found.assign(conflict=said)
+    return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_COLUMNS))))
 
 
 def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:

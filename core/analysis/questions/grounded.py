@@ -79,7 +79,7 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                     if items.any():
                         told = {"evaluator": evaluator, "corpus": corpus, "family": family, "above": above,
                                 "below": below, "label": f"{above} − {below}", "tests": family}  # fmt: skip
-                        records.append(told | _difference(table, values, items, table.spread(evaluator, corpus)))
+                        records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
     return with_holm(pd.DataFrame(records, columns=list(_DIFFERENCES))).drop(columns="conflict")
 
 
@@ -133,7 +133,7 @@ def _of_siblings(view: View, options: Options) -> pd.DataFrame:
             if kept.any():
                 groups = None if table.sources is None else table.sources[kept]
                 told = {"evaluator": evaluator, "corpus": corpus, "family": papers.FOIL}
-                records.append(told | _of_items(margin[:, kept], groups))
+                records.append({**told, **_of_items(margin[:, kept], groups)})
     return pd.DataFrame(records, columns=list(_HARDEST))
 
 

@@ -83,7 +83,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     at = pd.DataFrame({"evaluator": whole["evaluator"], "corpus": whole["corpus"],
                        "what": whole["family"].map(order.index), "mean": whole["language"] == MEAN,
                        "language": whole["language"]})  # fmt: skip
-    return whole.loc[at.sort_values(list(at), kind="stable").index].reset_index(drop=True)
+    return whole.loc[at.sort_values([*map(str, at)], kind="stable").index].reset_index(drop=True)
 
 
 def _tests(view: View) -> list[Capability]:

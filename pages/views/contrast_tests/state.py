@@ -1,6 +1,6 @@
 """What the page Contrast tests remembers in its link, and the controls that set it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 import streamlit as st
@@ -97,9 +97,9 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     )  # fmt: skip
 
 
-def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
+def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[Hashable, int]) -> None:
     """Draw the choice of some values with how many items each has, where there are several."""
-    known = dict.fromkeys(state.get(name), 0) | dict(counts)
+    known = dict.fromkeys(state.get(name), 0) | {str(value): n for value, n in counts.items()}
     if len(known) > 1 or state.get(name):
         said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
         st.multiselect(

@@ -7,7 +7,7 @@ from core.report.model import CAUTIONS, WORDS, Opening, Report, Table
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$",
-    "✓": r"$\surd$", "✗": r"$\times$",
+    "✓": r"$\surd$", "√": r"$\surd$", "✗": r"$\times$",
     "−": r"$-$", "→": r"$\rightarrow$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$",
     "Δ": r"$\Delta$", "δ": r"$\delta$", "λ": r"$\lambda$", "β": r"$\beta$", "ρ": r"$\rho$", "τ": r"$\tau$",
     "χ": r"$\chi$", "ε": r"$\varepsilon$", "₁": r"$_1$", "²": r"$^2$", "³": r"$^3$", "⁻": r"$^-$", "°": r"$^\circ$",

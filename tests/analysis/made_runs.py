@@ -117,8 +117,8 @@ def raw(folder: Path = SHIPPED, table: str = "scores") -> pd.DataFrame:
     return rows.astype(dict.fromkeys(text, object))
 
 
-FURTHER = ("reposition-telea", "reposition-true")
-"""Families that are other readings of an edit, on another plate: asked for by name, in no table of families."""
+FURTHER = ("reposition-hard", "reposition-telea", "reposition-true")
+"""Families that are other readings of an edit, on another plate or cut hard: asked for by name, in no table of families."""
 
 
 def shifts(scores: pd.DataFrame, *, further: bool = False) -> pd.DataFrame:

@@ -183,7 +183,10 @@ class _Way:
 
 
 _USUAL = _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)")
-_HARD = _Way("reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False)
+_HARD = _Way(
+    "reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False,
+    selector="reposition-hard",
+)  # fmt: skip
 _TELEA = _Way(
     "reposition-telea", "its old place filled smoothly", "paper A, section A.4: the fill of OpenCV",
     plate=lambda scene: scene.plate(Fill.TELEA), selector="reposition-telea",

@@ -118,7 +118,7 @@ def raw(folder: Path = SHIPPED, table: str = "scores") -> pd.DataFrame:
 
 
 FURTHER = ("reposition-hard", "reposition-telea", "reposition-true")
-"""Families that are other readings of an edit, on another plate or cut hard: asked for by name, in no table of families."""
+"""Families that are other readings of an edit, on another plate or cut hard: asked by name, in no table of families."""
 
 
 def shifts(scores: pd.DataFrame, *, further: bool = False) -> pd.DataFrame:

@@ -184,7 +184,8 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     app = open_page(OVERVIEW, corpus="squares", **chosen)
     text = said(app)
     shown = re.findall(
-        r"\*\*([\w-]+)\*\* ([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+) · \*\*(.+?)\*\*, \*\*(.+?)\*\*",
+        r"\*\*([\w-]+)\*\* (?:\(in \d+ % of the draws\) )?([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+)"
+        r" · \*\*(.+?)\*\*, \*\*(.+?)\*\*",
         text,
     )
     # fewer items than an interval of a risk needs
@@ -197,7 +198,8 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     assert f"{narrowed.subject} captions in en" in printed
     assert f"Run {chosen.get('run', 'first')} " in printed
     rows = re.findall(
-        r"<td class=\"words\">([\w-]+) \(of \d+\)</td><td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
+        r"<td class=\"words\">([\w-]+) \(of \d+(?:, the worst in \d+ % of the draws)?\)</td>"
+        r"<td>([\d.]+) \[([\d.]+), ([\d.]+)\]</td><td>(\d+)</td>"
         r"<td>([\d.]+) \(no interval\)</td><td>[^<]*</td><td>[^<]*</td>"
         r"<td class=\"words\">([^<(;]+?)(?: \([^<]*?\))?; ([^<;]+)[^<]*</td>", printed
     )  # fmt: skip

@@ -217,7 +217,7 @@ def test_the_card_is_one_balanced_page_with_every_worst_family(demo: Store) -> N
         "conse-lite0",
         "conse-lite2",
         "grounding-judge",
-        "vertical-flip (of 5)",
+        "vertical-flip (of 5, the worst in",
         "invariscope:0.1.0|runs:demo",
     ):
         assert name in said

@@ -290,6 +290,8 @@ PARTS = (
     Part("flip_risk", "gap", ("T13", "S10")),
     Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
          "two files of them"),
+    Part("systems", "standings", (), "Leaderboards of captioners", "a run holds no captions of several systems; the "
+         "page Systems and the command leaderboard rank files of them"),
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the readings shift and "
          "orbit with uniform weights in T14 to T16 and every reading and weighting in S30; the page Calibration has "

@@ -16,8 +16,9 @@ _OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", 
        "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
 _RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
 
-OTHERS = ("T17", "S-suite-decisions", "S-suite-ranks", "S-caparena")
-"""Tables that no question names as missing where there is no result."""
+_PAPERS = {"T17": "Table 17", **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper}}
+OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena")
+"""Tables that are named as missing where there is no result."""
 
 NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
 
@@ -43,7 +44,7 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     ]  # fmt: skip
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
-    return Suites(tuple(made), tuple(Missing(each, "Table 17" if each == "T17" else "", NONE) for each in OTHERS
+    return Suites(tuple(made), tuple(Missing(each, _PAPERS.get(each, ""), NONE) for each in OTHERS
                                      if each not in found))  # fmt: skip
 
 

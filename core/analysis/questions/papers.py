@@ -115,10 +115,6 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C6": ("B, Figure 5", "single captions with their edits are on the page Contrast tests"),
     "C7": ("B, few-shot", "it is of training a metric, and a run trains none"),
     "C8": ("B, training", "it is of training a metric; python -m core train writes its curves"),
-    "C9": ("C, Tables 1, 5 and 8", "agreement with people's ratings is of a suite, and a run holds none; "
-           "python -m core suite measures it"),
-    "C10": ("C, Table 3", "it is of a suite of preferences, and a run holds none; python -m core suite measures it"),
-    "C11": ("C, Table 4", "it is of the suite FOIL; python -m core suite measures it"),
     "C12": ("C, Table 2", "it is of videos, and a run holds pictures"),
     "C13": ("C, Table 6", "it compares captioners, and a run holds no captions of theirs"),
     "C14": ("C, caption health", "it is of a captioner's captions, and a run holds none"),

@@ -84,7 +84,7 @@ def test_a_family_in_every_corpus_is_what_its_rows_there_are(
     tested = found["p_holm"].notna()  # where no score moved there is no test, and nothing to correct for
     assert set(found.loc[tested, "m_tests"]) <= {3, 4, 5}  # of the axis, whichever family is asked for
     assert set(found.loc[~tested, "m_tests"]) <= {0}
-    assert tested.sum() >= 3
+    assert tested.sum() >= 2
 
 
 def test_a_flip_of_every_corpus_together_has_a_row_of_its_own(answer: Answer, rows: pd.DataFrame) -> None:

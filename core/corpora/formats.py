@@ -60,7 +60,7 @@ def _candidates(text: str, where: str) -> dict[str, str]:
     candidates = {}
     for key, value in _object(text, where).items():
         if not isinstance(value, str):
-            raise BadCorpus(f"{where}: the caption of {key!r} must be a text, got {_shown(value)}")
+            raise BadCorpus(f"{where}: the caption of {key!r} must be a text, got {shown(value)}")
         candidates[key] = value
     return candidates
 
@@ -92,26 +92,26 @@ def read_predictions_jsonl(path: Path) -> tuple[Prediction, ...]:
         caption = record.get("caption", record.get("prediction"))
         image = record.get("image", record.get("image_path"))
         if not isinstance(caption, str):
-            raise BadCorpus(f"{path}, line {number}: caption or prediction must be a text, got {_shown(caption)}")
+            raise BadCorpus(f"{path}, line {number}: caption or prediction must be a text, got {shown(caption)}")
         if image is not None and not isinstance(image, str):
-            raise BadCorpus(f"{path}, line {number}: image must be a path, got {_shown(image)}")
+            raise BadCorpus(f"{path}, line {number}: image must be a path, got {shown(image)}")
         predictions[key] = Prediction(key, caption, image)
     return tuple(predictions.values())
 
 
 def _object(text: str, where: str) -> dict[str, Any]:
-    value = _parse(text, where, unique_keys=True)
+    value = parse_json(text, where, unique_keys=True)
     if not isinstance(value, dict):
-        raise BadCorpus(f"{where} must hold one JSON object {{image id: …}}, got {_shown(value)}")
+        raise BadCorpus(f"{where} must hold one JSON object {{image id: …}}, got {shown(value)}")
     return value
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if line.strip():
-            record = _parse(line, f"{path}, line {number}")
+            record = parse_json(line, f"{path}, line {number}")
             if not isinstance(record, dict):
-                raise BadCorpus(f"{path}, line {number} must be a JSON object, got {_shown(record)}")
+                raise BadCorpus(f"{path}, line {number} must be a JSON object, got {shown(record)}")
             yield number, record
 
 
@@ -126,7 +126,17 @@ def _text(path: Path) -> str:
         raise BadCorpus(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
 
 
-def _parse(text: str, where: str, *, unique_keys: bool = False) -> Any:
+def parse_json(text: str, where: str, *, unique_keys: bool = False) -> Any:
+    """Read JSON that comes from outside.
+
+    Args:
+        where: what the text is called in a message.
+        unique_keys: refuse an object that holds a key twice.
+
+    Raises:
+        BadCorpus: if it is no JSON, or a key stands twice where it must not.
+    """
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in pairs:
@@ -144,7 +154,7 @@ def _parse(text: str, where: str, *, unique_keys: bool = False) -> Any:
 def _identity(path: Path, number: int, record: dict[str, Any], known: object) -> str:
     identity = record.get("id")
     if isinstance(identity, bool) or not isinstance(identity, str | int):
-        raise BadCorpus(f"{path}, line {number}: id must be a text or a whole number, got {_shown(identity)}")
+        raise BadCorpus(f"{path}, line {number}: id must be a text or a whole number, got {shown(identity)}")
     if str(identity) in known:  # type: ignore[operator]
         raise BadCorpus(f"{path}, line {number}: id {identity!r} was there before; keep one")
     return str(identity)
@@ -153,10 +163,11 @@ def _identity(path: Path, number: int, record: dict[str, Any], known: object) ->
 def _texts(path: Path, key: str, value: object) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise BadCorpus(f"{path}: the references of {key!r} must be a list of texts, got {_shown(value)}")
+        raise BadCorpus(f"{path}: the references of {key!r} must be a list of texts, got {shown(value)}")
     return tuple(texts)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value as it stands in a message, 60 characters of it at most."""
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"

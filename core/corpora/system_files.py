@@ -8,13 +8,12 @@
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.formats import LINES, MOST_BYTES
+from core.corpora.formats import LINES, MOST_BYTES, parse_json, shown
 from core.errors import BadCorpus
 
 TABLES = {".csv": ",", ".tsv": "\t"}
@@ -109,11 +108,11 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
 
 
 def _json(text: str, where: str) -> dict[str, tuple[str, ...]]:
-    value = _parse(text, where)
+    value = parse_json(text, where, unique_keys=True)
     if isinstance(value, list):
         return _results(value, where)
     if not isinstance(value, dict):
-        raise BadCorpus(f"{where} must hold {{image: caption}} or [{{image_id, caption}}], got {_shown(value)}")
+        raise BadCorpus(f"{where} must hold {{image: caption}} or [{{image_id, caption}}], got {shown(value)}")
     return {key: _texts(each, key, where) for key, each in value.items()}
 
 
@@ -122,7 +121,7 @@ def _results(records: list[Any], where: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise BadCorpus(f"{where}, entry {number} must be {{image_id, caption}}, got {_shown(record)}")
+            raise BadCorpus(f"{where}, entry {number} must be {{image_id, caption}}, got {shown(record)}")
         key = _identity(record.get("image_id", record.get("id")), f"{where}, entry {number}", found)
         found[key] = _texts(record.get("caption"), key, where)
     return found
@@ -134,9 +133,9 @@ def _lines(text: str, where: str) -> dict[str, tuple[str, ...]]:
         if not line.strip():
             continue
         at = f"{where}, line {number}"
-        record = _parse(line, at)
+        record = parse_json(line, at, unique_keys=True)
         if not isinstance(record, dict):
-            raise BadCorpus(f"{at} must be a JSON object, got {_shown(record)}")
+            raise BadCorpus(f"{at} must be a JSON object, got {shown(record)}")
         key = _identity(record.get("id", record.get("image_id")), at, found)
         found[key] = _texts(record.get("caption", record.get("prediction")), key, at)
     return found
@@ -183,7 +182,7 @@ def _header(row: list[str], where: str) -> tuple[list[str], str]:
     if image is None:
         raise BadCorpus(f"{where}: no column names the image; call it one of {', '.join(IMAGE_COLUMNS)}")
     if "" in header or len(set(header)) < len(header):
-        raise BadCorpus(f"{where}: every column needs a name of its own, got {_shown(header)}")
+        raise BadCorpus(f"{where}: every column needs a name of its own, got {shown(header)}")
     if len(header) == 1:
         raise BadCorpus(f"{where}: there is no column of captions beside {image!r}; add one for each system")
     return header, image
@@ -207,33 +206,13 @@ def _is_number(text: str) -> bool:
 def _texts(value: object, key: str, where: str) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise BadCorpus(f"{where}: the caption of {key!r} must be a text or a list of texts, got {_shown(value)}")
+        raise BadCorpus(f"{where}: the caption of {key!r} must be a text or a list of texts, got {shown(value)}")
     return tuple(texts)
 
 
 def _identity(value: object, where: str, known: Mapping[str, object]) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadCorpus(f"{where}: the image must be a text or a whole number, got {_shown(value)}")
+        raise BadCorpus(f"{where}: the image must be a text or a whole number, got {shown(value)}")
     if str(value) in known:
         raise BadCorpus(f"{where}: {str(value)!r} was there before; keep one")
     return str(value)
-
-
-def _parse(text: str, where: str) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                raise BadCorpus(f"{where} holds {key!r} twice; keep one")
-            found[key] = value
-        return found
-
-    try:
-        return json.loads(text, object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        raise BadCorpus(f"{where} is not JSON: {error}") from error
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"

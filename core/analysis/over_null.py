@@ -8,8 +8,9 @@ import pandas as pd
 
 from core.analysis.effects import median_over
 from core.analysis.table import View
-from core.analysis.verdicts import against_null
+from core.analysis.verdicts import NOT_TOLD, against_null
 from core.probes.base import Axis
+from core.statistics.power import Aside, aside
 
 
 def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
@@ -25,8 +26,9 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The rows with null_median (:meth:`core.analysis.table.View.null_median`), over_null, over_null_low,
-        over_null_high (in percentage points; NaN for the null edits themselves and where none was scored) and
-        than_null (:func:`core.analysis.verdicts.against_null`; empty likewise).
+        over_null_high (in percentage points; NaN for the null edits themselves and where none was scored),
+        than_null (:func:`core.analysis.verdicts.against_null`; empty likewise), and, beside NOT_TOLD alone,
+        null_detectable and null_needed (:class:`core.statistics.power.Aside`).
     """
     keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
     floors = {key: view.null_median(*key) for key in set(keys)}
@@ -34,17 +36,28 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
         (floors[key], *_over(view, *key, str(label), floors[key]))
         for key, label in zip(keys, rows["label"], strict=True)
     ]
-    names = ("null_median", "over_null", "over_null_low", "over_null_high", "than_null")
+    names = (
+        "null_median",
+        "over_null",
+        "over_null_low",
+        "over_null_high",
+        "than_null",
+        "null_detectable",
+        "null_needed",
+    )
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
-def _over(view: View, evaluator: str, corpus: str, family: str, floor: float) -> tuple[float, float, float, str]:
-    """How far items move beyond their own null shift, with its interval, and what may be claimed of it."""
+def _over(
+    view: View, evaluator: str, corpus: str, family: str, floor: float
+) -> tuple[float, float, float, str, float, float]:
+    """How far items move beyond their own null shift, with its interval, what may be claimed of it, and its power."""
     table = view.table
     if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
-        return np.nan, np.nan, np.nan, ""
+        return np.nan, np.nan, np.nan, "", np.nan, np.nan
     probes = view.families().get(family, ())
     own = view.changes(evaluator, probes).size - view.null_size(evaluator)
     over = median_over(own, view.items & table.of_corpus(corpus), table.sources)
-    silent = table.silent(evaluator, corpus)
-    return over.estimate, over.low, over.high, silent or against_null(over)
+    said = table.silent(evaluator, corpus) or against_null(over)
+    power = aside(over, bound=0.0) if said == NOT_TOLD else Aside()
+    return over.estimate, over.low, over.high, said, power.detectable, power.needed

@@ -207,3 +207,17 @@ def settled(found: str, needed: float) -> str:
     if found != UNDECIDED or math.isnan(needed):
         return ""
     return f"were it as found here, {needed:.0f} items would decide it"
+
+
+def told_from_null(found: str, detectable: float, needed: float) -> str:
+    """Say beside NOT_TOLD what would have been told, and with how many items; empty beside any other claim.
+
+    Args:
+        found: what :func:`against_null` said.
+        detectable: in percentage points; see :func:`core.analysis.over_null.beside_null`.
+        needed: items.
+    """
+    if found != NOT_TOLD or math.isnan(detectable):
+        return ""
+    more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} items would tell"
+    return f"{detectable:.2g} percentage points would have been told{more}"

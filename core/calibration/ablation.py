@@ -23,6 +23,7 @@ from core.calibration.readings import (
     corrections,
     learn,
 )
+from core.calibration.sides import Side, side_of
 from core.calibration.sweep import EPSILONS, ceilings_of, choose, raised, sweep
 
 SAW_IT = "chosen on the held-out split: an upper bound"
@@ -49,7 +50,7 @@ def ablation(
     """
     dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
     records = []
-    on_dev, on_test = ceilings_of(dev), ceilings_of(test)
+    on_dev, on_test, before = ceilings_of(dev), ceilings_of(test), side_of(test)
     for reading in READINGS:
         for weights in WEIGHTS if reading in WEIGHTED else (UNIFORM,):
             oracle = (
@@ -59,24 +60,32 @@ def ablation(
             )
             learnt = None if oracle else learn(dev, reading=reading, weights=weights)
             swept = None if learnt is None else sweep(dev, learnt, dev_others, ceilings=on_dev)
+            outcomes = dict[tuple[int, float], dict[str, object]]()  # one choice may be that of several ε
             for epsilon in EPSILONS:
                 terms = best_of(oracle, epsilon=epsilon) if learnt is None else learnt
                 own = sweep(dev, terms, dev_others, ceilings=on_dev) if swept is None else swept
                 chosen = choose(own, epsilon=epsilon)
                 named = {"reading": reading, "weights": weights if reading in WEIGHTED else "", "epsilon": epsilon}
                 basis = CONSTRUCTED if reading in BY_CONSTRUCTION else MEASURED
-                outcome = _outcome(test, terms, test_others, chosen.strength, on_test)
+                choice = (id(terms), chosen.strength)
+                if choice not in outcomes:
+                    outcomes[choice] = _outcome(test, terms, test_others, chosen.strength, on_test, before)
                 told = {"strength": chosen.strength, "whence": CHOSEN if basis == MEASURED else FIXED}
-                records.append({**named, **told, "basis": SAW_IT if oracle else basis, **outcome})
+                records.append({**named, **told, "basis": SAW_IT if oracle else basis, **outcomes[choice]})
     return pd.DataFrame(records)
 
 
 def _outcome(
-    test: Orbits, terms: Terms, others: dict[str, np.ndarray], strength: float, ceilings: dict[str, float]
+    test: Orbits,
+    terms: Terms,
+    others: dict[str, np.ndarray],
+    strength: float,
+    ceilings: dict[str, float],
+    before: Side,
 ) -> dict[str, object]:
     swept = sweep(test, terms, others, lambdas=(0.0, strength), ceilings=ceilings)
     losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
-    told = overall(test, corrections(test, terms), strength)
+    told = overall(test, corrections(test, terms), strength, before=before)
     return {
         **told, "loss": float(min(losses)) if losses else np.nan, "raised": ", ".join(raised(swept, strength)),
     }  # fmt: skip

@@ -19,7 +19,7 @@ import pandas as pd
 
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import Corrections, Terms, corrections
-from core.calibration.sides import LEVEL, median, ratio, sides
+from core.calibration.sides import LEVEL, Side, median, ratio, side_of
 from core.calibration.sweep import moved
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import item_medians, percent_change
@@ -93,7 +93,7 @@ def changed(
         gaps: of the flip risk.
     """
     records: list[dict[str, object]] = []
-    both = first, second = sides(scores, after)
+    both = first, second = side_of(scores), side_of(after)
     for name, family in scores.families.items():
         pair = (family, after.families[name])
         head = {"axis": family.axis, "name": name}
@@ -125,13 +125,17 @@ def _bands(
     return spearman_bands(scores.clean, change, others, [0.0, strength], level=LEVEL, sources=scores.sources)
 
 
-def overall(
-    scores: Orbits, changes: Corrections, strength: float
-) -> dict[str, object]:  # fmt: skip
-    """Mean over every family of its sensitivity, before and after a strength, and their ratio."""
-    first, second = sides(scores, moved(scores, changes, strength))
-    names = list(scores.families)
-    return {**_both(first.mean(names), second.mean(names)), **ratio(first, second, names)}
+def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Side) -> dict[str, object]:
+    """Mean over every family of its sensitivity, before and after a strength, and their ratio.
+
+    Args:
+        scores: of one split.
+        changes: what is added to them at a strength of 1.
+        strength: λ.
+        before: :func:`core.calibration.sides.side_of` the scores, which no strength changes.
+    """
+    after, names = side_of(moved(scores, changes, strength)), list(scores.families)
+    return {**_both(before.mean(names), after.mean(names)), **ratio(before, after, names)}
 
 
 def _both(before: Interval, after: Interval) -> dict[str, object]:

@@ -68,20 +68,16 @@ class Side:
         return float(_means(row_medians(np.array([self.sizes[name] for name in names]).T)[:, None] / self.unit)[0])
 
 
-def sides(scores: Orbits, after: Orbits) -> tuple[Side, Side]:
-    """Two scorings of the same pairs, with the same samples of items."""
+def side_of(scores: Orbits) -> Side:
+    """One scoring; those of the same pairs have the same samples of items."""
     n = len(scores.clean)
     resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))
     counts = sample_counts(n, resamples, sources=scores.sources) if n else np.zeros((resamples, 0), dtype=np.int32)
-
-    def side(each: Orbits) -> Side:
-        sizes = {name: row_medians(np.abs(family.shifts)) for name, family in each.families.items()}
-        drawn = {name: sample_medians(values, counts) for name, values in sizes.items()}
-        spread = standard_deviation(each.clean) or math.nan
-        units = sample_deviations(each.clean, counts)
-        return Side(spread, interquartile_range(each.clean), sizes, drawn, units, scores.sources)
-
-    return side(scores), side(after)
+    sizes = {name: row_medians(np.abs(family.shifts)) for name, family in scores.families.items()}
+    drawn = {name: sample_medians(values, counts) for name, values in sizes.items()}
+    spread = standard_deviation(scores.clean) or math.nan
+    units = sample_deviations(scores.clean, counts)
+    return Side(spread, interquartile_range(scores.clean), sizes, drawn, units, scores.sources)
 
 
 def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from core.analysis.questions.made_of import origins
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
-from core.analysis.verdicts import reached, settled
+from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness import family_shifts
 from core.charts.still import element
 from core.charts.style import colours
@@ -139,7 +139,9 @@ def claims(row: pd.Series) -> str:
     """What may be claimed of a family; beside an undecided claim what would decide it, and where the test differs."""
     drifts = _beside(row["drift"], reached(row["drift"], row["detectable"], row["needed"]))
     scatters = _beside(row["scatter"], settled(row["scatter"], row["scatter_needed"]))
-    return "; ".join(each for each in (drifts, scatters, row["than_null"], row["conflict"]) if each)
+    power = told_from_null(row["than_null"], row["null_detectable"], row["null_needed"])
+    null = _beside(row["than_null"], power)
+    return "; ".join(each for each in (drifts, scatters, null, row["conflict"]) if each)
 
 
 def _beside(claim: str, said: str) -> str:

@@ -138,10 +138,11 @@ def _influence(weight: float, cell: Sums) -> np.ndarray:
 def _resampled(totals: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Mean of each resample of a stratum's sources, stretched about their own [1], float64 [resamples]."""
     many, found = len(totals), np.empty(resamples)
-    step = max(1, _CHUNK // many)
+    step, alike = max(1, _CHUNK // many), np.ptp(sizes) == 0
     for start in range(0, resamples, step):
         picks = rng.integers(many, size=(min(step, resamples - start), many))
-        found[start : start + step] = totals[picks].sum(axis=1) / sizes[picks].sum(axis=1)
+        size = sizes.sum() if alike else sizes[picks].sum(axis=1)
+        found[start : start + step] = totals[picks].sum(axis=1) / size
     mean = totals.sum() / sizes.sum()
     return np.asarray(mean + math.sqrt(many / (many - 1)) * (found - mean))
 

@@ -14,6 +14,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
+from core.statistics.by_source import ranks_of, source_means
 from core.statistics.shares import share
 
 
@@ -26,9 +27,9 @@ class RankAgreement:
         spearman_p: two-sided.
         kendall_b: τ_b, corrected for ties in either scoring.
         kendall_c: τ_c (Stuart), for scales of different numbers of levels, e.g. ratings of 1 to 4.
-        kendall_p: two-sided, of the hypothesis that both τ are 0.
+        kendall_p: two-sided, of the hypothesis that both τ are 0; of the sources' means where items share theirs.
         n: items that have both scores.
-        note: why there is no value; empty otherwise.
+        note: why there is no value, or what p is of; empty otherwise.
     """
 
     spearman: float
@@ -40,17 +41,19 @@ class RankAgreement:
     note: str = ""
 
 
-def rank_agreement(one: ArrayLike, other: ArrayLike) -> RankAgreement:
+def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankAgreement:
     """Spearman's ρ and Kendall's τ_b and τ_c.
 
     Args:
         one: scores, shape [n]; an item with a NaN in either is left out.
         other: scores or human ratings of the same items, shape [n].
+        groups: source of each item, shape [n]; None: every item is one of its own. They change no coefficient, but
+            the test counts a source once (:mod:`core.statistics.by_source`).
 
     Raises:
         InvalidInput: if the shapes differ.
     """
-    a, b = _whole(one, other)
+    a, b, ranks = _whole(one, other, groups)
     if len(a) < 2:
         return _undefined(len(a), "fewer than two items")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -58,9 +61,18 @@ def rank_agreement(one: ArrayLike, other: ArrayLike) -> RankAgreement:
     rho = stats.spearmanr(a, b)
     tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
     spearman_p = float(rho.pvalue) if len(a) > 2 else math.nan
+    p, note = (float(tau_b.pvalue), "") if ranks is None else _p_by_source(a, b, ranks)
     return RankAgreement(
-        float(rho.statistic), spearman_p, float(tau_b.statistic), float(tau_c.statistic), float(tau_b.pvalue), len(a)
+        float(rho.statistic), spearman_p, float(tau_b.statistic), float(tau_c.statistic), p, len(a), note
     )
+
+
+def _p_by_source(a: np.ndarray, b: np.ndarray, ranks: np.ndarray) -> tuple[float, str]:
+    """p of Kendall's τ between the sources' means, and what it is of."""
+    one, other = source_means(a, ranks), source_means(b, ranks)
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return math.nan, f"no test: the means of {len(one)} sources do not differ in both scorings"
+    return float(stats.kendalltau(one, other).pvalue), f"p: means of {len(one)} sources"
 
 
 def direction_agreement(
@@ -127,12 +139,14 @@ def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
     }
 
 
-def _whole(one: ArrayLike, other: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _whole(
+    one: ArrayLike, other: ArrayLike, groups: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (one, other))
     if a.shape != b.shape:
         raise InvalidInput(f"two scorings of the same items have equal lengths, got {len(a)} and {len(b)}")
     whole = ~(np.isnan(a) | np.isnan(b))
-    return a[whole], b[whole]
+    return a[whole], b[whole], ranks_of(None if groups is None else np.ravel(groups)[whole], int(whole.sum()))
 
 
 def _undefined(n: int, note: str) -> RankAgreement:

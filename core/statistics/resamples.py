@@ -32,19 +32,40 @@ def sample_counts(
 def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Median of each sample, from how often it has each value, [n] and [samples, n] -> [samples]; NaN are left out.
 
-    Sorted once, the middle of every sample is where the running sum of its counts passes half of them.
+    Sorted once, the middle of every sample is where the running sum of its counts passes half of them. That lies near
+    the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses.
     """
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known])]
-    if len(order) == 0:
-        return np.full(len(counts), math.nan)
-    ordered, below = values[order], np.cumsum(counts[:, order], axis=1, dtype=np.int32)
-    total = below[:, -1]
-    low, high = ((below <= place[:, None]).sum(axis=1) for place in ((total - 1) // 2, total // 2))
-    some = total > 0
-    medians = np.full(len(counts), math.nan)
-    medians[some] = (ordered[low[some]] + ordered[high[some]]) / 2
+    medians, half = np.full(len(counts), math.nan), len(order) // 2
+    width, rows = 8 + math.ceil(2.5 * math.sqrt(len(order))), np.arange(len(counts) if len(order) else 0)
+    while len(rows):
+        window = slice(max(0, half - width), half + width)
+        own = counts if len(rows) == len(counts) else counts[rows]
+        medians[rows], found = _middles(values[order], own, order, window)
+        rows, width = rows[~found], 4 * width
     return medians
+
+
+def _middles(
+    ordered: np.ndarray, counts: np.ndarray, order: np.ndarray, window: slice
+) -> tuple[np.ndarray, np.ndarray]:
+    """Median of each sample whose middle lies in a window of the ordered values, and which these are.
+
+    A sample without any value counts as found: its median is NaN.
+    """
+    before = np.zeros((counts.shape[1], 2), dtype=np.float32)  # whole numbers below 2²⁴ are exact
+    before[order[: window.start], 0] = 1
+    before[order, 1] = 1
+    start, total = (counts @ before).astype(np.int64).T
+    below = start[:, None] + np.cumsum(counts[:, order[window]], axis=1, dtype=np.int32)
+    first, second = (total - 1) // 2, total // 2
+    inside = (start <= first) & (second < below[:, -1])
+    medians = np.full(len(counts), math.nan)
+    low, high = ((below[inside] <= place[inside, None]).sum(axis=1) for place in (first, second))
+    own = ordered[window]
+    medians[inside] = (own[low] + own[high]) / 2
+    return medians, inside | (total == 0)
 
 
 def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

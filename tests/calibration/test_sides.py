@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.calibration.orbits import Family, Orbits
-from core.calibration.sides import ratio, sides
+from core.calibration.sides import ratio, side_of
 from core.statistics.bootstrap import LEAST_N
 
 RUNS = 200
@@ -35,7 +35,7 @@ def test_sensitivities_and_their_ratio_are_where_their_intervals_say(n: int) -> 
     held = np.zeros(3)
     for run in range(RUNS):
         clean, before, after = drawn(np.random.default_rng((7, run)), n)
-        first, second = sides(scored(clean, before), scored(clean, after))
+        first, second = side_of(scored(clean, before)), side_of(scored(clean, after))
         mean, single, told = first.mean(NAMES), first.sensitivity("flip"), ratio(first, second, NAMES)
         held += [
             mean.low <= one.mean() <= mean.high,
@@ -48,7 +48,7 @@ def test_sensitivities_and_their_ratio_are_where_their_intervals_say(n: int) -> 
 
 def test_few_items_and_few_sources_have_a_sensitivity_and_no_interval() -> None:
     clean, before, after = drawn(np.random.default_rng(2), LEAST_N - 1)
-    first, second = sides(scored(clean, before), scored(clean, after))
+    first, second = side_of(scored(clean, before)), side_of(scored(clean, after))
     found = first.mean(NAMES)
     assert found.estimate > 0
     assert math.isnan(found.low)
@@ -59,4 +59,4 @@ def test_few_items_and_few_sources_have_a_sensitivity_and_no_interval() -> None:
     clean, before, _ = drawn(np.random.default_rng(3), 30)
     few = scored(clean, before)
     few = Orbits(few.evaluator, few.items, few.clean, few.families, np.arange(30) % 5)
-    assert "30 items of 5 sources" in sides(few, few)[0].sensitivity("flip").note
+    assert "30 items of 5 sources" in side_of(few).sensitivity("flip").note

@@ -14,7 +14,7 @@ from core.analysis.overview import picked_of
 from core.analysis.questions import Options, catalogue
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
-from core.analysis.verdicts import reached, settled
+from core.analysis.verdicts import reached, settled, told_from_null
 from core.report.build import build
 from core.report.card import card_report
 from core.report.cells import number
@@ -126,7 +126,9 @@ def claimed(row: pd.Series) -> str:
     drifts = f"{row['drift']} ({shown})" if shown else row["drift"]
     decided = settled(row["scatter"], row["scatter_needed"])
     scatters = f"{row['scatter']} ({decided})" if decided else row["scatter"]
-    return "; ".join(filter(None, (drifts, scatters, row["than_null"], row["conflict"])))
+    power = told_from_null(row["than_null"], row["null_detectable"], row["null_needed"])
+    null = f"{row['than_null']} ({power})" if power else row["than_null"]
+    return "; ".join(filter(None, (drifts, scatters, null, row["conflict"])))
 
 
 class Printed(HTMLParser):

@@ -67,3 +67,22 @@ def test_a_reference_without_a_direction_agrees_with_nothing() -> None:
 def test_an_unknown_reference_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match="coco"):
         direction_agreement(shifts(demo=[1.0]), reference="coco")
+
+
+def test_a_shared_source_is_no_evidence_twice() -> None:
+    rng = np.random.default_rng(1)
+    sources, rejected, naive = np.repeat(np.arange(12), 10), 0, 0
+    for _ in range(200):
+        one, other = (rng.normal(size=12)[sources] + 0.3 * rng.normal(size=120) for _ in range(2))
+        found = rank_agreement(one, other, groups=sources)
+        assert found.kendall_b == rank_agreement(one, other).kendall_b
+        rejected += found.kendall_p < 0.05
+        naive += rank_agreement(one, other).kendall_p < 0.05
+    assert rejected <= 20  # 5 % and three standard errors
+    assert naive > 60
+    assert found.note == "p: means of 12 sources"
+    means = [np.array([each[sources == source].mean() for source in range(12)]) for each in (one, other)]
+    assert found.kendall_p == pytest.approx(stats.kendalltau(*means).pvalue)
+    alike = rank_agreement([1, 2, 1, 2], [1, 2, 3, 4], groups=[0, 0, 1, 1])
+    assert math.isnan(alike.kendall_p)
+    assert alike.note == "no test: the means of 2 sources do not differ in both scorings"

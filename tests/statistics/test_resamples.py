@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,16 @@ def test_the_median_of_a_sample_is_that_of_its_values_written_out(values: list[f
     written = [every[pick][~np.isnan(every[pick])] for pick in picks]
     expected = [np.median(each) if len(each) else math.nan for each in written]
     np.testing.assert_array_equal(sample_medians(every, counts), expected)
+
+
+@pytest.mark.parametrize("sources", [None, np.arange(3000) // 500], ids=["each its own", "six sources"])
+def test_medians_of_many_values_are_found_wherever_a_sample_has_its_middle(sources: np.ndarray | None) -> None:
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random(3000) < 0.05, math.nan, np.round(rng.normal(size=3000) + np.arange(3000) // 500, 2))
+    counts = sample_counts(3000, 40, sources=sources)
+    counts[0] = 0
+    written = [np.repeat(values, each)[~np.isnan(np.repeat(values, each))] for each in counts[1:]]
+    np.testing.assert_array_equal(sample_medians(values, counts), [math.nan, *map(np.median, written)])
 
 
 @given(st.lists(st.sampled_from([math.nan, -1.0, 0.5, 2.0, 3.5]), min_size=1, max_size=9), st.integers(0, 9))

@@ -38,6 +38,10 @@ _OVER_NULL = (
            help="Median over items of an item's |%Δ| less its own |%Δ| under edits that nobody can see"),
     Column("than_null", "Beside null edits", kind="text", help="Further: the interval of what is over null lies above "
            "0, so that items move further than their own noise floor"),
+    Column("null_detectable", "Over null it would have shown, pp", help="Beside items that are not told apart from "
+           "null edits: the smallest such difference that this n and spread find with 80 % power"),
+    Column("null_needed", "n to tell from null", digits=0, help="Items that would tell it with 80 % power, were it as "
+           "found here"),
 )  # fmt: skip
 _HELD = (
     "Null edits: the median |%Δ| under edits that nobody can see, the noise floor that a median is held against. Over "

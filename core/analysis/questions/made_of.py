@@ -55,7 +55,8 @@ def _agreement() -> Question:
         for one, other in combinations(view.evaluators, 2):
             for corpus, own in corpora(view.table):
                 keep = own & view.items
-                found = rank_agreement(view.table.clean(one)[keep], view.table.clean(other)[keep])
+                sources = None if view.table.sources is None else view.table.sources[keep]
+                found = rank_agreement(view.table.clean(one)[keep], view.table.clean(other)[keep], groups=sources)
                 records.append(
                     {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n,
                      "spearman": found.spearman, "kendall_b": found.kendall_b, "kendall_c": found.kendall_c,
@@ -71,7 +72,10 @@ def _agreement() -> Question:
         further = f"{others[0]} is open too, but the scope leaves it out" if others else "audit a second one"
         return f"it compares evaluators and the scope holds one, {table.evaluators[0]}; {further}"
 
-    note = "Rank correlations of the clean scores of the same items."
+    note = (
+        "Rank correlations of the clean scores of the same items. Where items share a picture that they are made "
+        "from, p is of the means over the items of each, since items of one are no independent evidence."
+    )
     return Question("S11", "Do the evaluators order the items alike?", "summary", "agreement", note, columns, compute,
                     needs, paper="3.3")  # fmt: skip
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.analysis.bar import judged
+from core.analysis.bar import judged, needed
 from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.scope import Narrowed
@@ -18,7 +18,7 @@ from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
 from pages.views.results.data import questions
 
-BAR = "against_bar"
+BAR, MORE = "against_bar", "to_decide"
 
 
 def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
@@ -35,7 +35,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
-    """The question and its rows with a column more: on which side of a bar the interval of the failures lies.
+    """The question and its rows with two columns more: the side of a bar that the failures lie on, and n to tell it.
 
     Args:
         most: failures in percent that the reader accepts.
@@ -44,7 +44,10 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
                   "below your bar. Beyond: above it. Undecided: astride")  # fmt: skip
     places = [each.name for each in question.columns]
     after = places.index("verdict") + 1
-    columns = (*question.columns[:after], told, *question.columns[after:])
+    more = Column(MORE, "n to tell", digits=0, help="Comparisons that would place the whole interval on one side of "
+                  "your bar with 80 % power, were the share as found here")  # fmt: skip
+    columns = (*question.columns[:after], told, more, *question.columns[after:])
     ends = zip(frame["failure"], frame["failure_low"], frame["failure_high"], frame["n"], strict=True)
-    said = [judged(Interval(value, low, high, int(n), 0.95), most) for value, low, high, n in ends]
-    return replace(question, columns=columns), frame.assign(**{BAR: said})
+    found = [Interval(value, low, high, int(n), 0.95) for value, low, high, n in ends]
+    sides, numbers = [judged(each, most) for each in found], [needed(each, most) for each in found]
+    return replace(question, columns=columns), frame.assign(**{BAR: sides}).assign(**{MORE: numbers})

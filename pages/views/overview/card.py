@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import not_on_card
-from core.analysis.verdicts import reached, settled
+from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness import family_shifts
 from core.charts.style import colours
 from pages.views.common.charts import draw
@@ -100,8 +100,9 @@ def _beside_null(row: pd.Series) -> str:
         return ""
     said = str(row["than_null"])
     interval = between(row["over_null_low"], row["over_null_high"], row["n_items"], scale=1)
+    power = told_from_null(said, row["null_detectable"], row["null_needed"])
     return (f"{safe(said[0].upper() + said[1:])}: the middle item by {row['over_null']:+.1f} percentage points "
-            f"({interval})").replace("-", "−")  # fmt: skip
+            f"({interval}){f'. {power[0].upper()}{power[1:]}' if power else ''}").replace("-", "−")  # fmt: skip
 
 
 def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
@@ -156,7 +157,9 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
             "over_null": percent("Over null, percentage points", format="%+.2f"),
             "over_null_low": percent("CI low", format="%+.2f"), "over_null_high": percent("CI high", format="%+.2f"),
-            "than_null": "Beside null edits", "scatter_needed": percent("n for the scatter"),
+            "than_null": "Beside null edits",
+            "null_detectable": percent("Over null it would have shown", format="%.2f"),
+            "null_needed": percent("n to tell from null"), "scatter_needed": percent("n for the scatter"),
         },
     )  # fmt: skip
     data_buttons(card, "fairness-card", key="overview.card.data")

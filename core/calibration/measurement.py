@@ -2,7 +2,7 @@
 
 It holds scores and no calibrated number: every weighting, every strength and both readings over orbits follow from it
 (:mod:`core.calibration.measured`). Files lie in ``data/calibrations/<run>/``, beside the runs, and are hostile until
-checked, like everything from outside.
+checked, like everything from outside. Results that ship bring theirs along, in ``data/results/<run>/calibrations/``.
 """
 
 import hashlib
@@ -90,8 +90,14 @@ def compositions(families: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def folder_of(run_id: str) -> Path:
-    """Where the measurements of a run lie."""
+    """Where new measurements of a run go."""
     return settings.calibrations_dir() / check_run_id(run_id)
+
+
+def _files(run_id: str) -> list[Path]:
+    """Of a run, the user's own and those that ship with it."""
+    shipped = settings.results_dir() / check_run_id(run_id) / "calibrations"
+    return [path for folder in (folder_of(run_id), shipped) for path in sorted(folder.glob("*.json"))]
 
 
 def place(found: Measurement) -> Path:
@@ -134,7 +140,7 @@ def read(path: Path) -> Measurement:
 def read_all(run_id: str) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
     """Every measurement of a run, the latest first, and a sentence for each file that is none."""
     found, problems = [], []
-    for path in sorted(folder_of(run_id).glob("*.json")):
+    for path in _files(run_id):
         try:
             found.append(read(path))
         except StoreError as error:
@@ -145,7 +151,7 @@ def read_all(run_id: str) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
 def stamp(run_id: str) -> tuple[tuple[str, int, int], ...]:
     """What a reader's copy of :func:`read_all` depends on: path, size and time of every file."""
     stamps = []
-    for path in sorted(folder_of(run_id).glob("*.json")):
+    for path in _files(run_id):
         try:
             status = path.stat()
         except OSError:  # gone since it was listed

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core import settings
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.audit.run import RunStopped
@@ -26,6 +27,7 @@ from core.evaluators.calibrated import Calibrated
 from core.evaluators.pool import Pool
 from core.store.manifest import Run, read_run
 from core.store.store import Store
+from tests.analysis.made_runs import SHIPPED
 from tests.calibration.corners import corner_run, quarters
 from tests.plugins.corner import Corner
 
@@ -285,3 +287,11 @@ def test_a_huge_file_is_not_read(made: Measurement, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(measurement, "LARGEST", 10)
     with pytest.raises(StoreError, match="larger"):
         read(place(made))
+
+
+def test_the_measurement_that_ships_is_of_the_run_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "results_dir", lambda: SHIPPED.parent)
+    found, problems = read_all("demo")
+    assert problems == ()
+    assert [(each.evaluator, each.subject) for each in found] == [("conse-lite0", "template")]
+    assert (found[0].run_key, found[0].run_created) == measurement.about(read_run(SHIPPED))

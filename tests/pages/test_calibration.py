@@ -50,7 +50,8 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "up to 6 variants a picture" in told
     assert "Before and after, λ = " in told
     charts = app.get("plotly_chart")
-    assert len(charts) == 3
+    assert len(charts) == 4
+    assert "the evaluator scored 10,079\xa0pictures" in told
     assert all(chart.proto.alt for chart in charts)
 
 

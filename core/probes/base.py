@@ -145,6 +145,7 @@ class Probe:
             the points of a sweep must. Empty: the probe's own name.
         selector: where it is not empty, the probe is chosen by this word or its own name, and neither by family nor
             axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
+        redrawn: a further draw of a family's headline edit, which counts with it; without meaning without a selector.
         held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
         moves: places of the picture that an edited image changes, of :data:`core.probes.words.places.PLACES`: beside a
             human caption that names one it does not stand, since the caption is then no longer true.
@@ -175,6 +176,7 @@ class Probe:
     needs: str = ""
     tagger: str = ""
     declares: Construction | None = None
+    redrawn: bool = False
 
     @property
     def construction(self) -> Construction | None:
@@ -219,13 +221,14 @@ def probe(
     held: tuple[str, ...] = SUBJECTS,
     moves: tuple[str, ...] = (),
     needs: str = "",
+    redrawn: bool = False,
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector, held, moves, needs,
+            subjects, draws, selector, held, moves, needs, redrawn=redrawn,
         )  # fmt: skip
 
     return mark

@@ -40,8 +40,11 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
 
 @cache
 def further_readings() -> frozenset[str]:
-    """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline."""
-    return frozenset(probe.name for probe in catalogue() if probe.selector)
+    """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline.
+
+    A further draw of the headline edit is one: what it says counts with the first.
+    """
+    return frozenset(probe.name for probe in catalogue() if probe.selector and not probe.redrawn)
 
 
 def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:

@@ -13,7 +13,7 @@ from core.store.store import Store
 from tests.analysis.broken_runs import facts_of, write_broken
 from tests.analysis.made_runs import raw, score
 
-POINTS = {"hidden": "0.4", "hidden:p0.1": "0.1", "hidden:p0.8": "0.8", "hidden:printed": "0.4"}
+POINTS = {"hidden": "0.4", "hidden:p0.1": "0.1", "hidden:p0.8": "0.8", "hidden:printed": "0.4", "hidden:draw2": "0.4"}
 ITEMS = 20
 
 
@@ -33,6 +33,7 @@ def rows() -> list[dict[str, object]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     facts = [fact for name, share in POINTS.items() for fact in facts_of([name], {"share": [share]}, items=ITEMS)]
     facts += facts_of(["hidden:printed"], {"algorithm": ["printed"]}, items=ITEMS)
+    facts += facts_of(["hidden:draw2"], {"draw": ["2"]}, items=ITEMS)
     facts += [fact for name, share in (("few", "0.4"), ("few:p0.1", "0.1"))
               for fact in facts_of([name], {"share": [share]}, items=ITEMS)]  # fmt: skip
     return write_broken(tmp_path_factory.mktemp("runs") / "r", rows(), facts=facts)

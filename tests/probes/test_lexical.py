@@ -14,7 +14,7 @@ from core.probes.base import HUMAN, Expectation, Subject, Variant
 from core.probes.families import lexical
 from core.probes.families.lexical import SHARES
 from core.probes.pairs import Pairs
-from core.probes.registry import catalogue, select
+from core.probes.registry import catalogue, further_readings, select
 from tests.probes.painted import ground, paint
 
 WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "müde", "über")
@@ -310,10 +310,27 @@ def test_further_readings_are_chosen_by_their_own_words() -> None:
         "masking:printed",
     }
     assert len(select(["lexical-sweep"])) == 3 * len(SHARES)
+    again = select(["draws"])
+    assert {probe.name for probe in again} == {
+        f"{name}:draw{draw}" for name in (*five, "order") for draw in (2, 3, 4, 5)
+    }
+    assert not further_readings() & {probe.name for probe in again}
     assert five <= {probe.name for probe in select(["directional"])}
     assert not any(probe.selector for probe in select(["directional", "lexical"]))
-    every = (*lexical.HEADLINES, *lexical.AS_PRINTED, *lexical.POINTS, *lexical.CHECKS)
+    every = (*lexical.HEADLINES, *lexical.REDRAWN, *lexical.AS_PRINTED, *lexical.POINTS, *lexical.CHECKS)
     assert all(not each.default and each.expectation is Expectation.DIRECTIONAL for each in every)
+
+
+def test_further_draws_of_an_edit_are_drawn_for_themselves() -> None:
+    caption = "A man in a red shirt throws a ball to the brown dog near the old house by the sea."
+    subject, item = Subject(HUMAN, "en", 0, caption), Item("one", "test", None, 9, 8)
+    for name in ("repetition", "removal", "masking", "jumble", "order"):
+        drawn = [
+            Pairs(item, ground(8, 9)).make(catalogue().get(each), subject)
+            for each in (name, *(f"{name}:draw{draw}" for draw in (2, 3, 4, 5)))
+        ]
+        assert len({made.caption for made in drawn if not isinstance(made, ProbeRejected)}) == 5, name
+        assert [made.facts.get("draw") for made in drawn if not isinstance(made, ProbeRejected)] == [None, 2, 3, 4, 5]
 
 
 def test_an_item_draws_the_same_words_at_every_share_and_another_item_others() -> None:

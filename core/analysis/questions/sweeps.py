@@ -35,8 +35,8 @@ STRENGTHS: Mapping[str, str] = {
 }
 """Fact that says how strong an edit is -> what it counts."""
 
-READING = "algorithm"
-"""Fact of another reading of an edit, which is no point of its sweep."""
+READINGS = ("algorithm", "draw")
+"""Facts of another reading of an edit or another draw of it, which are no points of its sweep: its draws are nested."""
 
 LEAST = 3
 """Points that make a curve."""
@@ -65,7 +65,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
     """(family, fact) -> strength -> its probe, in rising order, of families with LEAST strengths or more."""
     told = facts_of(table)
-    others = set(told.loc[told["key"] == READING, "probe"])
+    others = set(told.loc[told["key"].isin(READINGS), "probe"])
     rows = table.probes[(table.probes["expectation"] == DIRECTIONAL) & ~table.probes["control"]]
     of_family = dict(zip(map(str, rows.index), map(str, rows["family"]), strict=True))
     found: dict[tuple[str, str], dict[float, str]] = {}

@@ -5,7 +5,9 @@ Each edit is a family. Its headline probe hits a word with probability 0.4, as t
 - the algorithm as printed (``masking:printed`` …): one draw a word is shared by repetition, masking and removal, and
   removal *keeps* the words that the others hit, so that about 60 % of them go;
 - a sweep over the probability (``masking:p0.2`` …), chosen by ``lexical-sweep``. Its draws are nested: what is hit at
-  0.2 is hit at 0.3 too.
+  0.2 is hit at 0.3 too;
+- four more draws of the same edit (``masking:draw2`` …), chosen by ``draws``: with them a family's numbers rest on five
+  draws a caption, and an item counts by their mean.
 
 What an edit leaves as it was is rejected and never scored; paper B scores it as if it had been edited.
 Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core.probes.words.noun_edits`.
@@ -29,6 +31,9 @@ SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
 
 SWEEP, PRINTED, CHECKLIST = "lexical-sweep", "lexical-printed", "lexical-checklist"
 """What selects the further probes."""
+
+AGAIN, DRAW, DRAWS = "draws", "draw", 5
+"""What selects further draws, the fact that numbers them, and how many there are with the first; paper B draws once."""
 
 SOURCE = "paper B, section 5.2"
 ALGORITHM = "paper B, Algorithm 1, as printed"
@@ -61,6 +66,7 @@ def _lexical(
     *,
     draws: str = "",
     selector: str = "",
+    redrawn: bool = False,
 ) -> Probe:
     @probe(
         name=name,
@@ -74,6 +80,7 @@ def _lexical(
         subjects=(HUMAN,),
         draws=draws,
         selector=selector,
+        redrawn=redrawn,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         language = check_language(subject)
@@ -104,11 +111,15 @@ def _at(name: str, share: float) -> Edit:
     return lambda found, language, rng, _: ON_WORDS[name](found, rng, language, share)
 
 
-def _headline(name: str) -> Probe:
+def _headline(name: str, draw: int = 1) -> Probe:
     drawn = name not in ("jumble", "substitution")
     how = f", each word with probability {SHARE}" if drawn else ""
     facts: dict[str, str | float] = {"share": SHARE} if drawn else {}
-    return _lexical(name, name, f"In a human caption {_SAYS[name]}{how}.", SOURCE, _at(name, SHARE), facts)
+    edit, says = _at(name, SHARE), f"In a human caption {_SAYS[name]}{how}"
+    if draw == 1:
+        return _lexical(name, name, f"{says}.", SOURCE, edit, facts)
+    return _lexical(f"{name}:draw{draw}", name, f"{says}; draw {draw} of {DRAWS}.", SOURCE, edit,
+                    {**facts, DRAW: float(draw)}, selector=AGAIN, redrawn=True)  # fmt: skip
 
 
 def _printed(name: str) -> Probe:
@@ -154,6 +165,7 @@ def _check(name: str) -> Probe:
 _DRAWN = ("repetition", "removal", "masking")
 
 HEADLINES = tuple(_headline(name) for name in EDITS)
+REDRAWN = tuple(_headline(name, draw) for name in EDITS for draw in range(2, DRAWS + 1))
 AS_PRINTED = tuple(_printed(name) for name in _DRAWN)
 POINTS = tuple(_point(name, share) for name in _DRAWN for share in SHARES)
 CHECKS = tuple(_check(name) for name in NOUN_EDITS)

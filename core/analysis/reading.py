@@ -138,8 +138,24 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                 corpus = str(run.manifest["corpus"].get("name", ""))
                 records.append({"run": run.id, "corpus": corpus, "evaluator": str(each["name"]), **told,
                                 "span": _span(each.get("spec")), "blind": _blind(each.get("spec")),
-                                "origin": told_origin(each)})  # fmt: skip
-    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind", "origin"])
+                                "origin": told_origin(each), **_speed(run, str(each["name"]))})  # fmt: skip
+    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, "span", "blind", "origin", *_TIMED])
+
+
+def _speed(run: Run, evaluator: str) -> dict[str, object]:
+    """How many pictures an evaluator scored, the seconds that one took, and the machine; NaN and empty if untold."""
+    spent, told = (run.manifest.get(name) for name in ("speed", "machine"))
+    own = spent.get(evaluator) if isinstance(spent, Mapping) else None
+    numbers = [own.get(name) for name in ("images", "seconds")] if isinstance(own, Mapping) else []
+    if not all(isinstance(each, int | float) and 0 < each < math.inf for each in numbers) or not numbers:
+        return dict(zip(_TIMED, (math.nan, math.nan, ""), strict=True))
+    images, seconds = (float(each) for each in numbers if each is not None)
+    machine = told if isinstance(told, Mapping) else {}
+    said = ", ".join(str(machine[name]) for name in ("processor", "device") if machine.get(name))
+    return dict(zip(_TIMED, (images, seconds / images, said), strict=True))
+
+
+_TIMED = ("images", "seconds", "machine")
 
 
 def _blind(spec: object) -> bool:

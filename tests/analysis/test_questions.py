@@ -360,6 +360,10 @@ def test_evaluators_stand_with_the_fingerprints_of_the_manifest(answer: Answer, 
     for name, row in found.iterrows():
         assert row["key"] == str(told[name]["key"])
         assert str(told[name].get("weights", "")).startswith(row["weights"])
+        spent = store.runs()[0].manifest["speed"][name]
+        assert row["images"] == spent["images"]
+        assert row["seconds"] == pytest.approx(spent["seconds"] / spent["images"])
+        assert row["machine"] == f"{store.runs()[0].manifest['machine']['processor']}, cpu"
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

@@ -247,3 +247,16 @@ def test_a_baseline_that_was_never_scored_is_a_missing_score_and_not_no_shift(tm
     assert changes.n_missing.tolist() == [2, 2, 2]
     assert np.isnan(changes.delta).all()
     assert all(math.isnan(value) for value in table.clean("e"))
+
+
+@pytest.mark.parametrize(
+    "speed", [None, [], {"e": 3}, {"e": {"images": 0, "seconds": 1}}, {"e": {"images": "many", "seconds": 1.0}},
+              {"e": {"images": 5}}, {"other": {"images": 5, "seconds": 1.0}}]
+)  # fmt: skip
+def test_a_speed_that_no_audit_told_is_unknown(tmp_path: Path, speed: object) -> None:
+    folder = write_run(tmp_path / "r", [score("i", "identity", 0.5, evaluator="e")], speed=speed, machine="here")
+    with Store.open(folder) as store:
+        told = read_table(store).about["evaluators"].iloc[0]
+    assert math.isnan(told["seconds"])
+    assert math.isnan(told["images"])
+    assert told["machine"] == ""

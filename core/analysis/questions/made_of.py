@@ -24,11 +24,16 @@ def origins(table: ScoreTable) -> dict[str, str]:
     return {name: f"{told[0].upper()}{told[1:]}." for name, told in said if told and name in table.evaluators}
 
 
+_TIME = "Seconds a picture are those of scoring it with all its captions, beside whatever else the machine did"
+
+
 def _evaluators(table: ScoreTable) -> Question:
     imported = bool(origins(table))
     columns = (
         Column("run", "Run", kind="text"), CORPUS, EVALUATOR, Column("key", "Fingerprint", kind="text"),
         Column("weights", "Weights (sha256, first digits)", kind="text"), Column("precision", "Precision", kind="text"),
+        Column("images", "Pictures", digits=0), Column("seconds", "s a picture", digits=3, help=_TIME),
+        Column("machine", "Scored on", kind="text"),
         *((Column("origin", "Imported", kind="text"),) if imported else ()),
     )  # fmt: skip
 
@@ -37,7 +42,7 @@ def _evaluators(table: ScoreTable) -> Question:
         found = known[known["evaluator"].isin(view.evaluators)]
         return found.assign(weights=found["weights"].astype(str).str[:24]).reset_index(drop=True)
 
-    note = "The fingerprint covers weights, preprocessing, precision, library versions and settings."
+    note = f"The fingerprint covers weights, preprocessing, precision, library versions and settings. {_TIME}."
     if imported:
         note += " That of imported scores covers their file, the pairs, and what was told of the metric."
     return Question("S0", "Evaluators", "summary", "runs", note, columns, compute)

@@ -15,6 +15,7 @@ MEASUREMENTS = (
     "statistics",
     "whole_report",
     "dashboard",
+    "contrast",
     "published",
     "pool_memory",
     "gpu",

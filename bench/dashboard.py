@@ -151,7 +151,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
-        os.environ |= {"INVARISCOPE_DATA": str(folder / "data"), "INVARISCOPE_CACHE": str(folder / "cache")}
+        settle(folder)
         if not (folder / "data").exists():
             write_store(folder / "data" / "runs")
         cold, warm = _opened_apart(), _opened_apart()
@@ -160,6 +160,11 @@ def main() -> None:
         row("Runs opened with their copies", f"{1000 * warm['seconds']:.0f} ms, {warm['mb']:.0f} MB", told)
         pages = [page for page in PAGES if page.name in (chosen.only or [each.name for each in PAGES])]
         measure([page for page in pages if (ROOT / "pages" / f"{page.name}.py").exists()], told, each=chosen.each)
+
+
+def settle(folder: Path) -> None:
+    """Have the dashboard read its runs below a folder, and keep its copies there."""
+    os.environ |= {"INVARISCOPE_DATA": str(folder / "data"), "INVARISCOPE_CACHE": str(folder / "cache")}
 
 
 def measure(pages: Sequence[Page], told: str, *, each: bool = False) -> None:

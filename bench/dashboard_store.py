@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from core.audit.plan import describe_probe
 from core.corpora.schema import coverage_bin
-from core.probes.base import IDENTITY, LENGTH_MATCHED, Probe
+from core.probes.base import HUMAN, IDENTITY, LENGTH_MATCHED, TEMPLATE, Edits, Expectation, Probe
 from core.probes.registry import select
 from core.seeds import RUN_SEED
 from core.store.schema import ITEMS as ITEM_COLUMNS
@@ -30,21 +30,34 @@ CATEGORIES = (
 LABELS_EACH = 12
 
 
-def write_store(folder: Path, *, items: Mapping[str, int] = ITEMS) -> int:
-    """Write one complete run a corpus, of the default probes.
+def write_store(folder: Path, *, items: Mapping[str, int] = ITEMS, subject: str = TEMPLATE) -> int:
+    """Write one complete run a corpus: of the default probes, or of what breaks a human caption and harmless edits.
 
     Args:
         folder: where the run folders go; made when needed.
         items: corpus -> how many items it has.
+        subject: of the captions, TEMPLATE or HUMAN.
 
     Returns:
         Rows of all score tables.
     """
-    chosen = select(("default",))
-    return sum(_write_run(folder / name, name, count, chosen, rank) for rank, (name, count) in enumerate(items.items()))
+    chosen = select(("default",)) if subject == TEMPLATE else broken_and_harmless()
+    return sum(
+        _write_run(folder / name, name, count, chosen, rank, subject)
+        for rank, (name, count) in enumerate(items.items())
+    )
 
 
-def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...], rank: int) -> int:
+def broken_and_harmless() -> tuple[Probe, ...]:
+    """Probes of human captions: those that break one and are compared with it, and the default edits of the picture."""
+    return tuple(
+        each for each in select(("default", "directional"))
+        if (each.edits is Edits.IMAGE and HUMAN in each.held and each.expectation is Expectation.INVARIANT)
+        or (HUMAN in each.subjects and each.baseline == IDENTITY and each.expectation is Expectation.DIRECTIONAL)
+    )  # fmt: skip
+
+
+def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...], rank: int, subject: str) -> int:
     rng = np.random.default_rng((RUN_SEED, rank))
     about = _about_items(corpus, items, rng)
     clean = rng.beta(8, 3, size=(items, len(EVALUATORS)))
@@ -52,7 +65,7 @@ def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...],
     for index, start in enumerate(range(0, items, SHARD_ITEMS)):
         part = slice(start, min(start + SHARD_ITEMS, items))
         scores = _scores(folder.name, corpus, {name: values[part] for name, values in about.items()}, clean[part],
-                         probes, rng)  # fmt: skip
+                         probes, rng, subject)  # fmt: skip
         rows += scores.num_rows
         known = {name: about[name][part] for name in about}
         listed = _items(folder.name, corpus, known)
@@ -81,7 +94,7 @@ def _about_items(corpus: str, items: int, rng: np.random.Generator) -> dict[str,
 
 def _scores(
     run: str, corpus: str, about: dict[str, np.ndarray], clean: np.ndarray, probes: tuple[Probe, ...],
-    rng: np.random.Generator,
+    rng: np.random.Generator, subject: str,
 ) -> pa.Table:  # fmt: skip
     """Rows of one shard: item by item, probe by probe, evaluator by evaluator."""
     count, columns = len(about["item"]), 1 + len(probes)
@@ -106,7 +119,7 @@ def _scores(
             "corpus": [corpus] * size,
             **per_item,
             **{name: values.tolist() for name, values in per_probe.items() if name != "word"},
-            "subject": ["template"] * size,
+            "subject": [subject] * size,
             "language": ["en"] * size,
             "rank": [0] * size,
             "caption": [

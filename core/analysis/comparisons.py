@@ -17,8 +17,7 @@ from core.analysis.effects import corpora, with_holm
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
-from core.probes.base import Axis, Expectation
-from core.probes.registry import further_readings
+from core.probes.base import Expectation
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
 
@@ -89,24 +88,14 @@ def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = N
         expectation: DIRECTIONAL or RESPONSE.
         axis: of this axis only.
     """
-    found = of_expectation(view.table, expectation)
+    found = view.table.of_expectation(expectation)
     kept = {name: view.probes(probes) for name, probes in found.items()}
     return {name: probes for name, probes in kept.items() if probes and axis in (None, view.table.axis_of(name))}
 
 
-def of_expectation(table: ScoreTable, expectation: str) -> dict[str, tuple[str, ...]]:
-    """Family -> its probes of one expectation, controls and further readings aside; ordered by axis, then by name."""
-    rows = table.probes[(table.probes["expectation"] == expectation) & ~table.probes["control"]]
-    rows = rows[~rows.index.isin(further_readings())]
-    found = {str(name): tuple(map(str, own.index)) for name, own in rows.groupby("family")}
-    order = [each.value for each in Axis]
-    place = {name: order.index(axis) if (axis := table.axis_of(name)) in order else len(order) for name in found}
-    return dict(sorted(found.items(), key=lambda each: (place[each[0]], each[0])))
-
-
 def axes(table: ScoreTable, expectation: str = DIRECTIONAL) -> tuple[str, ...]:
     """Axes that have a family of an expectation, in their order."""
-    return tuple(dict.fromkeys(table.axis_of(name) for name in of_expectation(table, expectation)))
+    return tuple(dict.fromkeys(table.axis_of(name) for name in table.of_expectation(expectation)))
 
 
 def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:

@@ -69,12 +69,14 @@ class Kept:
         changes: see :meth:`ScoreTable.changes`; 0.5 MB each for 9 000 items.
         effects: of :func:`core.analysis.effects.effects`, 2 kB each.
         flips: of :class:`core.analysis.flips.risk.Shifts`, 1 kB each, a curve 4 kB.
+        silent: of :meth:`ScoreTable.silent`, a word each.
     """
 
     def __init__(self) -> None:
         self.changes: Answers[Changes] = Answers(96)
         self.effects: Answers[Any] = Answers(8192)
         self.flips: Answers[Any] = Answers(4096)
+        self.silent: Answers[str] = Answers(512)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +208,9 @@ class ScoreTable:
 
     def silent(self, evaluator: str, corpus: str) -> str:
         """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
+        return self.kept.silent.get((evaluator, corpus), lambda: self._silent(evaluator, corpus))
+
+    def _silent(self, evaluator: str, corpus: str) -> str:
         values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
         low, high = (float(each(values[~np.isnan(values)], initial=end)) for each, end in
                      ((np.min, math.inf), (np.max, -math.inf)))  # fmt: skip
@@ -238,6 +243,23 @@ class ScoreTable:
             every[str(name)] = tuple(map(str, own.index))
             plain[str(name)] = tuple(map(str, own.index[~own["control"]])) or every[str(name)]
         return plain, every
+
+    def of_expectation(self, expectation: str) -> dict[str, tuple[str, ...]]:
+        """Family -> its probes of one expectation, controls and further readings aside; by axis, then by name."""
+        return dict(self._asked.get(expectation, {}))
+
+    @cached_property
+    def _asked(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        rows = self.probes[~self.probes["control"] & ~self.probes.index.isin(further_readings())]
+        order = [each.value for each in Axis]
+        place = {name: order.index(axis) if axis in order else len(order) for name, axis in self._axes.items()}
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        for (expectation, name), own in rows.groupby(["expectation", "family"]):
+            found.setdefault(str(expectation), {})[str(name)] = tuple(map(str, own.index))
+        return {
+            expectation: dict(sorted(own.items(), key=lambda each: (place.get(each[0], len(order)), each[0])))
+            for expectation, own in found.items()
+        }
 
     @cached_property
     def blind(self) -> frozenset[str]:

@@ -16,7 +16,6 @@ from core.analysis.comparisons import (
     capabilities,
     comparison_rows,
     families,
-    of_expectation,
     pairs,
 )
 from core.analysis.facts import fact, keys, verified
@@ -50,9 +49,9 @@ def answered(view: View, **options: bool) -> pd.DataFrame:
 
 def test_families_come_from_what_the_probes_say_and_from_nothing_else(made: Open) -> None:
     table = made(rows_of())
-    assert list(of_expectation(table, "directional")) == ["size-mixed", "masked", "shuffled", "denied", "swapped"]
+    assert list(table.of_expectation("directional")) == ["size-mixed", "masked", "shuffled", "denied", "swapped"]
     assert axes(table) == ("object", "lexical", "semantic")
-    assert of_expectation(table, RESPONSE) == {
+    assert table.of_expectation(RESPONSE) == {
         "mention": ("mention:1", "mention:2"),
         "size": ("size:large", "size:small"),
     }
@@ -63,7 +62,7 @@ def test_families_come_from_what_the_probes_say_and_from_nothing_else(made: Open
 
 def test_a_control_is_no_claim(made: Open) -> None:
     rows = [{**row, "control": row["probe"] == "denied"} for row in rows_of(probes=["identity", "denied", "masked"])]
-    assert list(of_expectation(made(rows), "directional")) == ["masked"]
+    assert list(made(rows).of_expectation("directional")) == ["masked"]
 
 
 def test_both_sides_are_the_stored_ones(made: Open, tmp_path: Path) -> None:

@@ -163,3 +163,26 @@ def test_a_mean_of_ratios_weighs_them_alike_and_draws_their_sources_together() -
 def test_a_mean_of_ratios_refuses_what_does_not_belong_together(groups: list[list[int]]) -> None:
     with pytest.raises(InvalidInput, match="got"):
         mean_of_ratios_bca([[1.0], [2.0]], [[1.0], [1.0]], groups)
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["each its own source", "sources of three"])
+def test_blocks_of_many_sources_give_the_interval_that_the_sources_give(shared: bool) -> None:
+    rng = np.random.default_rng(8)
+    groups = np.arange(9000) // 3 if shared else np.arange(9000)
+    values = rng.exponential(size=9000) + (rng.normal(size=3000)[groups] if shared else 0.0)
+    totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(float)
+    drawn = np.array([
+        totals[picks].sum() / sizes[picks].sum() for picks in rng.integers(len(totals), size=(4000, len(totals)))
+    ])  # fmt: skip
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    for found in (
+        mean_bca(values, groups=groups),
+        means_bca(values[None, :], groups=groups)[0],
+        mean_of_ratios_bca([values] * 2, [np.ones(9000)] * 2, [groups] * 2),
+    ):
+        assert found.estimate == pytest.approx(values.mean())
+        assert found.low == pytest.approx(low, abs=0.15 * (high - low))
+        assert found.high == pytest.approx(high, abs=0.15 * (high - low))
+        assert found.high - found.low == pytest.approx(high - low, rel=0.08)
+    halves = median_ratio_bca(values, values + 1, groups=groups)
+    assert halves.low < halves.estimate < halves.high

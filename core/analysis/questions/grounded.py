@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, families, of_expectation, pairs, percent
+from core.analysis.comparisons import DIRECTIONAL, families, pairs, percent
 from core.analysis.effects import corpora, median_over, with_holm
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
@@ -54,7 +54,7 @@ def _differences() -> Question:
 
 
 def _kinds(table: ScoreTable) -> dict[str, tuple[str, ...]]:
-    found = of_expectation(table, DIRECTIONAL)
+    found = table.of_expectation(DIRECTIONAL)
     return {family: probes for family, probes in found.items() if len(probes) > 1}
 
 

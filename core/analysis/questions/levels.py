@@ -13,7 +13,6 @@ from core.analysis.comparisons import (
     Capability,
     comparison_rows,
     families,
-    of_expectation,
     pairs,
 )
 from core.analysis.effects import Group, corpora, effects, median_over
@@ -63,7 +62,7 @@ _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Tables by facts, orders, and every family both of whose sides are true."""
-    there = [name for each in every_caption(table) for name in of_expectation(each, RESPONSE)]
+    there = [name for each in every_caption(table) for name in each.of_expectation(RESPONSE)]
     responses = dict.fromkeys([*there, *papers.RESPONSES])
     return (
         *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
@@ -96,7 +95,7 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
 
     def lacking(table: ScoreTable) -> str:
         reason = needs(table)
-        if reason or any(chosen(table, probes) for probes in of_expectation(table, DIRECTIONAL).values()):
+        if reason or any(chosen(table, probes) for probes in table.of_expectation(DIRECTIONAL).values()):
             return reason
         what = f"the fact {named[0]!r}" if named else "a fact with several values"
         return f"no variant of a directional probe here tells {what}"
@@ -178,7 +177,7 @@ def _groups(table: ScoreTable) -> dict[str, tuple[str, ...]]:
 
     Which baseline a probe has may differ from item to item; that of most scores counts.
     """
-    found = {**of_expectation(table, DIRECTIONAL), **of_expectation(table, RESPONSE)}
+    found = {**table.of_expectation(DIRECTIONAL), **table.of_expectation(RESPONSE)}
     groups = {}
     for family, probes in found.items():
         named = [name for probe in probes if (name := _baseline(table, probe))]
@@ -263,7 +262,7 @@ def crossings(table: ScoreTable) -> dict[str, str]:
     E.g. three shuffled objects -> two named ones: a caption that says more and is broken, against one that says less.
     """
     found = {}
-    for probe in (name for probes in of_expectation(table, DIRECTIONAL).values() for name in probes):
+    for probe in (name for probes in table.of_expectation(DIRECTIONAL).values() for name in probes):
         right = _baseline(table, probe)
         less = _baseline(table, right) if right in table.probes.index else ""
         if less and less != IDENTITY:
@@ -331,7 +330,7 @@ def _response(family: str) -> Question:
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        named = view.probes(of_expectation(view.table, RESPONSE).get(family, ()))
+        named = view.probes(view.table.of_expectation(RESPONSE).get(family, ()))
         return effects(view, [Group(name, (name,), tests=family) for name in named], margin=options.margin)
 
     def lacking(table: ScoreTable) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import RESPONSE, of_expectation
+from core.analysis.comparisons import RESPONSE
 from core.analysis.effects import Group, effects, with_holm
 from core.analysis.facts import fact
 from core.analysis.questions import papers
@@ -111,7 +111,7 @@ def _no_ratio(table: ScoreTable) -> str:
 
 def _probes(table: ScoreTable) -> Mapping[str, str]:
     """Family -> its probe that names the larger object."""
-    known = of_expectation(table, RESPONSE)
+    known = table.of_expectation(RESPONSE)
     named = {family: [each for each in probes if each.startswith(_LARGER)] for family, probes in known.items()}
     return {family: probes[0] for family, probes in named.items() if probes}
 

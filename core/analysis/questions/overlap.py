@@ -100,16 +100,15 @@ def overlaps(table: ScoreTable, probes: Sequence[str]) -> np.ndarray:
 def _laid_out(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     places = table.places(probes)
     baselines = table.baselines[:, places].max(axis=0)  # every evaluator that scored a pair names the same one
-    names = table.probes.index
-    wanted = sorted({*probes, *(str(names[place]) for place in np.unique(baselines[baselines >= 0]))})
+    names = list(map(str, table.probes.index))
+    wanted = sorted({*probes, *(names[place] for place in np.unique(baselines[baselines >= 0]))})
     rows = pd.DataFrame() if table.texts is None else table.texts(wanted)
-    keys = zip(rows.get("corpus", ()), rows.get("item", ()), rows.get("probe", ()), strict=True)
-    said = dict(zip(keys, rows.get("caption", ()), strict=True))
+    keys = zip(*(rows.get(name, pd.Series(dtype=object)).tolist() for name in ("corpus", "item", "probe")), strict=True)
+    said = dict(zip(keys, rows.get("caption", pd.Series(dtype=object)).tolist(), strict=True))
     items = list(zip(table.items["corpus"], table.items["item"], strict=True))
     found = np.full(baselines.shape, np.nan)
-    for probe, place in zip(*np.nonzero(baselines >= 0), strict=True):
-        right, wrong = (said.get((*items[place], str(name))) for name in
-                        (names[baselines[probe, place]], names[places[probe]]))  # fmt: skip
+    for probe, place in np.argwhere(baselines >= 0).tolist():
+        right, wrong = (said.get((*items[place], names[name])) for name in (baselines[probe, place], places[probe]))
         if isinstance(right, str) and isinstance(wrong, str) and right != wrong:
             found[probe, place] = token_f1(right, wrong, table.scope.language)
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import families, of_expectation, pairs
+from core.analysis.comparisons import families, pairs
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
@@ -56,7 +56,7 @@ def lacking(table: ScoreTable) -> str:
 
 
 def _given(table: ScoreTable) -> dict[str, tuple[str, ...]]:
-    found = of_expectation(table, DIRECTIONAL)
+    found = table.of_expectation(DIRECTIONAL)
     return {name: found[name] for name in papers.GIVEN if name in found}
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, capabilities, comparison_rows, families, of_expectation, pairs
+from core.analysis.comparisons import DIRECTIONAL, capabilities, comparison_rows, families, pairs
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import WHOLE, with_pair
@@ -132,7 +132,7 @@ def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
 
 def _scores(table: ScoreTable, axis: str) -> Question:
     numbers = numbers_of(axis)
-    own = tuple(name for name in of_expectation(table, DIRECTIONAL) if table.axis_of(name) == axis)
+    own = tuple(name for name in table.of_expectation(DIRECTIONAL) if table.axis_of(name) == axis)
     title = f"{axis.capitalize()} edits: scores of right and wrong sides"
     drawing = Drawing(
         numbers.scores, title, "Share of the comparisons in each bin, on the evaluator’s own scale; at most "

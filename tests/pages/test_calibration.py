@@ -16,7 +16,7 @@ from core.calibration.questions import ABLATION, questions
 from core.calibration.selective import change
 from core.settings import results_dir
 from core.store.store import Store
-from pages.views.common.text import number
+from pages.views.common.text import counted, number
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.pages.opening import Open, said
 
@@ -51,7 +51,7 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "Before and after, λ = " in told
     charts = app.get("plotly_chart")
     assert len(charts) == 4
-    assert "the evaluator scored 10,079\xa0pictures" in told
+    assert f"the evaluator scored {counted(10_079, 'picture')}" in told
     assert all(chart.proto.alt for chart in charts)
 
 

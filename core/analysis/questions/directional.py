@@ -23,6 +23,7 @@ from core.analysis.comparisons import (
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.needs import elsewhere
 from core.analysis.selectivity import heat_map, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
@@ -101,24 +102,18 @@ def needs(table: ScoreTable, *, axis: str | None = None) -> str:
     if axis in axes(table) or (axis is None and axes(table)):
         return ""
     what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
-    other = _outside(table, axis)
+    other = _outside(table, axis, what)
     return other or f"no run holds {what}; an audit with it: {AUDIT}"
 
 
-def _outside(table: ScoreTable, axis: str | None) -> str:
+def _outside(table: ScoreTable, axis: str | None, what: str) -> str:
     """Where the runs hold such probes outside the scope, said; empty where they do not."""
     rows = table.about.get("open")
     if rows is None or "expectation" not in rows:
         return ""
     rows = rows[rows["expectation"] == DIRECTIONAL]
     rows = rows[rows["axis"] == axis] if axis else rows
-    if rows.empty:
-        return ""
-    first, scope = rows.iloc[0], table.scope
-    mine = {"subject": scope.subject, "language": scope.language}
-    apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
-    return (f"the scope leaves out what holds a directional probe: run {first['run']} does under "
-            f"{' and '.join(apart) or 'another run of the corpus'}; choose that to see it")  # fmt: skip
+    return "" if rows.empty else elsewhere(table, rows, what)
 
 
 @once

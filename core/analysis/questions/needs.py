@@ -59,8 +59,22 @@ def _lack(table: ScoreTable, column: str, names: Sequence[str], what: str) -> st
     rows = left_out(table, column, names)
     if rows.empty:
         return f"no run holds {what}; an audit with it: {AUDIT} {','.join(names)}"
-    first, scope = rows.iloc[0], table.scope
+    return elsewhere(table, rows, what)
+
+
+def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> str:
+    """Say which choice of the reader would show what the scope leaves out: the one that differs least from theirs.
+
+    Args:
+        table: of the scope.
+        rows: of the open probes (:attr:`ScoreTable.about`), one or more.
+        what: they hold.
+    """
+    scope = table.scope
     mine = {"subject": scope.subject, "language": scope.language, "rank": scope.rank}
+    differs = pd.DataFrame({name: rows[name] != value for name, value in mine.items()})
+    differs["evaluator"] = ~rows["evaluator"].isin(table.evaluators)
+    first = rows.iloc[int(differs.sum(axis=1).to_numpy().argmin())]
     apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
     apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
     said = " and ".join(apart) or f"run {first['run']}"

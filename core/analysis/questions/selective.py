@@ -88,8 +88,9 @@ def _usual(frame: pd.DataFrame) -> pd.DataFrame:
 def _plane() -> Question:
     drawing = Drawing(
         PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
-        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better; an "
-        "evaluator at the bottom left is deaf to both. An arrow leads from an evaluator to its calibrated self.",
+        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better, on "
+        "the dotted line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An arrow "
+        "leads from an evaluator to its calibrated self.",
         _plane_figure,
     )  # fmt: skip
     return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
@@ -125,7 +126,7 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     return Figure(
         id_, title, note, data, "signal: median drop, SD", kind="scatter",
         span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
-        references=(Reference(0.0, text="the broken side costs nothing", dash="dot"),), height=340, moves=moves,
+        references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
     )  # fmt: skip
 
 

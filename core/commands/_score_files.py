@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.commands._image_folder import ImageFolder
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
-from core.corpora.image_header import SUFFIXES
 from core.errors import InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
 
 SHOWN = 3
 """Ids that a remark names; the rest is counted."""
+
+NO_IMAGE = "no image of this id was found"
+"""Why a caption without an image has no score, in CaptionEvalKit's shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     if images is None and len(named) < len(captions):
         first = next(each for each in captions if each not in named)
         raise InvalidInput(f"line {first!r} names no image; give the folder of the images as second argument")
-    folder = _Folder(images)
+    folder = ImageFolder(images)
     found = {each: folder.find(each, named.get(each)) for each in captions}
     lines = tuple(
         CaptionedImage(each, captions[each], path, people.get(each, ()))
@@ -98,8 +101,15 @@ class Report:
         return sum(all(value is not None for value in scores.values()) for scores in self.per_item.values())
 
     def as_capevalkit(self) -> dict[str, object]:
-        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``."""
-        return {**self.means, "per_item": self.per_item}
+        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``.
+
+        Its reader turns every value below ``per_item`` into a number and fails on null, and takes another metric's
+        where the one asked for is not there. So an id without all its scores is left out, and stands with the reason
+        under ``errors``, which that reader passes over.
+        """
+        whole = {key: held for key, held in self.per_item.items() if None not in held.values()}
+        lost = {key: self.errors.get(key, NO_IMAGE) for key in self.per_item if key not in whole}
+        return {**self.means, "per_item": whole, **({"errors": lost} if lost else {})}
 
 
 def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bool = True) -> Report:
@@ -128,35 +138,6 @@ def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, 
     predictions = read_predictions_jsonl(path)
     captions = {each.id: each.caption for each in predictions}
     return captions, {each.id: each.image for each in predictions if each.image is not None}
-
-
-class _Folder:
-    """Images by id: the file's name, with or without its suffix."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES) if folder else []
-        self.by_name = {path.name: path for path in files}
-        self.by_stem: dict[str, list[Path]] = {}
-        for path in files:
-            self.by_stem.setdefault(path.stem, []).append(path)
-
-    def find(self, item: str, named: str | None) -> Path | None:
-        """Image of an id, or the one that its line names; None where there is none."""
-        if named is not None:
-            places = [Path(named), *([self.folder / named] if self.folder else [])]
-            return next((path for path in places if path.is_file()), None)
-        if item in self.by_name:
-            return self.by_name[item]
-        paths = self.by_stem.get(item, [])
-        if len(paths) > 1:
-            raise InvalidInput(f"{item!r} may be {' or '.join(path.name for path in paths)}; keep one in {self.folder}")
-        return paths[0] if paths else None
-
-    def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:
-        """Names of the images that no caption asked for."""
-        asked = {path.resolve() for path in used}
-        return tuple(name for name, path in self.by_name.items() if path.resolve() not in asked)
 
 
 def _count(values: tuple[str, ...], noun: str) -> str:

@@ -1,7 +1,8 @@
 """``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -12,7 +13,13 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     from core.commands._score_files import Job, Report
 
+_Given = TypeVar("_Given", str, Path)
+
 ERRORS_SHOWN = 5
+
+USUAL = "conse-lite2"
+"""Evaluator where none is named."""
+
 EPILOG = exit_codes(
     ok="every caption has a score",
     failures="some images were missing or unreadable, or some captions could not be scored",
@@ -30,13 +37,13 @@ def score(
         Path | None, typer.Argument(help="Folder of the images; their names without suffix are the ids.")
     ] = None,
     candidates_option: Annotated[
-        Path | None, typer.Option("--candidates_json", "--predictions", help="The same, as an option.")
+        list[Path] | None, typer.Option("--candidates_json", "--predictions", help="The same, as an option.")
     ] = None,
     images_option: Annotated[
-        Path | None, typer.Option("--image_dir", "--image-dir", help="The same, as an option.")
+        list[Path] | None, typer.Option("--image_dir", "--image-dir", help="The same, as an option.")
     ] = None,
     references: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--references",
             "--references_json",
@@ -44,14 +51,19 @@ def score(
         ),
     ] = None,
     evaluator: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            "--evaluator", "--metric", help="A name from 'evaluators', NAME@CHECKPOINT, or path/to/file.py:Name."
+            "--evaluator",
+            "--metric",
+            help="A name from 'evaluators', CaptionEvalKit's (CLIPScore, PAC-S, RefCLIPScore …), NAME@CHECKPOINT, or "
+            f"path/to/file.py:Name. Default: {USUAL}.",
         ),
-    ] = "conse-lite2",
+    ] = None,
     called: Annotated[
         str | None,
-        typer.Option("--called", help="Name of the metric in the output, e.g. CLIPScore; default: the evaluator's."),
+        typer.Option(
+            "--called", help="Name of the metric in the output; default: CaptionEvalKit's, else the evaluator's own."
+        ),
     ] = None,
     per_instance: Annotated[
         Path | None, typer.Option("--save_per_instance", help="Write {id: {metric: score}} here, as clipscore does.")
@@ -81,30 +93,54 @@ def score(
     from core.evaluators.pool import Pool
     from core.scoring.captions import score_captions
 
-    _once("files of captions", candidates, candidates_option, "--candidates_json")
-    _once("folders of images", images, images_option, "--image_dir")
+    captions = _once("files of captions", [candidates], candidates_option)
+    folder = _once("folders of images", [images], images_option)
+    people = _once("files of references", references)
+    name, shown = _metric(_once("metrics", evaluator) or USUAL)
     if other_metrics:
         raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
-    if refpac and references is None:
+    if refpac and people is None:
         raise InvalidInput("--compute_refpac needs references; give them with --references")
-    job = read_job(candidates_option or candidates, images_option or images, references)
+    if people is not None and not _compares(name):
+        note(f"{name} compares no captions with references; {people} is not used")
+        people = None
+    job = read_job(captions, folder, people)
     for remark in job.remarks():
         note(remark)
-    with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="inputs") as update:
+    with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
         scores = score_captions(loaded, job.lines, progress=update)
-        name, beside = called or loaded.spec.name, not loaded.spec.takes_references
+        shown, beside = called or shown or loaded.spec.name, not loaded.spec.takes_references
         signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
-    report = report_of(job, scores, name=name, beside=beside)
+    report = report_of(job, scores, name=shown, beside=beside)
     _explain(report, signature)
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):
         raise typer.Exit(Code.FAILURES)
 
 
-def _once(what: str, argument: Path | None, option: Path | None, name: str) -> None:
-    """Refuse what is named twice: one of the two would be ignored."""
-    if argument is not None and option is not None:
-        raise InvalidInput(f"two {what} are given, {argument} and {name} {option}; leave one out")
+def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None":
+    """The only one that is given; two are refused, since one of them would be ignored."""
+    named = [each for group in given for each in group or () if each is not None]
+    if len(named) > 1:
+        raise InvalidInput(f"two {what} are given, {named[0]} and {named[1]}; leave one out")
+    return named[0] if named else None
+
+
+def _metric(reference: str) -> tuple[str, str]:
+    """Evaluator that a name means, and the published name of its scores; empty where it has none."""
+    from core.evaluators.published_names import published_name
+
+    known = published_name(reference)
+    return (known.evaluator, known.shown) if known else (reference, "")
+
+
+def _compares(name: str) -> bool:
+    """Whether an evaluator can compare a caption with references."""
+    from core.evaluators.base import DualEncoder
+    from core.evaluators.references import Referenced
+    from core.evaluators.registry import find
+
+    return issubclass(find(name), DualEncoder | Referenced)
 
 
 def _explain(report: "Report", signature: str) -> None:

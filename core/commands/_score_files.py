@@ -1,6 +1,7 @@
 """What ``score`` reads and writes: a captioner's output paired with its images, and the two shapes of a result."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from core.commands._image_folder import ImageFolder
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
 from core.errors import InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
+from core.scoring.reference_metrics import METRICS, Compared
 
 SHOWN = 3
 """Ids that a remark names; the rest is counted."""
@@ -129,6 +131,24 @@ def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bo
     metrics = [name, *([prefix + name] if with_references else [])]
     means = {metric: mean([values[metric] for values in per_item.values()]) for metric in metrics}
     return Report(means, per_item, {score.id: score.error for score in by_id.values() if score.error})
+
+
+def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[CaptionedImage]) -> Report:
+    """Put BLEU, ROUGE-L and CIDEr-D beside the scores of a report.
+
+    Args:
+        compared: of the captions of ``lines``, in their order.
+    """
+    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in METRICS}
+            for place, line in enumerate(lines)}  # fmt: skip
+    absent = dict.fromkeys(METRICS)
+    per_item = {key: {**held.get(key, absent), **scores} for key, scores in report.per_item.items()}
+    means = {metric: _known(compared.means[metric]) for metric in METRICS}
+    return Report({**means, **report.means}, per_item, report.errors)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,6 +1,7 @@
 """``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -75,7 +76,12 @@ def score(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
     other_metrics: Annotated[
         int,
-        typer.Option("--compute_other_ref_metrics", help="clipscore's switch for BLEU and its kin: only 0 is known."),
+        typer.Option(
+            "--compute_other_ref_metrics",
+            min=0,
+            max=1,
+            help="1: also BLEU-1 to BLEU-4, ROUGE-L and CIDEr-D; needs references.",
+        ),
     ] = 0,
     refpac: Annotated[
         bool,
@@ -97,25 +103,38 @@ def score(
     folder = _once("folders of images", [images], images_option)
     people = _once("files of references", references)
     name, shown = _metric(_once("metrics", evaluator) or USUAL)
-    if other_metrics:
-        raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
-    if refpac and people is None:
-        raise InvalidInput("--compute_refpac needs references; give them with --references")
-    if people is not None and not _compares(name):
-        note(f"{name} compares no captions with references; {people} is not used")
-        people = None
-    job = read_job(captions, folder, people)
+    for switch, asked in (("--compute_other_ref_metrics", other_metrics), ("--compute_refpac", refpac)):
+        if asked and people is None:
+            raise InvalidInput(f"{switch} needs references; give them with --references")
+    compares = _compares(name)
+    if people is not None and not compares:
+        use = "they serve the other metrics alone" if other_metrics else f"{people} is not used"
+        note(f"{name} compares no captions with references; {use}")
+    job = read_job(captions, folder, people if compares or other_metrics else None)
     for remark in job.remarks():
         note(remark)
+    lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
-        scores = score_captions(loaded, job.lines, progress=update)
-        shown, beside = called or shown or loaded.spec.name, not loaded.spec.takes_references
+        scores = score_captions(loaded, lines, progress=update)
+        shown, beside = called or shown or loaded.spec.name, compares and not loaded.spec.takes_references
         signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
     report = report_of(job, scores, name=shown, beside=beside)
+    if other_metrics:
+        report = _beside_references(report, job)
     _explain(report, signature)
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):
         raise typer.Exit(Code.FAILURES)
+
+
+def _beside_references(report: "Report", job: "Job") -> "Report":
+    """Add BLEU, ROUGE-L and CIDEr-D, and say what they rest on."""
+    from core.commands._score_files import with_reference_metrics
+    from core.scoring.reference_metrics import TOKENIZER, compare, fingerprint
+
+    compared = compare([line.caption for line in job.lines], [line.references for line in job.lines])
+    note(f"BLEU, ROUGE-L and CIDEr-D of {compared.n:,} captions by {fingerprint()}: {TOKENIZER}")
+    return with_reference_metrics(report, compared, job.lines)
 
 
 def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None":

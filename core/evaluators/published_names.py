@@ -46,6 +46,9 @@ _ELSEWHERE = frozenset(
 )  # fmt: skip
 """Metrics of CaptionEvalKit, in lower case, that nothing here computes."""
 
+_BESIDE = frozenset(("bleu", "rouge", "cider"))
+"""Metrics of CaptionEvalKit, in lower case, that stand beside a score of pictures."""
+
 
 def published_name(reference: str) -> PublishedName | None:
     """Return the metric that a publisher's or CaptionEvalKit's name means; None where it is no such name.
@@ -60,4 +63,8 @@ def published_name(reference: str) -> PublishedName | None:
     name = reference.lower()
     if name in _ELSEWHERE:
         raise InvalidInput(f"{reference} is not computed here; 'python -m core evaluators' lists what is")
+    if name in _BESIDE:
+        raise InvalidInput(
+            f"{reference} is no evaluator of pictures; it stands beside one with --compute_other_ref_metrics 1"
+        )
     return _KNOWN.get(name)

@@ -328,3 +328,33 @@ def test_two_ways_to_name_one_thing_are_refused_together(
     done = invoke("score", *(each.format(**known) for each in arguments))
     assert (done.exit_code, done.stdout) == (Code.BAD_INPUT, "")
     assert f"{said} are given" in done.stderr
+
+
+def test_the_switch_of_clipscore_adds_what_words_alone_say(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, word_count: str
+) -> None:
+    people = tmp_path / "references.json"
+    people.write_text(json.dumps({"red": ["a red door"], "green": ["a red and green door"], "blue": ["a blue gate"]}))
+    saved = tmp_path / "out.json"
+    done = invoke(
+        "score", candidates, photos, "--references_json", people, "--evaluator", word_count,
+        "--compute_other_ref_metrics", 1, "--save_per_instance", saved,
+    )  # fmt: skip
+    assert done.exit_code == Code.OK, done.stderr
+    printed = dict(line.split(": ") for line in done.stdout.splitlines())
+    assert list(printed) == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D", "word-count"]
+    assert printed["BLEU-1"] == f"{9 / 11:.4f}"
+    per_instance = json.loads(saved.read_text())
+    assert per_instance["red"]["ROUGE-L"] == 1.0
+    assert per_instance["blue"]["ROUGE-L"] == pytest.approx(1 / 3)
+    assert "of 3 captions by pycocoevalcap 1.2" in done.stderr
+    assert "words in lower case without punctuation" in done.stderr
+    assert "they serve the other metrics alone" in done.stderr
+
+
+def test_what_compares_with_references_needs_some(invoke: Invoke, candidates: Path, photos: Path) -> None:
+    done = invoke("score", candidates, photos, "--compute_other_ref_metrics", 1)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "--compute_other_ref_metrics needs references" in done.stderr
+    done = invoke("score", candidates, photos, "--metric", "CIDEr")
+    assert "beside one with --compute_other_ref_metrics 1" in done.stderr

@@ -172,8 +172,9 @@ def draw_agreement(rows: pd.DataFrame) -> None:
         rows, hide_index=True, placeholder="—", alt="Agreement of every two evaluators on the order of the systems",
         column_config={
             "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
-            "low": _NUMBER("CI low", format="%.2f"), "high": _NUMBER("CI high", format="%.2f"),
-            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "n_systems": _NUMBER("n systems"),
+            "low": _NUMBER("τ_b, CI low", format="%.2f"), "high": _NUMBER("τ_b, CI high", format="%.2f"),
+            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "spearman_low": _NUMBER("ρ, CI low", format="%.2f"),
+            "spearman_high": _NUMBER("ρ, CI high", format="%.2f"), "n_systems": _NUMBER("n systems"),
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip

@@ -105,11 +105,11 @@ class Report:
     def as_capevalkit(self) -> dict[str, object]:
         """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``.
 
-        Its reader turns every value below ``per_item`` into a number and fails on null, and takes another metric's
-        where the one asked for is not there. So an id without all its scores is left out, and stands with the reason
-        under ``errors``, which that reader passes over.
+        Its reader turns every value below ``per_item`` into a number and fails on null, takes another metric's where
+        the one asked for is not there, and the first one where none is asked for. So an id without all its scores is
+        left out, and stands with the reason under ``errors``, which that reader passes over; the score comes first.
         """
-        whole = {key: held for key, held in self.per_item.items() if None not in held.values()}
+        whole = {key: held for key, held in sorted(self.per_item.items()) if None not in held.values()}
         lost = {key: self.errors.get(key, NO_IMAGE) for key in self.per_item if key not in whole}
         return {**self.means, "per_item": whole, **({"errors": lost} if lost else {})}
 
@@ -142,7 +142,7 @@ def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[C
     held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in METRICS}
             for place, line in enumerate(lines)}  # fmt: skip
     absent = dict.fromkeys(METRICS)
-    per_item = {key: {**held.get(key, absent), **scores} for key, scores in report.per_item.items()}
+    per_item = {key: {**scores, **held.get(key, absent)} for key, scores in report.per_item.items()}
     means = {metric: _known(compared.means[metric]) for metric in METRICS}
     return Report({**means, **report.means}, per_item, report.errors)
 

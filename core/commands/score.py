@@ -178,7 +178,7 @@ def _write(job: "Job", report: "Report", *, per_instance: Path | None, output: P
     if per_instance is not None:
         text = json_text(report.per_item, indent=None)
         write_whole(per_instance, lambda path: _fill(path, text))
-    whole = json_text(report.as_capevalkit(), sort_keys=True)
+    whole = json_text(report.as_capevalkit())
     if output is not None:
         write_whole(output, lambda path: _fill(path, whole))
     if job.as_jsonl and output is None:

@@ -104,7 +104,7 @@ def compare(captions: Sequence[str], references: Sequence[Sequence[str]]) -> Com
 
 def fingerprint() -> str:
     """What the numbers depend on, in words."""
-    return f"pycocoevalcap {metadata.version('pycocoevalcap')}, tokens {_TOKENS_VERSION}"
+    return f"pycocoevalcap {metadata.version('pycocoevalcap')} (tokens {_TOKENS_VERSION})"
 
 
 _Lines = dict[str, list[str]]

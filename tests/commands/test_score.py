@@ -260,6 +260,20 @@ def test_every_value_below_per_item_is_a_number_as_capevalkits_reader_wants_it(
     assert result["colour-words"] == pytest.approx(sum(read.values()) / 2)
 
 
+def test_the_score_that_was_asked_for_is_the_first_of_an_id_whatever_it_is_called(
+    invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    people = tmp_path / "references.jsonl"
+    people.write_text("".join(json.dumps({"id": name, "references": ["a red gate"]}) + "\n" for name in CANDIDATES))
+    done = invoke(
+        "score", predictions, photos, "--metric", colour_words, "--references", people, "--called", "zeta",
+        "--compute_other_ref_metrics", 1,
+    )  # fmt: skip
+    result = json.loads(done.stdout)
+    assert list(result["per_item"]) == sorted(CANDIDATES)
+    assert {next(iter(scores)) for scores in result["per_item"].values()} == {"zeta"}
+
+
 def test_references_given_to_a_metric_that_takes_none_are_no_error(
     invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, word_count: str
 ) -> None:

@@ -63,19 +63,20 @@ def order_agreement(
     if s < LEAST_SYSTEMS:
         none = Interval(nan, nan, nan, n, level, f"{s} systems, below {LEAST_SYSTEMS}")
         return OrderAgreement(none, none, s)
-    values = (found.kendall_b, found.spearman)
     sources = source_ranks(groups, n)
     count = int(sources.max()) + 1 if n else 0
-    if found.note or (note := too_few(n, count)):
-        bare = [Interval(value, nan, nan, n, level, found.note or note) for value in values]
-        return OrderAgreement(*bare, s)
+    if note := found.note or too_few(n, count):
+        tau, rho = (Interval(value, nan, nan, n, level, note) for value in (found.kendall_b, found.spearman))
+        return OrderAgreement(tau, rho, s)
     drawn = drawn_means(np.column_stack([a, b]), groups=sources, resamples=resamples, seed=seed)
     at = expanded(level, count)
-    whole = []
-    for value, of in zip(values, (_taus, _rhos), strict=True):
-        low, high = np.nanquantile(of(drawn[:, :s], drawn[:, s:]), [(1 - at) / 2, (1 + at) / 2])
-        whole.append(Interval(value, float(low), float(high), n, level))
-    return OrderAgreement(*whole, s)
+
+    def interval(value: float, samples: np.ndarray) -> Interval:
+        low, high = np.nanquantile(samples, [(1 - at) / 2, (1 + at) / 2])
+        return Interval(value, float(low), float(high), n, level)
+
+    sides = drawn[:, :s], drawn[:, s:]
+    return OrderAgreement(interval(found.kendall_b, _taus(*sides)), interval(found.spearman, _rhos(*sides)), s)
 
 
 def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:

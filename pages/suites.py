@@ -10,6 +10,7 @@ from pages.views.common.text import safe
 from pages.views.suites.bring import draw_bring
 from pages.views.suites.draw import draw_result
 from pages.views.suites.empty import draw_commands, draw_nothing
+from pages.views.suites.start import draw_start
 from pages.views.suites.state import choose, held, suites_state
 
 
@@ -19,6 +20,7 @@ def draw() -> None:
     state.restore()
     header("Suites", "How far evaluators agree with people's judgements, and why a number is what it is.", state)
     above = st.container()
+    draw_start(state)
     draw_bring()
     results, problems = held(changed())  # with what was brought just now
     with above:

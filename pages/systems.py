@@ -9,7 +9,14 @@ from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.systems.board import draw_agreement, draw_differences, draw_edits, draw_length, draw_standings
+from pages.views.systems.board import (
+    draw_agreement,
+    draw_beside,
+    draw_differences,
+    draw_edits,
+    draw_length,
+    draw_standings,
+)
 from pages.views.systems.health import draw_health, draw_picks
 from pages.views.systems.new import draw_new, draw_sentences
 from pages.views.systems.state import VIEWS, computed, opened, stamp, systems_state
@@ -59,6 +66,7 @@ def _board(state: PageState) -> None:
         with st.expander(f"{counted(len(made.left_out), 'score')} missing", icon=":material/block:"):
             draw_sentences(made.left_out)
     draw_standings(found["standings"], evaluator)
+    draw_beside(found["references"])
     draw_differences(found["differences"], evaluator)
     draw_edits(found["swaps"], found["edits"], found["places"], evaluator)
     draw_length(found["equal-length"], evaluator)

@@ -19,6 +19,7 @@ from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
 from core.corpora.schema import Origin
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, describe
+from core.evaluators.self_check import for_manifest
 from core.probes.rejections import code_of
 from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
@@ -93,14 +94,19 @@ def first_manifest(
 
 
 def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
-    """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint."""
+    """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint.
+
+    Where its publisher prints values for an example, the result of that check on this machine stands there too.
+    """
     path, separator, name = reference.rpartition(":")
     fingerprint = evaluator.fingerprint
+    checked = for_manifest(evaluator)
     return {
         "name": evaluator.spec.name,
         "reference": f"{told_path(Path(path))}:{name}" if separator else _told_reference(reference),
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
+        **({} if checked is None else {"published_example": checked}),
     }
 
 

@@ -19,6 +19,9 @@ from core.errors import InvariscopeError, UnknownName
 
 OLDEST, NEWEST = (3, 11), (3, 14)
 LOW_DISK_GB, NO_DISK_GB = 2.0, 0.2
+PUBLISHED = "published"
+"""Name of the check that loads large networks and may ask the network: it runs where it is asked for."""
+
 AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -45,13 +48,17 @@ class Finding:
         return {**asdict(self), "status": self.status.value}
 
 
-def examine(only: Iterable[str] = ()) -> list[Finding]:
+def examine(only: Iterable[str] = (), *, published: bool = False) -> list[Finding]:
     """Run the checks, in the order of CHECKS.
+
+    Args:
+        only: names of checks; empty: all but PUBLISHED.
+        published: also PUBLISHED.
 
     Raises:
         UnknownName: for a check that does not exist.
     """
-    wanted = tuple(only) or tuple(CHECKS)
+    wanted = (*(tuple(only) or (name for name in CHECKS if name != PUBLISHED)), *([PUBLISHED] if published else []))
     for name in wanted:
         if name not in CHECKS:
             raise UnknownName(f"no check is named {name!r}; there are {', '.join(CHECKS)}")
@@ -117,6 +124,31 @@ def check_evaluators() -> list[Finding]:
         detail = f"{ready} of {len(others)} published evaluators are ready; 'evaluators' says how to get the others"
         findings.append(Finding("evaluators", Status.OK, detail))
     return findings or [Finding("evaluators", Status.FAIL, "none is registered", "use a full checkout")]
+
+
+def check_published() -> list[Finding]:
+    """Do the published evaluators that are here give what their publishers print for their own examples."""
+    from core.evaluators.pool import Pool
+    from core.evaluators.registry import catalogue
+    from core.evaluators.self_check import self_check
+    from core.evaluators.weights.example import example_of
+
+    known = [each for each in catalogue() if example_of(each.spec.name)]
+    ready = [each.spec.name for each in known if each.availability().ready]
+    findings = []
+    for name in ready:
+        try:
+            with Pool().lease(name) as loaded:
+                found = self_check(loaded)
+        except InvariscopeError as error:
+            findings.append(Finding(PUBLISHED, Status.FAIL, f"{name} cannot be loaded ({error})", "fetch it again"))
+            continue
+        assert found is not None
+        remedy = {"passed": "", "failed": f"fetch it again: python -m core evaluators get {name}"}
+        status = {"passed": Status.OK, "failed": Status.FAIL}.get(found.outcome, Status.WARN)
+        findings.append(Finding(PUBLISHED, status, found.told, remedy.get(found.outcome, "try again with a network")))
+    nobody = f"none of {', '.join(each.spec.name for each in known)} is on this machine; nothing was checked"
+    return findings or [Finding(PUBLISHED, Status.WARN, nobody, "'evaluators' says how to get one")]
 
 
 def check_demo() -> list[Finding]:
@@ -185,6 +217,7 @@ CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
         "packages": check_packages,
         "torch": check_torch,
         "evaluators": check_evaluators,
+        PUBLISHED: check_published,
         "demo": check_demo,
         "runs": check_runs,
         "folders": check_folders,

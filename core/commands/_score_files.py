@@ -1,16 +1,21 @@
 """What ``score`` reads and writes: a captioner's output paired with its images, and the two shapes of a result."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.commands._image_folder import ImageFolder
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
-from core.corpora.image_header import SUFFIXES
 from core.errors import InvalidInput
 from core.scoring.captions import CaptionedImage, CaptionScore, mean
+from core.scoring.reference_metrics import METRICS, Compared
 
 SHOWN = 3
 """Ids that a remark names; the rest is counted."""
+
+NO_IMAGE = "no image of this id was found"
+"""Why a caption without an image has no score, in CaptionEvalKit's shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     if images is None and len(named) < len(captions):
         first = next(each for each in captions if each not in named)
         raise InvalidInput(f"line {first!r} names no image; give the folder of the images as second argument")
-    folder = _Folder(images)
+    folder = ImageFolder(images)
     found = {each: folder.find(each, named.get(each)) for each in captions}
     lines = tuple(
         CaptionedImage(each, captions[each], path, people.get(each, ()))
@@ -98,8 +103,15 @@ class Report:
         return sum(all(value is not None for value in scores.values()) for scores in self.per_item.values())
 
     def as_capevalkit(self) -> dict[str, object]:
-        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``."""
-        return {**self.means, "per_item": self.per_item}
+        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``.
+
+        Its reader turns every value below ``per_item`` into a number and fails on null, takes another metric's where
+        the one asked for is not there, and the first one where none is asked for. So an id without all its scores is
+        left out, and stands with the reason under ``errors``, which that reader passes over; the score comes first.
+        """
+        whole = {key: held for key, held in sorted(self.per_item.items()) if None not in held.values()}
+        lost = {key: self.errors.get(key, NO_IMAGE) for key in self.per_item if key not in whole}
+        return {**self.means, "per_item": whole, **({"errors": lost} if lost else {})}
 
 
 def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bool = True) -> Report:
@@ -121,6 +133,24 @@ def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bo
     return Report(means, per_item, {score.id: score.error for score in by_id.values() if score.error})
 
 
+def with_reference_metrics(report: Report, compared: Compared, lines: Sequence[CaptionedImage]) -> Report:
+    """Put BLEU, ROUGE-L and CIDEr-D beside the scores of a report.
+
+    Args:
+        compared: of the captions of ``lines``, in their order.
+    """
+    held = {line.id: {metric: _known(compared.per_caption[metric][place]) for metric in METRICS}
+            for place, line in enumerate(lines)}  # fmt: skip
+    absent = dict.fromkeys(METRICS)
+    per_item = {key: {**scores, **held.get(key, absent)} for key, scores in report.per_item.items()}
+    means = {metric: _known(compared.means[metric]) for metric in METRICS}
+    return Report({**means, **report.means}, per_item, report.errors)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
 def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, str]]:
     """Captions by id, and the images that their lines name."""
     if not as_jsonl:
@@ -128,35 +158,6 @@ def _captions(path: Path, *, as_jsonl: bool) -> tuple[dict[str, str], dict[str, 
     predictions = read_predictions_jsonl(path)
     captions = {each.id: each.caption for each in predictions}
     return captions, {each.id: each.image for each in predictions if each.image is not None}
-
-
-class _Folder:
-    """Images by id: the file's name, with or without its suffix."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES) if folder else []
-        self.by_name = {path.name: path for path in files}
-        self.by_stem: dict[str, list[Path]] = {}
-        for path in files:
-            self.by_stem.setdefault(path.stem, []).append(path)
-
-    def find(self, item: str, named: str | None) -> Path | None:
-        """Image of an id, or the one that its line names; None where there is none."""
-        if named is not None:
-            places = [Path(named), *([self.folder / named] if self.folder else [])]
-            return next((path for path in places if path.is_file()), None)
-        if item in self.by_name:
-            return self.by_name[item]
-        paths = self.by_stem.get(item, [])
-        if len(paths) > 1:
-            raise InvalidInput(f"{item!r} may be {' or '.join(path.name for path in paths)}; keep one in {self.folder}")
-        return paths[0] if paths else None
-
-    def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:
-        """Names of the images that no caption asked for."""
-        asked = {path.resolve() for path in used}
-        return tuple(name for name, path in self.by_name.items() if path.resolve() not in asked)
 
 
 def _count(values: tuple[str, ...], noun: str) -> str:

@@ -1,5 +1,6 @@
 """How ``suite`` reads, scores and prints."""
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,64 @@ if TYPE_CHECKING:
 
     from core.analysis.questions.base import Column
     from core.analysis.suites.result import Reached, SuiteResult
+    from core.commands._progress import Update
     from core.corpora.suites import Suite
 
 ERRORS_SHOWN = 3
 
 _MOST_NAMES = 1_000_000
+
+
+class Teller:
+    """Tells a program that watches how far the evaluators are: captions scored, of those of all of them.
+
+    Args:
+        path: file that it tells in; None: nobody watches.
+        evaluators: how many there are; they weigh alike until it is known how often each reads the suite.
+    """
+
+    def __init__(self, path: Path | None, evaluators: int) -> None:
+        from core.jobs.progress import ProgressFile
+
+        self._file = None if path is None else ProgressFile(path)
+        self._begun = time.monotonic()
+        self._evaluators, self._at = evaluators, 0
+        self._captions, self._parts, self._part = 0, 1, 0
+        self._done = 0
+        self._say("loading", 0)
+
+    def next_evaluator(self, captions: int, parts: int) -> None:
+        """Begin the next evaluator.
+
+        Args:
+            captions: of the suite.
+            parts: how often it reads them.
+        """
+        self._captions, self._parts, self._part = captions, parts, 0
+        self._at += 1
+        self.part(0, 1)
+
+    def part(self, done: int, total: int) -> None:
+        """Say how far one reading of the suite is."""
+        share = (self._part + (done / total if total else 1.0)) / self._parts
+        self._say("scoring", round((self._at - 1 + share) * self._captions))
+
+    def part_done(self) -> None:
+        """End one reading of the suite."""
+        self._part += 1
+
+    def complete(self) -> None:
+        """Say that the result is on the disk."""
+        self._say("complete", self._evaluators * self._captions)
+
+    def _say(self, phase: str, done: int) -> None:
+        from core.audit.run import Progress
+
+        if self._file is None:
+            return
+        spent, total = time.monotonic() - self._begun, self._evaluators * self._captions
+        left = spent / done * (total - done) if done else None
+        self._file(Progress(phase, done, total, spent, left, self._at, self._evaluators))
 
 
 def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None) -> "tuple[Suite, list[str]]":
@@ -41,7 +95,7 @@ def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None
 
 def scored(
     held: "Suite", folders: Sequence[Path], reference: str, device: str | None, *,
-    counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "",
+    counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "", tell: "Teller | None" = None,
 ) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.analysis.suites.result import reached
@@ -49,7 +103,7 @@ def scored(
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
     from core.scoring.suite_references import settings_of
-    from core.scoring.suites import check_referenced, score_suite, stacked
+    from core.scoring.suites import asked_of, check_referenced, score_suite, stacked
 
     with Pool(device=device).lease(reference) as loaded:
         note(f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}")
@@ -57,12 +111,23 @@ def scored(
             check_referenced(loaded, held)
         elif counts or draws:
             note(f"{loaded.spec.name} takes no references: --references and --draws change nothing")
-        for setting in settings_of(held, counts, draws) if isinstance(loaded, Referenced) else (None,):
+        settings = settings_of(held, counts, draws) if isinstance(loaded, Referenced) else (None,)
+        if tell is not None:
+            tell.next_evaluator(len(asked_of(held)), sum(each.draws if each else 1 for each in settings))
+        for setting in settings:
             parts = list(setting.suites(held)) if setting else [held]
             found = []
             for part in parts:
                 with progress("scoring", unit="inputs") as update:
-                    found.append(score_suite(loaded, part, folders, progress=update))
+
+                    def both(done: int, total: int, update: "Update" = update) -> None:
+                        update(done, total)
+                        if tell is not None:
+                            tell.part(done, total)
+
+                    found.append(score_suite(loaded, part, folders, progress=both))
+                if tell is not None:
+                    tell.part_done()
             whole = stacked(found) if len(found) > 1 else found[0]
             told = {"evaluator": called or loaded.spec.name, "made_with": f"fingerprint {loaded.fingerprint.key}"}
             yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)

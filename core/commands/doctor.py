@@ -11,12 +11,15 @@ EPILOG = exit_codes(ok="no failure (there may be warnings)", failures="at least 
 
 def doctor(
     only: Annotated[list[str] | None, typer.Option(help="Only these checks, comma-separated, e.g. browser.")] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Also score the publishers' own examples with the evaluators here.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Check Python, packages, weights, the demo corpus, folders, disk, browser and GPU; say what to do."""
     from core.commands._checks import examine
 
-    found = examine(listed(only))
+    found = examine(listed(only), published=published)
     if as_json:
         print_json([each.as_dict() for each in found])
     else:

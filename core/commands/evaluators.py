@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands._shared import exit_codes, note, print_json, table
+from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
@@ -73,7 +73,12 @@ def show(
     table(("what", "value"), [(key, value) for key, value in flat.items() if value not in ("", None)])
 
 
-@app.command(epilog=exit_codes(ok="the weights are here"), short_help="Fetch the weights of a published evaluator.")
+@app.command(
+    epilog=exit_codes(
+        ok="the weights are here", failures="they are here, and score the publisher's own example otherwise"
+    ),
+    short_help="Fetch the weights of a published evaluator.",
+)
 def get(
     name: Annotated[str, typer.Argument(help="A name from the list, or open_clip:MODEL/WEIGHTS.")],
     weights: Annotated[
@@ -89,7 +94,9 @@ def get(
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.
 
-    A download that was cut off goes on where it stopped. With --weights nothing is fetched.
+    A download that was cut off goes on where it stopped. With --weights no weights are fetched. Last, where the
+    publisher prints values for an example, its pictures and captions are fetched and scored, and must give these
+    values; without a network it says that nothing was checked.
     """
     from core.errors import InvalidInput
     from core.evaluators.registry import find
@@ -103,6 +110,8 @@ def get(
         raise InvalidInput("--as names a checkpoint given with --weights PATH; give both")
     if weights is not None:
         _remember(kind, weights, label)
+        if label is None:
+            _self_check(kind)
         return
     for known in sets(kind.entry):
         _fetch(known)
@@ -111,6 +120,26 @@ def get(
     if ":" in kind.spec.name:  # made on demand: the list knows it from now on
         keep(kind.spec.name, usual(sets(kind.entry)[0]))
     _say_ready(kind)
+    _self_check(kind)
+
+
+def _self_check(kind: "type[Published]") -> None:
+    """Hold the evaluator to the values that its publisher prints, where there are some."""
+    from core.evaluators.pool import Pool
+    from core.evaluators.self_check import self_check
+    from core.evaluators.weights.example import example_of
+
+    if example_of(kind.spec.name) is None or not kind.availability().ready:
+        return
+    with Pool().lease(kind.spec.name) as loaded:
+        found = self_check(loaded)
+    assert found is not None
+    if found.outcome == "passed":
+        typer.echo(found.told)
+        return
+    note(found.told)
+    if found.outcome == "failed":
+        raise typer.Exit(Code.FAILURES)
 
 
 def _fetch_optional(known: "Weights", name: str) -> None:

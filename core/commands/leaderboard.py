@@ -48,6 +48,13 @@ def leaderboard(
     evaluators: Annotated[
         list[str] | None, typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {USUAL}.")
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--beside-references",
+            help="Also BLEU-1 to BLEU-4, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do.",
+        ),
+    ] = False,
     edits: Annotated[
         list[str] | None,
         typer.Option(help="Harmless edits of the picture: names, families or axes of 'probes', e.g. vflip,blur,null."),
@@ -84,7 +91,7 @@ def leaderboard(
         pictures = _pictures(images, corpus, root, option)
         made = _scored(
             pictures, _systems(systems), chosen, references(evaluators) or (USUAL,), people=people, human=human,
-            limit=limit, seed=seed, name=name, device=device,
+            compare=compare, limit=limit, seed=seed, name=name, device=device,
         )  # fmt: skip
     _tell(made, out=out, as_json=as_json)
     if made.left_out:
@@ -134,15 +141,25 @@ def _scored(
     *,
     people: Path | None,
     human: bool,
+    compare: bool,
     limit: int | None,
     seed: int | None,
     name: str | None,
     device: str | None,
 ) -> "Leaderboard":
-    from core.analysis.systems.file import Leaderboard, checked_name, free_name, joined, path_of, write_leaderboard
+    from core.analysis.systems.file import (
+        Leaderboard,
+        checked_name,
+        free_name,
+        joined,
+        path_of,
+        with_references,
+        write_leaderboard,
+    )
     from core.commands._progress import progress
     from core.corpora.formats import read_references
     from core.evaluators.pool import Pool
+    from core.scoring.board_references import score_references
     from core.scoring.leaderboard import enter, score_board
     from core.seeds import RUN_SEED
 
@@ -165,16 +182,20 @@ def _scored(
         parts.append(found.rows)
         left_out += list(found.left_out)
         rejected += [each for each in found.edits if each not in rejected]
+    found_beside = score_references(parts[0], entered.references) if compare else None
+    remarks = [*rejected, *([found_beside.remark] if found_beside and found_beside.remark else [])]
     made = Leaderboard(
         name or free_name(pictures.name),
         joined(parts),
         pictures.name,
         prints,
-        (*entered.remarks, *rejected),
+        (*entered.remarks, *remarks),
         tuple(left_out),
         seed,
     )
-    for sentence in rejected:
+    if found_beside:
+        made = with_references(made, found_beside)
+    for sentence in remarks:
         note(sentence)
     note(f"kept as {made.name!r}: {write_leaderboard(made)}")
     return made
@@ -220,6 +241,15 @@ def _show(found: "dict[str, pd.DataFrame]") -> None:
         )  # fmt: skip
         if told := str(rows["note"].iloc[0]):
             note(f"{evaluator}: {told}")
+    if len(beside := found["references"]):
+        from core.scoring.reference_metrics import TOKENIZER
+
+        table(
+            ("system", "metric", "value (95 % CI)", "n"),
+            [(row["system"], row["metric"], _with(row, "value"), row["n_items"]) for row in beside.to_dict("records")],
+            title="Beside references, on the pictures that all systems caption",
+        )
+        note(f"words of captions: {TOKENIZER}")
     pairs = found["differences"]
     if len(pairs):
         table(

@@ -1,7 +1,9 @@
 """``score``: a captioner's output in, scores out, in the files of clipscore or of CaptionEvalKit."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -12,7 +14,13 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     from core.commands._score_files import Job, Report
 
+_Given = TypeVar("_Given", str, Path)
+
 ERRORS_SHOWN = 5
+
+USUAL = "conse-lite2"
+"""Evaluator where none is named."""
+
 EPILOG = exit_codes(
     ok="every caption has a score",
     failures="some images were missing or unreadable, or some captions could not be scored",
@@ -30,13 +38,13 @@ def score(
         Path | None, typer.Argument(help="Folder of the images; their names without suffix are the ids.")
     ] = None,
     candidates_option: Annotated[
-        Path | None, typer.Option("--candidates_json", "--predictions", help="The same, as an option.")
+        list[Path] | None, typer.Option("--candidates_json", "--predictions", help="The same, as an option.")
     ] = None,
     images_option: Annotated[
-        Path | None, typer.Option("--image_dir", "--image-dir", help="The same, as an option.")
+        list[Path] | None, typer.Option("--image_dir", "--image-dir", help="The same, as an option.")
     ] = None,
     references: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--references",
             "--references_json",
@@ -44,14 +52,19 @@ def score(
         ),
     ] = None,
     evaluator: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            "--evaluator", "--metric", help="A name from 'evaluators', NAME@CHECKPOINT, or path/to/file.py:Name."
+            "--evaluator",
+            "--metric",
+            help="A name from 'evaluators', CaptionEvalKit's (CLIPScore, PAC-S, RefCLIPScore …), NAME@CHECKPOINT, or "
+            f"path/to/file.py:Name. Default: {USUAL}.",
         ),
-    ] = "conse-lite2",
+    ] = None,
     called: Annotated[
         str | None,
-        typer.Option("--called", help="Name of the metric in the output, e.g. CLIPScore; default: the evaluator's."),
+        typer.Option(
+            "--called", help="Name of the metric in the output; default: CaptionEvalKit's, else the evaluator's own."
+        ),
     ] = None,
     per_instance: Annotated[
         Path | None, typer.Option("--save_per_instance", help="Write {id: {metric: score}} here, as clipscore does.")
@@ -63,7 +76,12 @@ def score(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
     other_metrics: Annotated[
         int,
-        typer.Option("--compute_other_ref_metrics", help="clipscore's switch for BLEU and its kin: only 0 is known."),
+        typer.Option(
+            "--compute_other_ref_metrics",
+            min=0,
+            max=1,
+            help="1: also BLEU-1 to BLEU-4, ROUGE-L and CIDEr-D; needs references.",
+        ),
     ] = 0,
     refpac: Annotated[
         bool,
@@ -81,30 +99,67 @@ def score(
     from core.evaluators.pool import Pool
     from core.scoring.captions import score_captions
 
-    _once("files of captions", candidates, candidates_option, "--candidates_json")
-    _once("folders of images", images, images_option, "--image_dir")
-    if other_metrics:
-        raise InvalidInput("BLEU, METEOR, ROUGE, CIDEr and SPICE are not computed here; pycocoevalcap computes them")
-    if refpac and references is None:
-        raise InvalidInput("--compute_refpac needs references; give them with --references")
-    job = read_job(candidates_option or candidates, images_option or images, references)
+    captions = _once("files of captions", [candidates], candidates_option)
+    folder = _once("folders of images", [images], images_option)
+    people = _once("files of references", references)
+    name, shown = _metric(_once("metrics", evaluator) or USUAL)
+    for switch, asked in (("--compute_other_ref_metrics", other_metrics), ("--compute_refpac", refpac)):
+        if asked and people is None:
+            raise InvalidInput(f"{switch} needs references; give them with --references")
+    compares = _compares(name)
+    if people is not None and not compares:
+        use = "they serve the other metrics alone" if other_metrics else f"{people} is not used"
+        note(f"{name} compares no captions with references; {use}")
+    job = read_job(captions, folder, people if compares or other_metrics else None)
     for remark in job.remarks():
         note(remark)
-    with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="inputs") as update:
-        scores = score_captions(loaded, job.lines, progress=update)
-        name, beside = called or loaded.spec.name, not loaded.spec.takes_references
+    lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
+    with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
+        scores = score_captions(loaded, lines, progress=update)
+        shown, beside = called or shown or loaded.spec.name, compares and not loaded.spec.takes_references
         signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
-    report = report_of(job, scores, name=name, beside=beside)
+    report = report_of(job, scores, name=shown, beside=beside)
+    if other_metrics:
+        report = _beside_references(report, job)
     _explain(report, signature)
     _write(job, report, per_instance=per_instance, output=output)
     if report.scored < len(report.per_item):
         raise typer.Exit(Code.FAILURES)
 
 
-def _once(what: str, argument: Path | None, option: Path | None, name: str) -> None:
-    """Refuse what is named twice: one of the two would be ignored."""
-    if argument is not None and option is not None:
-        raise InvalidInput(f"two {what} are given, {argument} and {name} {option}; leave one out")
+def _beside_references(report: "Report", job: "Job") -> "Report":
+    """Add BLEU, ROUGE-L and CIDEr-D, and say what they rest on."""
+    from core.commands._score_files import with_reference_metrics
+    from core.scoring.reference_metrics import TOKENIZER, compare, fingerprint
+
+    compared = compare([line.caption for line in job.lines], [line.references for line in job.lines])
+    note(f"BLEU, ROUGE-L and CIDEr-D of {compared.n:,} captions by {fingerprint()}: {TOKENIZER}")
+    return with_reference_metrics(report, compared, job.lines)
+
+
+def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None":
+    """The only one that is given; two are refused, since one of them would be ignored."""
+    named = [each for group in given for each in group or () if each is not None]
+    if len(named) > 1:
+        raise InvalidInput(f"two {what} are given, {named[0]} and {named[1]}; leave one out")
+    return named[0] if named else None
+
+
+def _metric(reference: str) -> tuple[str, str]:
+    """Evaluator that a name means, and the published name of its scores; empty where it has none."""
+    from core.evaluators.published_names import published_name
+
+    known = published_name(reference)
+    return (known.evaluator, known.shown) if known else (reference, "")
+
+
+def _compares(name: str) -> bool:
+    """Whether an evaluator can compare a caption with references."""
+    from core.evaluators.base import DualEncoder
+    from core.evaluators.references import Referenced
+    from core.evaluators.registry import find
+
+    return issubclass(find(name), DualEncoder | Referenced)
 
 
 def _explain(report: "Report", signature: str) -> None:
@@ -123,7 +178,7 @@ def _write(job: "Job", report: "Report", *, per_instance: Path | None, output: P
     if per_instance is not None:
         text = json_text(report.per_item, indent=None)
         write_whole(per_instance, lambda path: _fill(path, text))
-    whole = json_text(report.as_capevalkit(), sort_keys=True)
+    whole = json_text(report.as_capevalkit())
     if output is not None:
         write_whole(output, lambda path: _fill(path, whole))
     if job.as_jsonl and output is None:

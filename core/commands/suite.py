@@ -75,6 +75,10 @@ def suite(
     column: Annotated[str, typer.Option(help="Column of --scores, where it has several.")] = "",
     keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for the page Suites.")] = True,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    progress_file: Annotated[
+        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+    ] = None,
+    job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Hold evaluators to people's judgements: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k.
@@ -97,7 +101,8 @@ def suite(
         called = names or [""] * len(scores)
         found = [_suite.imported(held, path, column, name) for path, name in zip(scores, called, strict=True)]
     else:
-        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws)
+        tell = _suite.Teller(progress_file, len(names) or 1)
+        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws, tell)
                 for name in names or (USUAL,))  # fmt: skip
         found = [each for of_one in made for each in of_one]
     entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
@@ -108,6 +113,8 @@ def suite(
         _suite.show(result)
     if keep:
         note(f"kept in {store(result)}; the page Suites shows it")
+    if not scores:
+        tell.complete()
     _suite.complain_unscored(errors)
 
 
@@ -135,7 +142,7 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
 
 def _evaluated(
     held: "Suite", folders: list[Path], name: str, calibrator: Path | None, device: str | None,
-    counts: "list[int] | tuple[int, ...]", draws: int | None,
+    counts: "list[int] | tuple[int, ...]", draws: int | None, tell: "_suite.Teller",
 ) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
@@ -143,7 +150,7 @@ def _evaluated(
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != name:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
-    found = list(_suite.scored(held, folders, name, device, counts=counts, draws=draws))
+    found = list(_suite.scored(held, folders, name, device, counts=counts, draws=draws, tell=tell))
     if model is None or calibrator is None:
         return found
     told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.errors import InvalidInput, StoreError
 from core.jobs.measuring import MeasureRequest
 from core.jobs.request import AuditRequest, first_problem
+from core.jobs.suite import SuiteRequest
 from core.store.files import cannot_write, write_json
 from core.store.manifest import check_run_id
 
@@ -59,7 +60,7 @@ class State(BaseModel):
     cancel: str | None = None
 
 
-Request = AuditRequest | MeasureRequest
+Request = AuditRequest | MeasureRequest | SuiteRequest
 """What a job does."""
 
 
@@ -72,6 +73,8 @@ class _Kind(BaseModel):
 
     def of(self, path: Path) -> Request:
         """Read the file as what it is."""
+        if self.kind == "suite":
+            return read_shape(path, SuiteRequest)
         return read_shape(path, MeasureRequest) if self.kind == "measure" else read_shape(path, AuditRequest)
 
 

@@ -1,4 +1,4 @@
-"""Jobs, audits and measurements: started, watched, cancelled, resumed from anywhere, one running, the others in line.
+"""Jobs (audits, measurements, suites): started, watched, cancelled, resumed from anywhere; one runs, the others wait.
 
 Everything is in files, so that a page, a shell and a server started anew see the same. The process that takes jobs
 from the line is :mod:`core.jobs.work`; it outlives whoever started it.
@@ -33,7 +33,7 @@ COMING_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One audit, or one measurement of a calibration, that was asked for.
+    """One audit, one measurement of a calibration, or evaluators on one suite, that was asked for.
 
     Args:
         folder: its files.
@@ -105,8 +105,8 @@ def start(request: Request, jobs: Path | None = None, *, work: bool = True) -> J
     """Put an audit in line; it begins at once where nothing else runs.
 
     Args:
-        request: what to do, from :func:`core.jobs.request.audit_request` or
-            :func:`core.jobs.measuring.measure_request`.
+        request: what to do, from :func:`core.jobs.request.audit_request`,
+            :func:`core.jobs.measuring.measure_request` or :func:`core.jobs.suite.suite_request`.
         jobs: folder of jobs; None: the usual one.
         work: start a worker where none is at work.
 

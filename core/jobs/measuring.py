@@ -1,23 +1,18 @@
 """What a job does that measures a calibration: the fields that a page fills in, and a command line."""
 
 import re
-import shlex
-import sys
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
-from core import settings
 from core.errors import InvalidInput
-from core.jobs.progress import read_progress
+from core.jobs.one_command import OneCommand
 from core.jobs.request import first_problem
-from core.store.manifest import check_run_id, list_runs
+from core.store.manifest import list_runs
 
 
-class MeasureRequest(BaseModel):
+class MeasureRequest(OneCommand):
     """One calibration to be measured; made by :func:`measure_request`.
 
     Args:
@@ -28,11 +23,7 @@ class MeasureRequest(BaseModel):
         weights: likewise.
         families: calibrated for.
         subject, language: of the captions.
-        run_id: name of the job; None: made when it is started.
-        device: where the evaluator runs; None: the best there is.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     kind: Literal["measure"] = "measure"
     run: str = Field(min_length=1)
@@ -42,13 +33,6 @@ class MeasureRequest(BaseModel):
     families: tuple[str, ...] = Field(min_length=1)
     subject: str = "template"
     language: str = "en"
-    run_id: str | None = None
-    device: str | None = None
-
-    @field_validator("run_id")
-    @classmethod
-    def _safe_id(cls, run_id: str | None) -> str | None:
-        return None if run_id is None else check_run_id(run_id)
 
     @field_validator("run", "evaluator", "subject", "language")
     @classmethod
@@ -75,28 +59,22 @@ class MeasureRequest(BaseModel):
         """What its progress counts."""
         return "picture"
 
+    @property
+    def keeps(self) -> bool:
+        """Whether what was done stays when it is stopped, and need not be done again."""
+        return True
+
+    @property
+    def stem(self) -> str:
+        """What a name that is made begins with."""
+        return f"measure-{Path(self.run).stem}"
+
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core`` that measure; the same call goes on where an earlier one ended."""
         words = ["calibrate", "learn", self.run, "--evaluator", self.evaluator, "--families", ",".join(self.families)]
         words += ["--reading", self.reading, "--weights", self.weights, "--subject", self.subject]
         words += ["--language", self.language, "--measure", "--again"]
         return words + (["--device", self.device] if self.device is not None else [])
-
-    def shell(self, *, resume: bool = False) -> str:
-        """The command to paste in a shell: every word quoted as the shell needs it."""
-        usual = settings.data_dir().absolute() == settings.usual_data_dir()
-        where = [] if usual else ["env", f"INVARISCOPE_DATA={settings.data_dir().absolute()}"]
-        return shlex.join([*where, "python", "-m", "core", *self.arguments(resume=resume)])
-
-    def command(self, progress: Path, *, resume: bool = False) -> list[str]:
-        """The process to start, as a list: no shell reads it.
-
-        Args:
-            progress: file that the measurement tells its progress in.
-            resume: go on with it.
-        """
-        named = ["--job", str(self.run_id), "--progress-file", str(progress)]
-        return [sys.executable, "-m", "core", *self.arguments(resume=resume), *named]
 
     def check(self) -> None:
         """Find out cheaply what would stop the measurement at once.
@@ -106,24 +84,6 @@ class MeasureRequest(BaseModel):
         """
         if not Path(self.run).exists() and self.run not in {run.id for run in list_runs()}:
             raise InvalidInput(f"no run {self.run!r} is here; measure a calibration of a run that is")
-
-    def named(self, taken: Iterable[str] = ()) -> "MeasureRequest":
-        """Return the request with a name for its job; one is made of run and time where there is none.
-
-        Args:
-            taken: ids that a made one must not be.
-        """
-        if self.run_id is not None:
-            return self
-        run = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(self.run).stem).strip("-._")[:50] or "run"
-        first = f"measure-{run}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-        names = (first, *(f"{first}-{number}" for number in range(2, 1000)))
-        return self.model_copy(update={"run_id": next(name for name in names if name not in set(taken))})
-
-    def is_complete(self, progress: Path) -> bool:
-        """Whether the measurement is on the disk: only then does its process say that it is complete."""
-        told = read_progress(progress)
-        return told is not None and told.phase == "complete"
 
     def same(self, other: object) -> bool:
         """Whether another request scores the same pictures."""

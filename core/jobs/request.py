@@ -80,6 +80,11 @@ class AuditRequest(BaseModel):
         """What its progress counts."""
         return "image"
 
+    @property
+    def keeps(self) -> bool:
+        """Whether what was done stays when it is stopped, and need not be done again."""
+        return True
+
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core`` that run this audit."""
         words = ["audit", "--corpus", self.corpus]

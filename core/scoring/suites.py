@@ -88,7 +88,7 @@ def score_suite(
     return in_order(suite, scores, errors)
 
 
-def check_referenced(evaluator: Evaluator, suite: Suite) -> None:
+def check_referenced(evaluator: Evaluator | type[Evaluator], suite: Suite) -> None:
     """Refuse a suite without references for an evaluator that compares with some.
 
     Raises:

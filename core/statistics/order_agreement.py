@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
@@ -23,12 +24,12 @@ class OrderAgreement:
 
     Args:
         tau: Kendall's τ_b of the two rows of system means, percentile interval over bootstrap samples of items.
-        spearman: ρ of the same.
+        spearman: Spearman's ρ of the same, likewise.
         systems: how many.
     """
 
     tau: Interval
-    spearman: float
+    spearman: Interval
     systems: int
 
 
@@ -58,20 +59,24 @@ def order_agreement(
         raise InvalidInput(f"two metrics score the same items and systems, got the shapes {a.shape} and {b.shape}")
     n, s = a.shape
     found = rank_agreement(a.mean(axis=0), b.mean(axis=0)) if n else rank_agreement([], [])
-    tau, nan = found.kendall_b, float("nan")
+    nan = float("nan")
     if s < LEAST_SYSTEMS:
-        told = f"{s} systems, below {LEAST_SYSTEMS}"
-        return OrderAgreement(Interval(nan, nan, nan, n, level, told), nan, s)
+        none = Interval(nan, nan, nan, n, level, f"{s} systems, below {LEAST_SYSTEMS}")
+        return OrderAgreement(none, none, s)
     sources = source_ranks(groups, n)
     count = int(sources.max()) + 1 if n else 0
-    if tau != tau or (note := too_few(n, count)):
-        note = found.note if tau != tau else note
-        return OrderAgreement(Interval(tau, nan, nan, n, level, note), found.spearman, s)
+    if note := found.note or too_few(n, count):
+        tau, rho = (Interval(value, nan, nan, n, level, note) for value in (found.kendall_b, found.spearman))
+        return OrderAgreement(tau, rho, s)
     drawn = drawn_means(np.column_stack([a, b]), groups=sources, resamples=resamples, seed=seed)
-    taus = _taus(drawn[:, :s], drawn[:, s:])
     at = expanded(level, count)
-    low, high = np.nanquantile(taus, [(1 - at) / 2, (1 + at) / 2])
-    return OrderAgreement(Interval(tau, float(low), float(high), n, level), found.spearman, s)
+
+    def interval(value: float, samples: np.ndarray) -> Interval:
+        low, high = np.nanquantile(samples, [(1 - at) / 2, (1 + at) / 2])
+        return Interval(value, float(low), float(high), n, level)
+
+    sides = drawn[:, :s], drawn[:, s:]
+    return OrderAgreement(interval(found.kendall_b, _taus(*sides)), interval(found.spearman, _rhos(*sides)), s)
 
 
 def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -81,3 +86,12 @@ def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     untied = np.abs(a).sum(axis=1) * np.abs(b).sum(axis=1)
     taus: np.ndarray = np.divide((a * b).sum(axis=1), np.sqrt(untied), out=np.full(len(a), np.nan), where=untied > 0)
     return taus
+
+
+def _rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Spearman's ρ of every row: the correlation of mean ranks; NaN where a side is all ties."""
+    a, b = (rankdata(each, axis=1) for each in (one, other))
+    a, b = (each - each.mean(axis=1, keepdims=True) for each in (a, b))
+    size = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    rhos: np.ndarray = np.divide((a * b).sum(axis=1), size, out=np.full(len(a), np.nan), where=size > 0)
+    return rhos

@@ -113,3 +113,40 @@ def test_what_cannot_be_used_is_one_sentence(
     assert done.exit_code == Code.BAD_INPUT
     assert named in done.stderr
     assert done.stderr.startswith("error: ")
+
+
+def test_references_stand_beside_the_standings_and_rank_too(
+    invoke: Invoke, files: list[Path], photos: Path, colour_words: str, tmp_path: Path
+) -> None:
+    people = tmp_path / "references.json"
+    names = [f"p{number}" for number in range(12)]
+    people.write_text(json.dumps({name: [f"a red gate {at}", "the red gate"] for at, name in enumerate(names)}))
+    out = tmp_path / "tables"
+    done = invoke(
+        "leaderboard", *files, "--images", photos, "--evaluators", colour_words, "--references", people, "--human",
+        "--beside-references", "--name", "mine", "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == Code.OK, done.output
+    beside = pd.read_csv(out / "references.csv").set_index(["system", "metric"])
+    assert beside.loc[("red", "BLEU-1"), "value"] == pytest.approx(2 / 3)
+    assert beside.loc[("red", "BLEU-2"), "value"] == pytest.approx((2 / 3 * 1 / 2) ** 0.5)
+    assert beside.loc[("green", "BLEU-2"), "value"] == 0
+    assert set(beside["n_items"]) == {12}
+    ranked = pd.read_csv(out / "standings.csv")
+    rouge = ranked[ranked["evaluator"] == "ROUGE-L"].set_index("system")["mean"]
+    assert rouge["red"] == pytest.approx(beside.loc[("red", "ROUGE-L"), "value"])
+    # the drawn reference is no reference of itself: the other one is left
+    assert rouge["human"] < 1
+    agreement = pd.read_csv(out / "agreement.csv")
+    assert {"ROUGE-L", "CIDEr-D"} <= set(agreement["other"])
+    assert "words in lower case without punctuation" in done.stderr
+    again = invoke("leaderboard", "mine", "--json")
+    assert len(json.loads(again.stdout)["references"]) == 4 * 6
+
+
+def test_without_references_nothing_stands_beside_and_the_reason_is_told(
+    invoke: Invoke, files: list[Path], photos: Path, colour_words: str
+) -> None:
+    done = invoke("leaderboard", *files, "--images", photos, "--evaluators", colour_words, "--beside-references")
+    assert done.exit_code == Code.OK, done.output
+    assert "no BLEU-1, BLEU-2, BLEU-3, BLEU-4, ROUGE-L, CIDEr-D: 0 of these pictures have references" in done.stderr

@@ -9,7 +9,11 @@ import pytest
 from PIL import Image
 
 from core.commands._shared import Code
+from core.evaluators.published_names import PublishedName, published_name
+from core.evaluators.registry import find
+from core.evaluators.weights.fetched import keep
 from tests.commands.calling import Invoke, Shell
+from tests.tiny import clip
 
 COLOURS = {"red": (200, 0, 0), "green": (0, 90, 0), "blue": (0, 0, 255)}
 CANDIDATES = {"red": "a red door", "green": "a red and green door", "blue": "a red door"}
@@ -196,3 +200,175 @@ def test_what_is_named_twice_is_refused_instead_of_ignored(
     done = invoke("score", candidates, photos, "--image_dir", tmp_path, "--evaluator", colour_words)
     assert done.exit_code == Code.BAD_INPUT
     assert "two folders of images are given" in done.stderr
+
+
+def test_an_id_may_name_a_folder_below_that_of_the_images(
+    invoke: Invoke, photos: Path, candidates: Path, tmp_path: Path, colour_words: str
+) -> None:
+    (photos / "val").mkdir()
+    (photos / "red.png").rename(photos / "val" / "000123.png")
+    Image.new("RGB", (5, 5)).save(photos / "val" / "extra.png")
+    candidates.write_text(json.dumps({"val/000123": "a red door", "blue": "a red door", "test/000123": "a red door"}))
+    saved = tmp_path / "out.json"
+    done = invoke("score", candidates, photos, "--evaluator", colour_words, "--save_per_instance", saved)
+    per_instance = json.loads(saved.read_text())
+    assert {name: scores["colour-words"] for name, scores in per_instance.items()} == {
+        "val/000123": pytest.approx(2.5), "blue": 0.0, "test/000123": None,
+    }  # fmt: skip
+    assert "1 caption without an image: 'test/000123'" in done.stderr
+    assert "2 images without a caption: 'green.png', 'val/extra.png'" in done.stderr
+
+
+@pytest.mark.parametrize("outside", ["../secret", "val/../../secret", "{folder}/secret", "linked/secret"])
+def test_an_id_never_leads_out_of_the_folder(
+    invoke: Invoke, photos: Path, candidates: Path, tmp_path: Path, colour_words: str, outside: str
+) -> None:
+    Image.fromarray(np.full((6, 7, 3), COLOURS["red"], dtype=np.uint8)).save(tmp_path / "secret.png")
+    (photos / "linked").symlink_to(tmp_path)
+    candidates.write_text(json.dumps({"red": "a red door", outside.format(folder=tmp_path): "a red door"}))
+    done = invoke("score", candidates, photos, "--evaluator", colour_words)
+    assert (done.exit_code, done.stdout) == (Code.BAD_INPUT, "")
+    assert "secret" in done.stderr
+
+
+def test_an_image_that_a_line_names_is_not_looked_for_above_the_folder(
+    invoke: Invoke, photos: Path, predictions: Path, tmp_path: Path, colour_words: str
+) -> None:
+    Image.fromarray(np.full((6, 7, 3), COLOURS["red"], dtype=np.uint8)).save(tmp_path / "secret.png")
+    predictions.write_text(json.dumps({"id": "red", "caption": "a red door", "image": "../secret.png"}) + "\n")
+    done = invoke("score", predictions, photos, "--evaluator", colour_words)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "climbs out of" in done.stderr
+
+
+def test_every_value_below_per_item_is_a_number_as_capevalkits_reader_wants_it(
+    invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    (photos / "red.png").unlink()
+    lines = predictions.read_text() + json.dumps({"id": "grey", "caption": "a grey door", "image": "blue.png"}) + "\n"
+    predictions.write_text(lines)
+    output = tmp_path / "scores.json"
+    done = invoke(
+        "score", "--metric", colour_words, "--predictions", predictions, "--image-dir", photos, "--output", output
+    )
+    assert done.exit_code == Code.FAILURES
+    result = json.loads(output.read_text())
+    read = {item: float(scores["colour-words"]) for item, scores in result["per_item"].items()}
+    assert read == {"green": pytest.approx(SCORES["green"]), "blue": 0.0}
+    assert set(result["errors"]) == {"red", "grey"}
+    assert result["errors"]["red"] == "no image of this id was found"
+    assert result["colour-words"] == pytest.approx(sum(read.values()) / 2)
+
+
+def test_the_score_that_was_asked_for_is_the_first_of_an_id_whatever_it_is_called(
+    invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, colour_words: str
+) -> None:
+    people = tmp_path / "references.jsonl"
+    people.write_text("".join(json.dumps({"id": name, "references": ["a red gate"]}) + "\n" for name in CANDIDATES))
+    done = invoke(
+        "score", predictions, photos, "--metric", colour_words, "--references", people, "--called", "zeta",
+        "--compute_other_ref_metrics", 1,
+    )  # fmt: skip
+    result = json.loads(done.stdout)
+    assert list(result["per_item"]) == sorted(CANDIDATES)
+    assert {next(iter(scores)) for scores in result["per_item"].values()} == {"zeta"}
+
+
+def test_references_given_to_a_metric_that_takes_none_are_no_error(
+    invoke: Invoke, predictions: Path, photos: Path, tmp_path: Path, word_count: str
+) -> None:
+    people = tmp_path / "references.jsonl"
+    people.write_text(json.dumps({"id": "red", "references": []}) + "\n")
+    done = invoke(
+        "score", "--metric", word_count, "--predictions", predictions, "--references", people, "--image-dir", photos
+    )
+    assert done.exit_code == Code.OK, done.stderr
+    assert set(json.loads(done.stdout)) == {"word-count", "per_item"}
+    assert f"compares no captions with references; {people} is not used" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("PACScore", "PAC-S"), ("pac-s", "PAC-S"), ("RefPAC-S", "RefPAC-S"), ("pacscore", "PAC-S")]
+)
+def test_a_metric_goes_by_capevalkits_name_and_stands_under_it(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str,
+    shown: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    keep("pac-s-vit-b-32", clip.write_pac(tmp_path / "clip_ViT-B-32.pth"))
+    people = tmp_path / "references.json"
+    people.write_text(json.dumps({key: ["a gate"] for key in CANDIDATES}))
+    done = invoke("score", candidates, photos, "--metric", given, "--references", people)
+    assert done.exit_code == Code.OK, done.stderr
+    expected = [shown] if shown.startswith("Ref") else [shown, f"Ref{shown}"]
+    assert [line.split(": ")[0] for line in done.stdout.splitlines()] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "evaluator", "key"),
+    [
+        ("CLIPScore", "clipscore", "CLIPScore"), ("refclipscore", "refclipscore", "RefCLIPScore"),
+        ("pacscore-vitl", "pac-s-l14", "PAC-S"), ("refpacscore-vitl", "refpac-s-l14", "RefPAC-S"),
+        ("pacscorepp", "pac-s++", "PAC-S++"), ("RefPAC-S++", "refpac-s++", "RefPAC-S++"), ("FLEUR", "fleur", "FLEUR"),
+        ("reffleur", "reffleur", "RefFLEUR"),
+    ],
+)  # fmt: skip
+def test_capevalkits_names_mean_evaluators_that_there_are(given: str, evaluator: str, key: str) -> None:
+    assert published_name(given) == PublishedName(evaluator, key)
+    assert find(evaluator).spec.name == evaluator
+
+
+def test_a_metric_of_capevalkit_that_is_not_here_says_so(invoke: Invoke, candidates: Path, photos: Path) -> None:
+    done = invoke("score", candidates, photos, "--metric", "Polos")
+    assert done.exit_code == Code.BAD_INPUT
+    assert "Polos is not computed here" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("{a}", "{p}", "--candidates_json", "{b}"), "two files of captions"),
+        (("{p}", "--candidates_json", "{b}"), "two files of captions"),
+        (("--predictions", "{a}", "--candidates_json", "{b}", "--image_dir", "{p}"), "two files of captions"),
+        (("{a}", "--image_dir", "{p}", "--image-dir", "."), "two folders of images"),
+        (("{a}", "{p}", "--references", "{a}", "--references_json", "{b}"), "two files of references"),
+        (("{a}", "{p}", "--metric", "conse-lite0", "--evaluator", "conse-lite2"), "two metrics"),
+    ],
+)
+def test_two_ways_to_name_one_thing_are_refused_together(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    known = {"a": candidates, "b": tmp_path / "b.json", "p": photos}
+    done = invoke("score", *(each.format(**known) for each in arguments))
+    assert (done.exit_code, done.stdout) == (Code.BAD_INPUT, "")
+    assert f"{said} are given" in done.stderr
+
+
+def test_the_switch_of_clipscore_adds_what_words_alone_say(
+    invoke: Invoke, candidates: Path, photos: Path, tmp_path: Path, word_count: str
+) -> None:
+    people = tmp_path / "references.json"
+    people.write_text(json.dumps({"red": ["a red door"], "green": ["a red and green door"], "blue": ["a blue gate"]}))
+    saved = tmp_path / "out.json"
+    done = invoke(
+        "score", candidates, photos, "--references_json", people, "--evaluator", word_count,
+        "--compute_other_ref_metrics", 1, "--save_per_instance", saved,
+    )  # fmt: skip
+    assert done.exit_code == Code.OK, done.stderr
+    printed = dict(line.split(": ") for line in done.stdout.splitlines())
+    assert list(printed) == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D", "word-count"]
+    assert printed["BLEU-1"] == f"{9 / 11:.4f}"
+    per_instance = json.loads(saved.read_text())
+    assert per_instance["red"]["ROUGE-L"] == 1.0
+    assert per_instance["blue"]["ROUGE-L"] == pytest.approx(1 / 3)
+    assert "of 3 captions by pycocoevalcap 1.2" in done.stderr
+    assert "words in lower case without punctuation" in done.stderr
+    assert "they serve the other metrics alone" in done.stderr
+
+
+def test_what_compares_with_references_needs_some(invoke: Invoke, candidates: Path, photos: Path) -> None:
+    done = invoke("score", candidates, photos, "--compute_other_ref_metrics", 1)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "--compute_other_ref_metrics needs references" in done.stderr
+    done = invoke("score", candidates, photos, "--metric", "CIDEr")
+    assert "beside one with --compute_other_ref_metrics 1" in done.stderr

@@ -4,14 +4,17 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.suites import tables
 from core.analysis.suites.result import added, store, stored
 from core.corpora.suites import read_suite
+from core.jobs import jobs
+from core.jobs.suite import SuiteRequest
 from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
-from tests.analysis.suites.made import calibrated, pascal_file, pascal_result
+from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
 from tests.pages.opening import SUITES, Open, said
 
 
@@ -79,3 +82,54 @@ def test_scores_of_another_suite_are_refused_in_a_sentence(open_page: Open, tmp_
     assert "mine.json: 1 of 1 ids are no pair of Pascal-50S" in said(app)
     assert str(tmp_path) not in said(app)
     assert stored() == ((), ())
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> tuple[Path, Path]:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for group in GROUPS[:3]:
+        for number in range(12):
+            Image.new("RGB", (8, 8), (10 * number, 0, 0)).save(folder / f"{group}{number}.jpg")
+    return pascal_file(tmp_path / "source"), folder
+
+
+def test_a_suite_is_started_as_a_job_after_its_cost_is_told(
+    open_page: Open, published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
+    file, folder = published
+    app = open_page(SUITES, file=str(file), folder=str(folder), judges="blind-length")
+    assert not app.exception
+    assert "72 captions of 36 pictures: blind-length reads 72" in said(app).replace("**", "")
+    assert "12 pictures of the suite, such as" in said(app)
+    assert f"suite {file} {folder} --evaluator blind-length" in said(app)
+    app.button(key="suites.start").click().run()
+    assert not app.exception
+    (job,), _ = jobs.list_jobs()
+    assert isinstance(job.request, SuiteRequest)
+    assert job.request.evaluators == ("blind-length",)
+    assert job.id in said(app)
+    app.button(key=f"run.cancel.{job.id}").click().run()
+    assert jobs.get(job.id).status == "cancelled"
+    assert "resume it to begin anew" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ({"folder": "/tmp"}, "Give the publisher's file."),
+        ({"file": "relative.json", "folder": "/tmp"}, "must be an absolute path"),
+        ({"file": "/nowhere/x.json", "folder": "/tmp"}, "there is no file /nowhere/x.json"),
+        ({"file": "{file}", "folder": "{file}"}, "is a file; give the folder"),
+        ({"file": "{file}", "folder": "{file.parent}"}, "none of the 48 pictures"),
+    ],
+)
+def test_what_cannot_be_started_is_one_sentence(
+    open_page: Open, published: tuple[Path, Path], query: dict[str, str], why: str
+) -> None:
+    asked = {name: text.format(file=published[0]) for name, text in query.items()}
+    app = open_page(SUITES, judges="blind-length", **asked)
+    assert not app.exception
+    assert why in said(app).replace("\\", "")
+    assert app.button(key="suites.start").disabled

@@ -1,6 +1,7 @@
 """The page Systems: a leaderboard made, kept, read, narrowed, and whatever a reader may bring."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.systems.file import Leaderboard, list_leaderboards, path_of, read_leaderboard, write_leaderboard
+from core.analysis.systems.file import (
+    Leaderboard,
+    list_leaderboards,
+    path_of,
+    read_leaderboard,
+    with_references,
+    write_leaderboard,
+)
 from core.corpora.registry import catalogue
+from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
 from tests.pages.opening import SYSTEMS, Open, said
 
@@ -141,3 +150,27 @@ def test_captions_are_scored_kept_and_shown(open_page: Open, tmp_path: Path) -> 
     assert len(found.rows.query("probe == ''")) == 9
     assert found.rows["score"].notna().all()
     assert "has the highest mean (3 pictures" in said(app)
+
+
+def test_references_stand_beside_the_standings_where_they_are_asked_for(open_page: Open) -> None:
+    kept("plain", evaluators=1)
+    plain = read_leaderboard(path_of("plain"))
+    found = score_references(plain.rows, {f"i{item}": ["a dog on a mat", f"dog {item}"] for item in range(12)})
+    write_leaderboard(with_references(replace(plain, name="mine"), found))
+    app = open_page(SYSTEMS, board="mine", judge="ROUGE-L")
+    assert not app.exception
+    assert "Beside references" in [each.value for each in app.subheader]
+    assert "On the 12 pictures that every system captions and that have references" in said(app)
+    assert "words in lower case without punctuation" in said(app)
+    assert "No edit was scored" in said(app)
+
+
+def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> None:
+    query = {"source": "captions", "judges": "blind-length", "edits": "", "count": "12", "beside": "yes"}
+    app = open_page(SYSTEMS, view="new", **query)
+    app.button(key="systems.score").click().run()
+    assert not app.exception
+    assert not app.error
+    found = read_leaderboard(path_of("demo"))
+    assert set(found.beside["metric"]) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
+    assert "Beside references" in [each.value for each in app.subheader]

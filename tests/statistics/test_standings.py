@@ -176,18 +176,40 @@ def test_lengths_that_never_vary_apart_give_no_slope() -> None:
     assert "vary" in found.note
 
 
-def test_agreement_of_orders_is_kendalls_of_the_means() -> None:
+def test_agreement_of_orders_is_that_of_the_means_with_percentiles_over_items() -> None:
     one, other = made(30, [0.0, 0.1, 0.2, 0.15]), made(30, [0.1, 0.0, 0.2, 0.25], seed=3)
     found = order_agreement(one, other, resamples=200)
     means = one.mean(axis=0), other.mean(axis=0)
     assert found.tau.estimate == pytest.approx(stats.kendalltau(*means).statistic)
-    assert found.spearman == pytest.approx(stats.spearmanr(*means).statistic)
-    taus = [
-        stats.kendalltau(*(np.repeat(x, counts, axis=0).mean(axis=0) for x in (one, other))).statistic
-        for counts in sample_counts(30, 200, seed=2025)
-    ]
-    assert min(taus) - 1e-9 <= found.tau.low <= np.quantile(taus, 0.06)
-    assert np.quantile(taus, 0.94) - 1e-9 <= found.tau.high <= max(taus) + 1e-9
+    assert found.spearman.estimate == pytest.approx(stats.spearmanr(*means).statistic)
+    for interval, of in ((found.tau, stats.kendalltau), (found.spearman, stats.spearmanr)):
+        drawn = [
+            of(*(np.repeat(x, counts, axis=0).mean(axis=0) for x in (one, other))).statistic
+            for counts in sample_counts(30, 200, seed=2025)
+        ]
+        assert min(drawn) - 1e-9 <= interval.low <= np.quantile(drawn, 0.06)
+        assert np.quantile(drawn, 0.94) - 1e-9 <= interval.high <= max(drawn) + 1e-9
+        assert interval.low < interval.high
+
+
+def test_tied_systems_share_their_rank_in_every_sample() -> None:
+    one = made(30, [0.0, 0.1, 0.3])
+    tied = one[:, [0, 0, 2]]
+    found = order_agreement(one, tied, resamples=50)
+    assert found.spearman.estimate == pytest.approx(stats.spearmanr([1, 2, 3], [1.5, 1.5, 3]).statistic)
+    assert found.spearman.low <= found.spearman.estimate <= found.spearman.high
+
+
+def test_few_items_or_sources_have_no_interval_of_agreement() -> None:
+    one, other = made(9, [0.0, 0.1, 0.2]), made(9, [0.1, 0.0, 0.2], seed=3)
+    for found in (
+        order_agreement(one, other),
+        order_agreement(np.tile(one, (2, 1)), np.tile(other, (2, 1)), groups=[*range(9), *range(9)]),
+    ):
+        for each in (found.tau, found.spearman):
+            assert each.estimate == each.estimate
+            assert np.isnan([each.low, each.high]).all()
+            assert "below 10" in each.note
 
 
 def test_two_systems_have_no_agreement_of_orders() -> None:

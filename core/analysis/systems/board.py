@@ -21,7 +21,19 @@ STANDINGS = (
 DIFFERENCES = (
     "evaluator", "higher", "lower", "difference", "low", "high", "test", "p", "p_holm", "sure", "n_items", "note",
 )  # fmt: skip
-AGREEMENT = ("one", "other", "tau", "low", "high", "spearman", "n_systems", "n_items", "note")
+AGREEMENT = (
+    "one",
+    "other",
+    "tau",
+    "low",
+    "high",
+    "spearman",
+    "spearman_low",
+    "spearman_high",
+    "n_systems",
+    "n_items",
+    "note",
+)
 AT_EQUAL_LENGTH = (
     "evaluator", "rank", "system", "mean", "rank_low", "rank_high", "rank_as_is", "words", "slope", "slope_low",
     "slope_high", "n_items", "note",
@@ -132,8 +144,22 @@ def agreement(
         sources = [grids[0].sources[place] for place in places[0]]
         tables = [each.scores[place] for each, place in zip(grids, places, strict=True)]
         found = order_agreement(*tables, groups=sources, level=level)
-        tau = found.tau
-        records.append((one, other, tau.estimate, tau.low, tau.high, found.spearman, found.systems, tau.n, tau.note))
+        tau, rho = found.tau, found.spearman
+        records.append(
+            (
+                one,
+                other,
+                tau.estimate,
+                tau.low,
+                tau.high,
+                rho.estimate,
+                rho.low,
+                rho.high,
+                found.systems,
+                tau.n,
+                tau.note,
+            )
+        )
     return pd.DataFrame(records, columns=list(AGREEMENT))
 
 

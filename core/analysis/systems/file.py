@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ import pyarrow.parquet as parquet
 
 from core import __version__
 from core.errors import InvalidInput, StoreError
+from core.scoring.board_references import BESIDE, BoardReferences, beside
 from core.scoring.leaderboard import COLUMNS
 from core.settings import leaderboards_dir
 from core.store.files import write_whole
@@ -47,6 +48,7 @@ class Leaderboard:
         seed: of the edits and of the drawn references.
         created: ISO 8601, UTC.
         version: of Invariscope.
+        beside: :data:`core.scoring.board_references.BESIDE`; empty where references were not asked for.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Leaderboard:
     seed: int = 0
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = __version__
+    beside: pd.DataFrame = field(default_factory=beside)
 
 
 def checked_name(name: str) -> str:
@@ -104,6 +107,7 @@ def as_bytes(board: Leaderboard) -> bytes:
         "seed": board.seed,
         "created": board.created,
         "invariscope": board.version,
+        "beside": json.loads(board.beside.to_json(orient="values", double_precision=15)),
     }
     rows = board.rows.assign(cut=board.rows["cut"].astype("boolean"))
     table = pa.Table.from_pandas(rows[list(COLUMNS)], schema=_SCHEMA, preserve_index=False)
@@ -142,7 +146,7 @@ def read_leaderboard(path: Path) -> Leaderboard:
     _check(path, rows, told)
     return Leaderboard(
         path.stem, rows, told["corpus"], told["evaluators"], tuple(told["remarks"]), tuple(told["left_out"]),
-        told["seed"], told["created"], told["invariscope"],
+        told["seed"], told["created"], told["invariscope"], _beside(path, told.get("beside", [])),
     )  # fmt: skip
 
 
@@ -189,6 +193,27 @@ def _told(path: Path, raw: bytes | None) -> dict[str, Any]:
     return told
 
 
+_BESIDE_KINDS = (str, str, float, float, float, int, str)
+
+
+def _beside(path: Path, records: object) -> pd.DataFrame:
+    """The table beside the standings; files that were made without it have none."""
+    if not isinstance(records, list) or not all(
+        isinstance(record, list)
+        and len(record) == len(BESIDE)
+        and all(_is_of(value, kind) for value, kind in zip(record, _BESIDE_KINDS, strict=True))
+        for record in records
+    ):
+        raise StoreError(f"{path}: what stands beside its standings is no table of {', '.join(BESIDE)}; make it anew")
+    return beside(records)
+
+
+def _is_of(value: object, kind: type) -> bool:
+    if kind is float:
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 def _check(path: Path, rows: pd.DataFrame, told: Mapping[str, Any]) -> None:
     """Refuse what no leaderboard holds: nothing, missing names, infinite scores, a caption scored twice."""
     texts = [name for name in COLUMNS if name not in _TYPES]
@@ -205,6 +230,16 @@ def _check(path: Path, rows: pd.DataFrame, told: Mapping[str, Any]) -> None:
 
 def _fill(path: Path, data: bytes) -> None:
     path.write_bytes(data)
+
+
+def with_references(board: Leaderboard, found: BoardReferences) -> Leaderboard:
+    """The leaderboard with what references say of its systems, the RANKED metrics among its evaluators."""
+    return replace(
+        board,
+        rows=joined([board.rows, found.rows]) if len(found.rows) else board.rows,
+        evaluators={**board.evaluators, **found.prints},
+        beside=found.beside,
+    )
 
 
 def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -29,6 +29,7 @@ def tables(made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.9
     picks, shares = best_of(made.rows, names, chosen)
     return {
         "standings": tops,
+        "references": made.beside[made.beside["system"].isin(chosen)].reset_index(drop=True),
         "differences": pairs,
         "swaps": by_family(each),
         "edits": each,

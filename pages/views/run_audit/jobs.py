@@ -12,6 +12,7 @@ from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.jobs import Job
 from core.jobs.measuring import MeasureRequest
+from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.text import counted, safe, thousands
@@ -23,6 +24,11 @@ IDLE_EVERY_S = 20.0
 
 SHOWN = 5
 """Ended jobs on one page of the list."""
+
+KEPT, NOT_KEPT = "; what it finished is kept", "; a suite is kept once it is whole"
+"""What becomes of the work of a job that is stopped, as the end of a sentence."""
+
+AGAIN = "A suite is kept once it is whole; resume it to begin anew."
 
 LINKS = (
     ("pages/results.py", "See its results", ":material/bar_chart:"),
@@ -126,23 +132,47 @@ def _running(job: Job, _place: int) -> None:
     begun = _seconds(job.state.started)
     spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
     if told is None or told.phase == "loading":
-        st.progress(0.0, text=f"{'Reading the corpus' if told is None else 'Loading the models'} … {spent}")
+        st.progress(0.0, text=f"{'Reading its files' if told is None else 'Loading the models'} … {spent}")
     else:
         left = told.left_s(time.time())
         words = [f"{thousands(told.done)} of {counted(told.total, job.request.unit)}", spent]
         words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
         st.progress(told.share, text=" · ".join(each for each in words if each))
     if job.stopping:
-        st.caption("It finishes the batch that it is at, then stops; what is finished is kept.")
+        st.caption(f"It finishes the batch that it is at, then stops{KEPT if job.request.keeps else NOT_KEPT}.")
     _buttons(job, cancel=not job.stopping)
 
 
 def _ended(job: Job, _place: int) -> None:
-    if job.status == "complete" and isinstance(job.request, MeasureRequest):
+    if job.status == "complete":
+        _complete(job)
+    elif job.status == "failed":
+        st.error(safe(job.last_line or "It ended without a word.", limit=500))
+    elif job.status == "died":
+        st.warning("Its process ended without a word: it was killed, or the machine went down. "
+                   + ("What it finished is kept; resume it to go on." if job.request.keeps else AGAIN))  # fmt: skip
+    elif job.state.cancel is None:
+        st.warning(safe(job.last_line or "It was interrupted.", limit=500))
+    if job.status == "cancelled":
+        told = job.progress
+        if not job.request.keeps:
+            st.caption(AGAIN)
+        else:
+            st.caption(f"{thousands(told.done)} of {counted(told.total, job.request.unit)} done; resume it to go on."
+                       if told and told.done else "Nothing was scored yet; resume it to begin.")  # fmt: skip
+    _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
+
+
+def _complete(job: Job) -> None:
+    """Say what a job that is complete made, and where to look at it."""
+    if isinstance(job.request, MeasureRequest):
         st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
         st.page_link("pages/calibration.py", label="Calibration", icon=":material/tune:",
                      query_params={"evaluator": job.request.evaluator, "reading": job.request.reading})  # fmt: skip
-    elif job.status == "complete":
+    elif isinstance(job.request, SuiteRequest):
+        st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
+        st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
+    else:
         with suppress(InvariscopeError):
             counts = read_run(job.run_folder).manifest["counts"]
             null = counts.get("scores_null")
@@ -156,18 +186,6 @@ def _ended(job: Job, _place: int) -> None:
         with st.container(horizontal=True):
             for page, label, icon in LINKS:
                 st.page_link(page, label=label, icon=icon, query_params={"run": job.id})
-    elif job.status == "failed":
-        st.error(safe(job.last_line or "It ended without a word.", limit=500))
-    elif job.status == "died":
-        st.warning("Its process ended without a word: it was killed, or the machine went down. "
-                   "What it finished is kept; resume it to go on.")  # fmt: skip
-    elif job.state.cancel is None:
-        st.warning(safe(job.last_line or "It was interrupted.", limit=500))
-    if job.status == "cancelled":
-        told = job.progress
-        st.caption(f"{thousands(told.done)} of {counted(told.total, job.request.unit)} done; resume it to go on."
-                   if told and told.done else "Nothing was scored yet; resume it to begin.")  # fmt: skip
-    _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
 
 
 def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: bool = False) -> None:
@@ -175,19 +193,22 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
         if cancel:
             st.button(
                 "Cancel", key=f"run.cancel.{job.id}", icon=":material/stop:", on_click=_do,
-                args=(lambda: jobs.cancel(job.id),), help="Stops as Ctrl-C would; what it finished is kept.",
+                args=(lambda: jobs.cancel(job.id),),
+                help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
             )  # fmt: skip
         if resume:
             st.button(
                 "Resume", key=f"run.resume.{job.id}", icon=":material/play_arrow:", on_click=_do,
-                args=(lambda: jobs.resume(job.id),), help="Goes on where it was, to the very same scores.",
+                args=(lambda: jobs.resume(job.id),),
+                help="Goes on where it was, to the very same scores." if job.request.keeps else AGAIN,
             )  # fmt: skip
         if ended:
             st.button(
                 "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do,
-                args=(lambda: jobs.forget([job.id]),), help="The run stays.",
+                args=(lambda: jobs.forget([job.id]),),
+                help="The run stays." if job.request.keeps else "Its result stays.",
             )  # fmt: skip
-        shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that the audit said.")
+        shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
     if shown:
         st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)
         st.caption("In a shell:")

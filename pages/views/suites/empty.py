@@ -25,7 +25,7 @@ def draw_nothing() -> None:
 
 def draw_commands() -> None:
     """The commands, folded."""
-    with st.expander("Hold another evaluator to a suite", icon=":material/terminal:"):
+    with st.expander("The same in a shell", icon=":material/terminal:"):
         _draw()
 
 
@@ -33,4 +33,4 @@ def _draw() -> None:
     for said, command in _COMMANDS:
         st.caption(said)
         st.code(command, language="shell", wrap_lines=True)
-    st.caption("What they reach appears on this page. Pictures are scored in the shell, since a suite has thousands.")
+    st.caption("What they reach appears on this page.")

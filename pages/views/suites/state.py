@@ -1,4 +1,4 @@
-"""What the page remembers in its link: the suite, and the measure of the figure."""
+"""What the page remembers in its link: the suite, the measure of the figure, and what a job would be of."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.analysis.suites.result import Files, SuiteResult, stored
 from core.analysis.suites.tables import MEASURES
-from pages.views.common.url_state import Field, PageState, one_of
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
 SUITES = "pages/suites.py"
 
@@ -25,6 +26,10 @@ def suites_state(files: Files) -> PageState:
         (
             Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
             Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
+            Field("file", "", text(limit=1000)),
+            Field("folder", "", text(limit=1000)),
+            Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
         ),
     )
 

@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.analysis.systems.board import rank_range
 from core.charts.systems import swap_map, system_means, system_ranks
+from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, listed, number, safe
@@ -49,6 +50,31 @@ def draw_standings(every: pd.DataFrame, evaluator: str) -> None:
         },
     )  # fmt: skip
     data_buttons(every, "systems-standings", key="systems.standings")
+
+
+def draw_beside(every: pd.DataFrame) -> None:
+    """Draw what references say of the systems, where somebody asked for it."""
+    if every.empty:
+        return
+    st.subheader("Beside references", anchor=False)
+    wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
+    st.dataframe(
+        wide, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D of every system",
+        column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
+    )  # fmt: skip
+    st.caption(f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
+               f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
+               "CIDEr-D rank systems as evaluators do; BLEU is of all captions together and does not.")  # fmt: skip
+    with st.expander("Every number with its interval", icon=":material/table:"):
+        st.dataframe(
+            every, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
+            column_config={
+                "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
+                "low": _NUMBER("CI low", format="%.4f"), "high": _NUMBER("CI high", format="%.4f"),
+                "n_items": _NUMBER("n pictures"), "note": "Note",
+            },
+        )  # fmt: skip
+        data_buttons(every, "systems-references", key="systems.references")
 
 
 def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
@@ -146,8 +172,9 @@ def draw_agreement(rows: pd.DataFrame) -> None:
         rows, hide_index=True, placeholder="—", alt="Agreement of every two evaluators on the order of the systems",
         column_config={
             "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
-            "low": _NUMBER("CI low", format="%.2f"), "high": _NUMBER("CI high", format="%.2f"),
-            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "n_systems": _NUMBER("n systems"),
+            "low": _NUMBER("τ_b, CI low", format="%.2f"), "high": _NUMBER("τ_b, CI high", format="%.2f"),
+            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "spearman_low": _NUMBER("ρ, CI low", format="%.2f"),
+            "spearman_high": _NUMBER("ρ, CI high", format="%.2f"), "n_systems": _NUMBER("n systems"),
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip

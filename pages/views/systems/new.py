@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from core.analysis.systems.file import Leaderboard, free_name, joined, write_leaderboard
+from core.analysis.systems.file import Leaderboard, free_name, joined, with_references, write_leaderboard
 from core.corpora.formats import MOST_BYTES
 from core.corpora.schema import Corpus
 from core.corpora.system_files import ENDINGS, System, parse_systems
@@ -12,13 +12,17 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail
 from core.probes.words.captions import base_caption
-from core.scoring.leaderboard import Entered, enter, score_board
+from core.scoring.board_references import score_references
+from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
 from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
 from pages.views.systems.state import MOST, SOURCES
+
+FIRST = "first caption"
+"""System of the corpus's own captions, which are references too."""
 
 SHOWN = 6
 """Sentences about captions that found no place that are shown; the rest is counted."""
@@ -69,7 +73,7 @@ def own_systems(corpus: Corpus) -> list[System]:
         if texts:
             people[item.id], bare[item.id] = (texts[0],), (template,)
             hollow[item.id] = (with_tail(template, tail),)
-    made = {"first caption": people, "template": bare, "template with a hollow tail": hollow}
+    made = {FIRST: people, "template": bare, "template with a hollow tail": hollow}
     return [System(name, captions) for name, captions in made.items()]
 
 
@@ -116,6 +120,8 @@ def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "
                   "stands among the systems as human")  # fmt: skip
+    row[0].toggle("Beside references", key=state.key("beside"), disabled=not any(entered.references.values()),
+                  help="BLEU, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do")  # fmt: skip
     most = min(MOST, len(entered.common or entered.items))
     if state.get("count") > most:
         state.put("count", most)
@@ -134,13 +140,18 @@ def _scored(state: PageState, entered: Entered) -> Leaderboard:
             bar.progress(done / total, f"{safe(name)}: {done} of {counted(total, 'picture')} scored")
 
         with shared_pool().lease(name) as evaluator:
-            found = score_board(evaluator, entered, probes, items=items, progress=told)
+            part = score_board(evaluator, entered, probes, items=items, progress=told)
             prints[evaluator.spec.name] = evaluator.fingerprint.key
-        parts.append(found.rows)
-        remarks += [each for each in found.edits if each not in remarks]
-        left_out += list(found.left_out)
+        parts.append(part.rows)
+        remarks += [each for each in part.edits if each not in remarks]
+        left_out += list(part.left_out)
     bar.empty()
     corpus = state.get("images")
+    found = score_references(parts[0], entered.references, people=(PEOPLE, FIRST)) if state.get("beside") else None
+    if found and found.remark:
+        remarks.append(found.remark)
     made = Leaderboard(free_name(corpus), joined(parts), corpus, prints, tuple(remarks), tuple(left_out), RUN_SEED)
+    if found:
+        made = with_references(made, found)
     write_leaderboard(made)
     return made

@@ -33,6 +33,7 @@ def systems_state() -> PageState:
             Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("edits", ["vflip", "hflip"], some_of(_edits, what="edit"), joined),
             Field("human", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+            Field("beside", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
             Field("count", FEW, _read_count),
         ),
     )

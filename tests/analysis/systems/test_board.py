@@ -1,5 +1,7 @@
 """Tables of a leaderboard against pandas by hand, and the file that keeps it."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +18,12 @@ from core.analysis.systems.file import (
     list_leaderboards,
     path_of,
     read_leaderboard,
+    with_references,
     write_leaderboard,
 )
 from core.analysis.systems.tables import tables
 from core.errors import InvalidInput, StoreError
+from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
 
 
@@ -167,3 +171,37 @@ def test_what_is_no_leaderboard_is_one_sentence(kept: Leaderboard, tmp_path: Pat
             read_leaderboard(tmp_path / name)
         assert name in str(raised.value)
         assert "\n" not in str(raised.value)
+
+
+def test_what_stands_beside_the_standings_is_kept_and_an_older_file_has_nothing(tmp_path: Path) -> None:
+    rows = scored({"A": 0.2, "B": 0.6}).query("evaluator == 'one'")
+    found = score_references(rows, {f"i{item}": ["word word word word", "word"] for item in range(20)})
+    plain = Leaderboard("plain", rows, "c", {"one": "k"})
+    assert len(found.beside) == 2 * 6
+    made = with_references(plain, found)
+    kept = read_leaderboard(write_leaderboard(made, tmp_path))
+    pd.testing.assert_frame_equal(kept.beside, made.beside)
+    assert tuple(kept.evaluators) == ("one", "ROUGE-L", "CIDEr-D")
+    assert tables(kept, systems=("B",))["references"]["system"].unique().tolist() == ["B"]
+    older = parquet.read_table(write_leaderboard(replace(plain, name="older"), tmp_path))
+    told = json.loads(older.schema.metadata[b"invariscope.leaderboard"])
+    assert told.pop("beside") == []
+    parquet.write_table(
+        older.replace_schema_metadata({b"invariscope.leaderboard": json.dumps(told).encode()}), tmp_path / "o.parquet"
+    )
+    assert read_leaderboard(tmp_path / "o.parquet").beside.empty
+    spoilt = replace(made, name="spoilt", beside=made.beside.assign(system=3))
+    with pytest.raises(StoreError, match="beside its standings"):
+        read_leaderboard(write_leaderboard(spoilt, tmp_path))
+
+
+def test_weights_of_cider_do_not_depend_on_whose_captions_they_are() -> None:
+    rows = scored({"A": 0.2, "B": 0.6}, n=4).query("evaluator == 'one'").reset_index(drop=True)
+    rows["caption"] = [f"a dog {item}" if item != "i3" else "a cat" for item in rows["item"]]
+    people = {f"i{item}": [f"a dog {item} runs", f"one dog i{item}"] for item in range(4)}
+    both = score_references(rows, people).rows.query("evaluator == 'CIDEr-D'")
+    fewer = rows[(rows["system"] == "A") | (rows["item"] != "i0")]
+    alone = score_references(fewer, people).rows.query("evaluator == 'CIDEr-D' and system == 'B'")
+    expected = both.query("system == 'B' and item != 'i0'")
+    assert alone["score"].tolist() == pytest.approx(expected["score"].tolist())
+    assert expected["score"].gt(0).any()

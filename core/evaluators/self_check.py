@@ -1,0 +1,169 @@
+"""Does an evaluator give the values that its publisher prints for the publisher's own pictures and captions?"""
+
+import json
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from core import settings
+from core.corpora.formats import read_candidates, read_references
+from core.corpora.images import read_image
+from core.errors import InvariscopeError, NotAvailable
+from core.evaluators.base import Evaluator
+from core.evaluators.references import Referenced
+from core.evaluators.weights.example import Example, example_of, fetch_example
+
+TOLERANCE = 0.003
+"""Largest difference from a printed value: two versions of Pillow resize a picture so far apart."""
+
+KEPT = "self-checks.json"
+"""In the folder of weights: the last result of every evaluator."""
+
+AGAIN = "python -m core doctor --published"
+"""The command that checks every evaluator that is ready."""
+
+Outcome = Literal["passed", "failed", "not checked"]
+
+
+class Reading(BaseModel):
+    """One printed value and ours; ``here`` is None where there was no score."""
+
+    model_config = ConfigDict(frozen=True)
+
+    captions: str
+    published: float
+    here: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours lies within TOLERANCE of the printed one."""
+        return self.here is not None and abs(self.here - self.published) <= TOLERANCE
+
+
+class SelfCheck(BaseModel):
+    """The result for one evaluator.
+
+    Args:
+        fingerprint: key of the evaluator that was checked.
+        checked: time in UTC, ISO 8601.
+        readings: empty where nothing could be checked.
+        reason: why not; empty otherwise.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    evaluator: str
+    fingerprint: str
+    checked: str
+    readings: tuple[Reading, ...] = ()
+    reason: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """A check that could not be made is no pass."""
+        if not self.readings:
+            return "not checked"
+        return "passed" if all(each.agrees for each in self.readings) else "failed"
+
+    @property
+    def told(self) -> str:
+        """The result in a sentence without its full stop."""
+        if not self.readings:
+            return f"{self.evaluator} was not checked against its publisher's example: {self.reason}"
+        values = ", ".join(
+            f"{'no score' if each.here is None else format(each.here, '.4f')} (published {each.published:.4f})"
+            for each in self.readings
+        )
+        held = "agrees with" if self.outcome == "passed" else f"differs by more than {TOLERANCE:g} from"
+        return f"{self.evaluator} {held} its publisher's example: {values}"
+
+
+def self_check(evaluator: Evaluator) -> SelfCheck | None:
+    """Score the publisher's own pictures and captions and keep the result; None where nothing was published.
+
+    Without a network, the example is read from this machine where it was fetched before. What could not be checked is
+    not kept: it takes no earlier result away.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+    """
+    name = evaluator.spec.name
+    known = example_of(name)
+    if known is None:
+        return None
+    begun = SelfCheck(evaluator=name, fingerprint=evaluator.fingerprint.key,
+                      checked=datetime.now(UTC).isoformat(timespec="seconds"))  # fmt: skip
+    try:
+        folder = fetch_example(known)
+    except NotAvailable as error:
+        return begun.model_copy(update={"reason": str(error)})
+    found = begun.model_copy(update={"readings": _readings(evaluator, known, folder)})
+    _remember(found)
+    return found
+
+
+def remembered() -> dict[str, SelfCheck]:
+    """The last result of every evaluator on this machine; one that cannot be read is not there."""
+    path = settings.weights_dir() / KEPT
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    found: dict[str, SelfCheck] = {}
+    for name, record in content.items() if isinstance(content, dict) else ():
+        try:
+            found[name] = SelfCheck.model_validate(record)
+        except ValidationError:
+            continue
+    return found
+
+
+def for_manifest(evaluator: Evaluator) -> dict[str, Any] | None:
+    """What a run's manifest says of the check; None where the publisher prints no values for this evaluator.
+
+    A result counts for the weights, the precision and the library versions that it was found with, and for no others.
+    """
+    name = evaluator.spec.name
+    if example_of(name) is None:
+        return None
+    found = remembered().get(name)
+    if found is None or found.fingerprint != evaluator.fingerprint.key:
+        return {"outcome": "not checked", "reason": f"not with this fingerprint; check it with: {AGAIN}"}
+    return {"outcome": found.outcome, "tolerance": TOLERANCE,
+            **found.model_dump(mode="json", include={"checked", "readings"})}  # fmt: skip
+
+
+def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Reading, ...]:
+    names = list(known.images)
+    references = read_references(folder / known.references)
+    readings = []
+    for each in known.of(evaluator.spec.name):
+        captions = read_candidates(folder / each.captions)
+        said = [captions[name] for name in names]
+        try:
+            images = [read_image(folder / known.images[name]).pixels for name in names]
+            people = [list(references[name]) for name in names]
+            scores = evaluator.score(images, said, people) if isinstance(evaluator, Referenced) else (
+                evaluator.score(images, said)
+            )  # fmt: skip
+            mean = float(np.mean(scores))
+        except InvariscopeError:
+            mean = math.nan
+        readings.append(
+            Reading(captions=each.captions, published=each.value, here=mean if math.isfinite(mean) else None)
+        )
+    return tuple(readings)
+
+
+def _remember(found: SelfCheck) -> None:
+    folder = settings.weights_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    every = {**remembered(), found.evaluator: found}
+    draft = folder / f".{KEPT}.new"
+    text = json.dumps({name: each.model_dump(mode="json") for name, each in every.items()}, indent=2, sort_keys=True)
+    draft.write_text(text + "\n", encoding="utf-8")
+    draft.replace(folder / KEPT)

@@ -1,0 +1,176 @@
+"""A suite held to evaluators of this machine as a job: its files on the server, the cost, the start, how far it is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.audit.estimate import measured_speeds
+from core.corpora.suites import Suite, read_suites
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.registry import find
+from core.jobs import jobs
+from core.jobs.request import check_folder
+from core.jobs.suite import SuiteRequest, check_file, suite_request
+from core.scoring.suite_cost import SuiteCost, suite_cost
+from core.settings import data_dir
+from core.store.manifest import list_runs
+from pages.views.common.text import counted, safe, thousands
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.state import ready_evaluators
+from pages.views.run_audit.cost import duration
+from pages.views.run_audit.jobs import EVERY_S, draw_card
+
+_SAID = "suites.said"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the reader chose.
+
+    Args:
+        request: the job; None where something is missing or wrong.
+        cost: likewise.
+        missing: what to do first, in a sentence; empty where nothing is.
+        wrong: whether ``missing`` is an error and not only something not chosen yet.
+    """
+
+    request: SuiteRequest | None = None
+    cost: SuiteCost | None = None
+    missing: str = ""
+    wrong: bool = False
+
+
+def draw_start(state: PageState) -> None:
+    """Draw the choices, the cost and the button; below, the jobs of suites that this server knows."""
+    with st.expander("Hold evaluators to a suite", icon=":material/play_arrow:",
+                     expanded=bool(state.get("file") or state.get("folder"))):  # fmt: skip
+        st.caption("The publisher's file and its pictures lie on the machine that this page runs on; they are only "
+                   "read. The scoring is a job: it goes on when this page is closed.")  # fmt: skip
+        asked = _choices(state)
+        if asked.cost is not None:
+            _tell(asked.cost)
+        elif asked.missing:
+            (st.error if asked.wrong else st.info)(safe(asked.missing, limit=600))
+        st.button("Start", type="primary", icon=":material/play_arrow:", key="suites.start",
+                  disabled=asked.request is None, on_click=_start, args=(asked.request,))  # fmt: skip
+        if asked.request is not None:
+            st.caption("The same in a shell, in the folder of the checkout:")
+            st.code(asked.request.shell(), language="shell", wrap_lines=True)
+    if said := st.session_state.pop(_SAID, ""):
+        st.error(safe(said, limit=600))
+    _jobs()
+
+
+def _choices(state: PageState) -> Asked:
+    place = data_dir().absolute() / "suites-of-publishers"
+    left, right = st.columns(2, gap="medium")
+    left.text_input(
+        "Files of the suite on the server", key=state.key("file"), max_chars=1000,
+        placeholder=f"e.g. {place}/flickr8k.json",
+        help="An absolute path; several of one suite, as Composite's, separated by commas.",
+    )  # fmt: skip
+    right.text_input(
+        "Folder of its pictures on the server", key=state.key("folder"), max_chars=1000,
+        placeholder=f"e.g. {place}/images", help="An absolute path; several separated by commas.",
+    )  # fmt: skip
+    left.multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    right.toggle("Keep self-references", key=state.key("selves"),
+                 help="Ratings of Flickr8k whose caption is an own reference; the field drops them.")  # fmt: skip
+    files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
+    for given, what in ((files, "Give the publisher's file."), (folders, "Give the folder of its pictures."),
+                        (state.get("judges"), "Choose an evaluator.")):  # fmt: skip
+        if not given:
+            return Asked(missing=what)
+    try:
+        return _asked(files, folders, tuple(state.get("judges")), selves=state.get("selves"))
+    except InvariscopeError as error:
+        return Asked(missing=str(error), wrong=True)
+
+
+def _paths(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _asked(files: list[str], folders: list[str], names: tuple[str, ...], *, selves: bool) -> Asked:
+    paths = [check_file(each) for each in files]
+    homes = [check_folder(each) for each in folders]
+    stamps = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
+    suite = _suite(stamps, selves)
+    if not suite.rated and not suite.compared:
+        raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
+    cost = _cost((stamps, selves), tuple((str(home), home.stat().st_mtime_ns) for home in homes), names, suite)
+    request = suite_request(
+        files=tuple(map(str, paths)), images=tuple(map(str, homes)), evaluators=names, keep_self_references=selves
+    )
+    return Asked(request, cost)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the suite …")
+def _suite(files: tuple[tuple[str, int, int], ...], selves: bool) -> Suite:
+    return read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for its pictures …")
+def _cost(
+    read: object,  # noqa: ARG001  # the cache's key: how the suite was read
+    folders: tuple[tuple[str, int], ...],
+    names: tuple[str, ...],
+    _suite: Suite,
+) -> SuiteCost:
+    return suite_cost(_suite, [Path(folder) for folder, _ in folders], [find(name) for name in names])
+
+
+def _tell(cost: SuiteCost) -> None:
+    """Say what it costs."""
+    seconds = cost.seconds(measured_speeds(list_runs()))
+    time = "unknown, as no run on this machine measured every one of these evaluators" if seconds is None else (
+        f"about {duration(seconds)} by the speed of earlier runs here"
+    )  # fmt: skip
+    read = "; ".join(
+        f"{safe(each.evaluator)} reads {thousands(each.inputs)}"
+        + (f" in {each.draws} rounds of references" if each.draws > 1 else "")
+        for each in cost.work
+    )
+    st.markdown(f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read} pictures or "
+                f"pairs. Time: {time}.")  # fmt: skip
+    if cost.missing:
+        shown = ", ".join(safe(each) for each in cost.missing[:_SHOWN])
+        st.warning(f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
+                   "Their captions have no score.")  # fmt: skip
+
+
+def _start(request: SuiteRequest) -> None:
+    """Put the job in line; a callback."""
+    try:
+        jobs.start(request)
+    except InvariscopeError as error:
+        st.session_state[_SAID] = str(error)
+
+
+def _jobs() -> None:
+    found = _known()
+    if found:
+        active = any(job.status in jobs.ACTIVE for job in found)
+        st.fragment(_watch, run_every=EVERY_S if active else None)(active)
+
+
+def _watch(polled: bool) -> None:
+    try:
+        jobs.wake()  # a worker that was killed must not leave the job standing
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=400))
+    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
+        st.error(safe(said, limit=600))
+    found = _known()
+    if polled and not any(job.status in jobs.ACTIVE for job in found):
+        st.rerun()  # with what it reached
+    waiting = 0
+    for job in found:
+        waiting += job.status == "waiting"
+        draw_card(job, waiting if job.status == "waiting" else 0)
+
+
+def _known() -> list[jobs.Job]:
+    return [job for job in jobs.list_jobs()[0] if isinstance(job.request, SuiteRequest)]

@@ -303,7 +303,7 @@ PARTS = (
     Part("contrast_tests", "tables", ("section:contrast",)),
     Part("contrast_tests", "failures", (), "Worst failures", "single comparisons with their pictures are on the page"),
     Part("geometry", "scatter", ("S-geometry",)),
-    Part("suites", "reached", ("C9", "C10", "C11", "S-caparena")),
+    Part("suites", "reached", ("C9", "C10", "C11", "C12", "S-caparena")),
     Part("suites", "calibrated", ("T17",)),
     Part("suites", "captioners", ("S-suite-ranks",)),
     Part("suites", "decisions", ("S-suite-decisions",)),

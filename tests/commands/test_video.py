@@ -114,3 +114,38 @@ def test_a_folder_of_videos_is_described(invoke: Invoke, footage: Path) -> None:
         ("red", 5, 2),
     ]
     assert told["problems"] == [f"gone: 'gone' has captions and no video in {footage}"]
+
+
+def test_a_suite_of_videos_is_reported_with_what_it_depends_on(
+    invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
+) -> None:
+    path = tmp_path / "vatex_eval.json"
+    path.write_text(json.dumps({
+        "video_ids": ["red", "red", "blue"], "candidates": ["a red square", "a dog", "a blue square"],
+        "references": [["a square", "one"]] * 3, "human_scores": [[5, 1, 3], [4, 1, 5], [5, 2, 4]],
+    }))  # fmt: skip
+    done = invoke("suite", path, footage, "--evaluator", f"emscore@{tiny},refemscore@{tiny},clipscore@{tiny}", "--json")
+    assert done.exit_code == Code.OK, done.stderr
+    told = json.loads(done.stdout)
+    assert [(each["evaluator"], each["references"]) for each in told["reached"]] == [
+        ("emscore@openai", ""), ("refemscore@openai", "1 reference"), ("refemscore@openai", "2 references"),
+        ("clipscore@openai, coarse part", ""),
+    ]  # fmt: skip
+    assert all("10 frames, np.linspace" in each["made_with"] for each in told["reached"])
+    assert (told["convention"], told["judgements"], told["images"]) == ("tau_b_raters", 9, 2)
+    assert {"tau_b_raters", "rho_raters", "tau_b"} <= {row["measure"] for row in told["reached"][0]["rows"]}
+    shown = invoke("suite", path, footage, "--evaluator", f"emscore@{tiny}", "--frames", "all", "--no-keep")
+    assert "τ_b × 100, mean over annotators" in shown.stdout
+    assert "one τ_b of all ratings is the other choice" in shown.stdout
+
+
+def test_options_of_videos_are_refused_where_they_have_no_meaning(
+    invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
+) -> None:
+    pascal = tmp_path / "pascal_50s.json"
+    pascal.write_text(json.dumps({"HC": [{"image": "a.png", "captions": ["a", "b"], "label": 0}]}))
+    done = invoke("suite", pascal, footage, "--frames", "3")
+    assert (done.exit_code, "--frames and --idf are of videos" in done.stderr) == (Code.BAD_INPUT, True)
+    (tmp_path / "gts_list.pkl").write_bytes(b"\x80\x04.")
+    done = invoke("suite", tmp_path / "gts_list.pkl", footage)
+    assert (done.exit_code, "docs/video.md" in done.stderr) == (Code.BAD_INPUT, True)

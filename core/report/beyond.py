@@ -309,6 +309,8 @@ PARTS = (
     Part("suites", "decisions", ("S-suite-decisions",)),
     Part("suites", "upload", (), "Scores held to a suite", "they are brought to the page Suites, which keeps what they "
          "reach"),
+    Part("video", "edits", (), "Videos", "a run holds images; the page Video scores a video that a reader picks, the "
+         "commands score and suite those of a folder"),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),

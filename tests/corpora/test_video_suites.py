@@ -34,7 +34,7 @@ def activitynet(folder: Path, *, references: bool = True) -> Path:
         return [{"sentence": each, "timestamp": [0, 1]} for each in sentences]
 
     files: dict[str, object] = {
-        "final_right_video_sentences.json": {"results": {"v1": entry("A cat sits.", "It runs."), "v2": entry("A dog.")}},
+        "final_right_video_sentences.json": {"results": {"v1": entry("A cat sits.", "It runs."), "v2": entry("Dog.")}},
         "final_foil_video_sentences.json": {"results": {"v1": entry("A dog sits.", "It runs."), "v2": []}},
         "anet_entities_test_1.json": {"v1": {"duration": 40.0, "timestamps": [[0, 10.5], [10.5, 40]]},
                                       "v2": {"duration": 10.0, "timestamps": [[0, 10]]}},

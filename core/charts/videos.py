@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, coloured
+from core.charts.spec import COLUMNS, Figure, coloured
 
 
 def edit_dots(table: pd.DataFrame) -> Figure:
@@ -22,7 +22,7 @@ def edit_dots(table: pd.DataFrame) -> Figure:
             "panel": held["evaluator"], "value": held["score"], "low": np.nan, "high": np.nan, "n": held["frames"],
             "hollow": held["how"] != "measured",
             "hover": [
-                f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\n{row.frames} frames"
+                f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
                 for row in held.itertuples()
             ],
         }
@@ -41,12 +41,13 @@ def token_heat(words: Sequence[str], cosines: np.ndarray) -> Figure:
     rows = [
         {"label": f"{place:02d}", "series": f"frame {frame + 1}", "panel": "", "value": float(cosines[place, frame]),
          "low": np.nan, "high": np.nan, "n": 1,
-         "hover": f"{word}, frame {frame + 1}\ncosine {cosines[place, frame]:.3f}"}
+         "hover": f"{word}, frame {frame + 1}\ncosine {cosines[place, frame]:.3f}, n = 1"}
         for place, word in enumerate(words)
         for frame in range(cosines.shape[1])
     ]  # fmt: skip
     names = {f"{place:02d}": word for place, word in enumerate(words)}
-    return Figure("", "", "", pd.DataFrame(rows), "cosine", kind="map", names=names, order=tuple(names))
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
+    return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))
 
 
 def _named(captions: Sequence[str], caption: str) -> str:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.errors import InvalidInput
-from core.evaluators.base import Evaluator
+from core.corpora.video_folder import VideoFolder
+from core.corpora.videos import Sampling, open_video
+from core.errors import BadImage, InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.video.base import TokenMap, VideoEvaluator, VideoScore
 from core.probes.pixels.edits import flip_horizontal, flip_vertical, jpeg
-from core.scoring.videos import VideoScorer, video_scorer
+from core.scoring.videos import VideoScorer, sampled, video_scorer
 
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
 ORIGINAL, REVERSED, OTHER = "original", "reversed", "other video"
@@ -61,8 +63,6 @@ EDITS = {
 
 def can_score_videos(kind: type[Evaluator]) -> bool:
     """Whether evaluators of a class can score a video without references."""
-    from core.evaluators.base import DualEncoder
-
     return issubclass(kind, VideoEvaluator | DualEncoder) and not kind.spec.takes_references
 
 
@@ -109,6 +109,51 @@ def score_edits(
             for caption, score, base in zip(captions, found, original, strict=True)
         ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def score_folder_edits(
+    evaluator: Evaluator, folder: VideoFolder, *, sampling: Sampling,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
+    """Score the first caption of every video of a folder under every edit; another video is the next of the folder.
+
+    Args:
+        evaluator: loaded; without references.
+        folder: of :func:`core.corpora.video_folder.read_video_folder`.
+        sampling: which frames are looked at.
+        progress: called with (videos done, videos in all).
+
+    Returns:
+        Rows of :func:`score_edits` with the column ``video`` first, and a sentence for each video that cannot be read.
+
+    Raises:
+        InvalidInput: if the evaluator can score no video, or no video of the folder can be read.
+    """
+    made, problems, total = list[pd.DataFrame](), list[str](), len(folder.videos)
+    held: dict[str, list[np.ndarray] | None] = {}
+
+    def frames(place: int) -> list[np.ndarray] | None:
+        video = folder.videos[place % total]
+        if video.id not in held:
+            try:
+                held[video.id] = list(sampled(open_video(video.path), sampling))
+            except BadImage as error:
+                held[video.id] = None
+                problems.append(str(error))
+        return held[video.id]
+
+    for place, video in enumerate(folder.videos):
+        own, other = frames(place), frames(place + 1) if total > 1 else None
+        if own is not None:
+            table = score_edits(evaluator, own, video.captions[:1], other=other)
+            made.append(table.assign(video=video.id)[["video", *COLUMNS]])
+        if place > 0:
+            held.pop(video.id)  # the first one is the last one's other video
+        if progress is not None:
+            progress(place + 1, total)
+    if not made:
+        raise InvalidInput(f"no video of the folder can be read: {problems[0] if problems else 'it holds none'}")
+    return pd.concat(made, ignore_index=True), problems
 
 
 def token_maps(evaluator: VideoEvaluator, frames: Sequence[np.ndarray], captions: Sequence[str]) -> dict[str, TokenMap]:

@@ -71,7 +71,8 @@ def _explained(table: pd.DataFrame) -> None:
 
 
 def _rows(table: pd.DataFrame) -> None:
-    numbers = {name: head for name, head in _NUMBERS.items() if table[name].notna().any()}
+    parts = table["fine"].notna().any()  # a coarse part alone is the score itself
+    numbers = {name: head for name, head in _NUMBERS.items() if parts or name in ("score", "delta")}
     shown = table[["evaluator", "caption", "edit", "how", *numbers, "frames"]].copy()
     for name in numbers:
         shown[name] = shown[name].astype(float).round(4) + 0.0

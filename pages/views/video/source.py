@@ -43,7 +43,7 @@ def choose_video(state: PageState) -> Frames | None:
                 st.info("This demo corpus holds no videos; `python -m core corpora build-demo` makes them.",
                         icon=":material/movie:")  # fmt: skip
                 return None
-            row.selectbox("Video", demo_ids(), key=state.key("video"), width=260, format_func=_title,
+            row.selectbox("Video", demo_ids(), key=state.key("video"), width=400, format_func=_title,
                           on_change=forget_captions, args=(state,))  # fmt: skip
             _count(row, state)
             return demo_frames(state.get("video"), state.get("frames"))

@@ -31,17 +31,19 @@ def edit_dots(table: pd.DataFrame) -> Figure:
                   styles=coloured([_named(captions, each) for each in captions]))  # fmt: skip
 
 
-def token_heat(words: Sequence[str], cosines: np.ndarray) -> Figure:
+def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:
     """A cell a token and frame.
 
     Args:
         words: of the caption's tokens.
         cosines: [L, J].
+        numbers: of the frames, each once; none: from 1 on.
     """
+    shown = numbers or range(1, cosines.shape[1] + 1)
     rows = [
-        {"label": f"{place:02d}", "series": f"frame {frame + 1}", "panel": "", "value": float(cosines[place, frame]),
+        {"label": f"{place:02d}", "series": f"frame {shown[frame]}", "panel": "", "value": float(cosines[place, frame]),
          "low": np.nan, "high": np.nan, "n": 1,
-         "hover": f"{word}, frame {frame + 1}\ncosine {cosines[place, frame]:.3f}, n = 1"}
+         "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1"}
         for place, word in enumerate(words)
         for frame in range(cosines.shape[1])
     ]  # fmt: skip

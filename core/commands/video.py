@@ -88,13 +88,14 @@ def edits(
     from core.report.cells import cells
     from core.report.model import Table
     from core.scoring.video_edits import score_folder_edits
+    from core.scoring.videos import video_scorer
     from core.store.files import csv_text, write_whole
 
     held = read_video_folder(folder or demo_dir() / "videos")
     sampling = sampling_of(frames)
     with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="videos") as update:
         rows, problems = score_folder_edits(loaded, held, sampling=sampling, progress=update)
-        note(f"fingerprint {loaded.fingerprint.key}; {sampling.told}")
+        note(video_scorer(loaded, sampling=sampling).told)
     found = videos.edit_summary(rows)
     if out is not None:
         text = csv_text(rows)

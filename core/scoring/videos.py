@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from core.corpora.videos import Footage, Sampling, open_video, read_frames
 from core.errors import BadImage, InvalidInput, InvariscopeError
-from core.evaluators.base import DualEncoder, Evaluator
+from core.evaluators.base import DualEncoder, Evaluator, Fingerprint
 from core.evaluators.references import Referenced
 from core.evaluators.video.base import COARSE, VideoEvaluator, VideoScore, coarse_score
 from core.evaluators.video.idf import Idf, read_idf
@@ -56,10 +56,17 @@ class VideoScorer:
         return self.evaluator.spec.name if whole else f"{self.evaluator.spec.name}, {COARSE}"
 
     @property
+    def fingerprint(self) -> Fingerprint:
+        """What its scores depend on: the evaluator's, with the sampling of frames and the part that is given."""
+        own = self.evaluator.fingerprint
+        part = "score" if isinstance(self.evaluator, VideoEvaluator) else COARSE
+        return replace(own, settings={**own.settings, "frames": self.sampling.told, "part": part})
+
+    @property
     def told(self) -> str:
-        """What its scores depend on: fingerprint, sampling, document frequencies."""
+        """The fingerprint's key, and in words what of it a reader chose."""
         weighed = f"; idf of {self.idf}" if self.idf else ""
-        return f"fingerprint {self.evaluator.fingerprint.key}; {self.sampling.told}{weighed}"
+        return f"fingerprint {self.fingerprint.key}; {self.sampling.told}{weighed}"
 
     @property
     def takes_references(self) -> bool:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from core.commands._shared import Code
+from core.corpora.videos import Sampling
 from core.evaluators.registry import find
 from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import read_idf
+from core.scoring.videos import VideoScorer
 from tests.commands.calling import Invoke
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.tiny import clip
@@ -51,9 +53,9 @@ def test_captions_of_videos_get_the_evaluators_own_scores(
     seen = weighed.encode_frames([frames[0], frames[2], frames[4]])
     own = weighed.match(seen, CANDIDATES["red"], None, weighed.read([CANDIDATES["red"]]))
     assert found["red"] == pytest.approx(own.score, abs=1e-6)
+    scorer = VideoScorer(weighed, Sampling(3))
     assert (
-        f"fingerprint {weighed.fingerprint.key}; 3 frames, np.linspace cut to whole numbers; idf of three"
-        in done.stderr
+        f"fingerprint {scorer.fingerprint.key}; 3 frames, np.linspace cut to whole numbers; idf of three" in done.stderr
     )
     assert done.stdout == f"emscore@openai: {np.mean(list(found.values())):.4f}\n"
 

@@ -83,6 +83,16 @@ def test_a_part_is_scored_over_its_own_frames(evaluator: VideoEvaluator, footage
     assert found.score == pytest.approx(by_hand(evaluator, [frames[2], frames[5]], "a square"), abs=1e-6)
 
 
+def test_the_fingerprint_names_the_frames_and_the_part(evaluator: VideoEvaluator, tiny: str) -> None:
+    every, ten = video_scorer(evaluator), video_scorer(evaluator, sampling=Sampling(10))
+    assert every.fingerprint.settings["frames"] == "every frame"
+    assert ten.fingerprint.settings["frames"] == "10 frames, np.linspace cut to whole numbers"
+    assert every.fingerprint.key != ten.fingerprint.key
+    assert ten.fingerprint.key in ten.told
+    coarse = video_scorer(find(f"clipscore@{tiny}").load())
+    assert (every.fingerprint.settings["part"], coarse.fingerprint.settings["part"]) == ("score", "coarse part")
+
+
 def test_a_video_that_cannot_be_read_costs_its_lines_alone(evaluator: VideoEvaluator, footage: Path) -> None:
     (footage / "torn.mp4").write_bytes(b"no video")
     lines = [VideoLine("a", "a square", footage / "torn.mp4"), VideoLine("b", "a square", footage / "v1")]

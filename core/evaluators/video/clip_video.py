@@ -47,7 +47,7 @@ class ClipVideo(Published, VideoEvaluator):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on; the sampling of frames is stated beside it by what reads the videos."""
+        """What the scores depend on; what reads videos adds which frames it takes."""
         towers = self._towers
         settings: dict[str, Any] = {**self.entry.settings, "max_tokens": towers.prompts.limit, **towers.facts}
         return Fingerprint(

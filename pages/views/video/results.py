@@ -98,7 +98,8 @@ def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
     evaluator = state.choose(left, "looker", "Evaluator", tuple(maps))
     caption = state.choose(right, "reading", "Caption", tuple(maps[evaluator]))
     drawn = maps[evaluator][caption]
-    figure = token_heat(drawn.words, drawn.cosines)
+    once = [place for place, each in enumerate(frames.places) if each not in frames.places[:place]]
+    figure = token_heat(drawn.words, drawn.cosines[:, once], numbers=[frames.places[place] + 1 for place in once])
     draw(figure, key="video.map", alt=f"Cosine of every token of {caption} with every frame")
     frame = figure.data.assign(token=[drawn.words[int(each)] for each in figure.data["label"]])
     data_buttons(frame, "video-tokens", key="video.map")

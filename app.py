@@ -24,6 +24,7 @@ PAGES = {
         ("contrast_tests", "Contrast tests", ":material/rule:"),
         ("geometry", "Geometry", ":material/hub:"),
         ("suites", "Suites", ":material/fact_check:"),
+        ("video", "Video", ":material/movie:"),
     ),
     "Conduct": (
         ("run_audit", "Run an audit", ":material/play_circle:"),

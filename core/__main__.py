@@ -34,6 +34,7 @@ from core.commands import (
     study,
     suite,
     train,
+    video,
 )
 from core.commands._shared import Code, Commands, exit_codes
 
@@ -77,6 +78,7 @@ for name, group, summary in (
     ("calibrate", calibrate, "Learn a calibration from a run; apply one to its scores."),
     ("regions", regions, "Regions for UMIC: find them in pictures, or bring another detector's."),
     ("train", train, "Train an evaluator whose weights are not public (pr-mcs)."),
+    ("video", video, "Videos: document frequencies, folders, edits of frames."),
     ("jobs", jobs, "Audits that go on without a shell: start, watch, cancel, resume."),
 ):
     app.add_typer(group.app, name=name, short_help=summary)

@@ -32,6 +32,7 @@ PAGES = {
     "systems": "/systems",
     "geometry": "/geometry",
     "suites": "/suites",
+    "video": "/video",
     "run-audit": "/run_audit",
     "human-validation": "/human_validation",
 }

@@ -18,11 +18,14 @@ import pandas as pd
 from scipy import stats
 from scipy.special import expit, logit, stdtrit
 
-from core.corpora.suites import TAU_B, TAU_C
+from core.corpora.suites import TAU_B, TAU_B_RATERS, TAU_C
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.shares import share
+
+RHO_RATERS = "rho_raters"
+"""Spearman's ρ of each annotator's ratings alone, the mean over annotators."""
 
 TAU_RESAMPLES = 200
 """Bootstrap samples of a τ: each costs a sort of all ratings."""
@@ -186,6 +189,56 @@ def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
     surplus = tau_c * n**2 * (least - 1) / (2 * least)
     untied = [n * (n - 1) / 2 - float((each * (each - 1) / 2).sum()) for each in counts]
     return surplus / math.sqrt(untied[0] * untied[1]), tau_c
+
+
+def by_rater(
+    scores: np.ndarray,
+    ratings: np.ndarray,
+    raters: Sequence[str],
+    images: Sequence[str],
+    *,
+    level: float = 0.95,
+    resamples: int = TAU_RESAMPLES,
+) -> dict[str, Interval]:
+    """Kendall's τ_b and Spearman's ρ × 100 of each annotator's ratings alone, the mean over annotators.
+
+    With intervals over images; see :func:`_resampled`. Source: Shi et al., EMScore (2022), and their code.
+
+    Args:
+        scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
+        ratings: by people, float64 [n].
+        raters: who gave each rating, [n].
+        images: image of each rating.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of images.
+
+    Returns:
+        By TAU_B_RATERS and RHO_RATERS.
+    """
+    drawn = np.atleast_2d(scores)
+    whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
+    s, r = drawn[:, whole], ratings[whole]
+    codes = np.unique(np.asarray(raters, dtype=object)[whole].astype(str), return_inverse=True)[1]
+    several = int(codes.max()) + 1 if len(codes) else 0
+    alone = [codes == each for each in range(several)]
+    if not several or any(each.sum() < 2 or np.ptp(r[each]) == 0 or (np.ptp(s[:, each], axis=1) == 0).any()
+                          for each in alone):  # fmt: skip
+        none = Interval(math.nan, math.nan, math.nan, s.shape[1], level, "fewer than two ratings of somebody, or alike")
+        return {TAU_B_RATERS: none, RHO_RATERS: none}
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        held = [rows[codes[rows] == each] for each in range(several)]
+        found = [(_both(each[one], r[one])[0], _spearman(each[one], r[one])) for each in s for one in held]
+        return np.asarray(100 * np.mean(found, axis=0))
+
+    names = np.asarray(images, dtype=object)[whole].astype(str)
+    return dict(zip((TAU_B_RATERS, RHO_RATERS), _resampled(of, names, level=level, resamples=resamples), strict=True))
+
+
+def _spearman(scores: np.ndarray, ratings: np.ndarray) -> float:
+    """ρ; NaN where one side is all alike."""
+    ranks = np.array([stats.rankdata(each) for each in (scores, ratings)])
+    return float(np.corrcoef(ranks)[0, 1]) if (np.ptp(ranks, axis=1) > 0).all() else math.nan
 
 
 def length(

@@ -1,10 +1,11 @@
-"""Images by id: the file's name below a folder, with or without its ending."""
+"""Images or videos by id: the file's name below a folder, with or without its ending."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from core.corpora.files import inside
 from core.corpora.image_header import SUFFIXES
+from core.corpora.videos import find_videos
 from core.errors import InvalidInput
 
 
@@ -13,10 +14,12 @@ class ImageFolder:
 
     Args:
         folder: of the images; None where every line names its own.
+        videos: whether it holds videos, or folders of frames, in place of images.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, videos: bool = False) -> None:
         self.folder = folder
+        self._videos = videos
         self._read: dict[Path, _Names] = {}
 
     def find(self, item: str, named: str | None) -> Path | None:
@@ -57,17 +60,22 @@ class ImageFolder:
 
     def _names(self, folder: Path) -> "_Names":
         if folder not in self._read:
-            self._read[folder] = _Names(folder)
+            self._read[folder] = _Names(folder, videos=self._videos)
         return self._read[folder]
 
 
 class _Names:
-    """The images of one folder, read once."""
+    """The images or videos of one folder, read once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, videos: bool) -> None:
         self.folder = folder
-        paths = sorted(folder.iterdir()) if folder.is_dir() else []
-        self.by_name = {path.name: path for path in paths if path.suffix.lower() in SUFFIXES}
+        there = sorted(folder.iterdir()) if folder.is_dir() else []
+        paths = (
+            find_videos(folder).values()
+            if videos and there
+            else [path for path in there if path.suffix.lower() in SUFFIXES and not videos]
+        )
+        self.by_name = {path.name: path for path in paths}
         self.by_stem: dict[str, list[Path]] = {}
         for path in self.by_name.values():
             self.by_stem.setdefault(path.stem, []).append(path)

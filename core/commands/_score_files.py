@@ -27,30 +27,34 @@ class Job:
         missing: ids of captions without an image.
         left_over: images without a caption.
         as_jsonl: whether the captions came as CaptionEvalKit's JSON lines.
+        what: is captioned: image or video.
     """
 
     lines: tuple[CaptionedImage, ...]
     missing: tuple[str, ...]
     left_over: tuple[str, ...]
     as_jsonl: bool
+    what: str = "image"
 
     def remarks(self) -> list[str]:
         """Sentences about what does not fit together."""
         found = []
         if self.missing:
-            found.append(f"{_count(self.missing, 'caption')} without an image: {_some(self.missing)}")
+            lacked = f"{'an' if self.what == 'image' else 'a'} {self.what}"
+            found.append(f"{_count(self.missing, 'caption')} without {lacked}: {_some(self.missing)}")
         if self.left_over:
-            found.append(f"{_count(self.left_over, 'image')} without a caption: {_some(self.left_over)}")
+            found.append(f"{_count(self.left_over, self.what)} without a caption: {_some(self.left_over)}")
         return found
 
 
-def read_job(candidates: Path | None, images: Path | None, references: Path | None) -> Job:
-    """Pair captions with images.
+def read_job(candidates: Path | None, images: Path | None, references: Path | None, *, videos: bool = False) -> Job:
+    """Pair captions with images, or with videos.
 
     Args:
         candidates: clipscore's ``{id: caption}`` JSON, or CaptionEvalKit's JSON lines (by its suffix).
         images: folder of the images; None only where every line names its own.
         references: captions by people, in either shape.
+        videos: whether the folder holds videos, or folders of frames, in place of images.
 
     Raises:
         InvalidInput: if a file or folder cannot be used, nothing fits together, or a reference is missing.
@@ -68,7 +72,7 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     if images is None and len(named) < len(captions):
         first = next(each for each in captions if each not in named)
         raise InvalidInput(f"line {first!r} names no image; give the folder of the images as second argument")
-    folder = ImageFolder(images)
+    folder = ImageFolder(images, videos=videos)
     found = {each: folder.find(each, named.get(each)) for each in captions}
     lines = tuple(
         CaptionedImage(each, captions[each], path, people.get(each, ()))
@@ -80,7 +84,8 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
             f"none of the {len(captions)} captions of {candidates} has an image in {images or 'its place'}"
         )
     missing = tuple(each for each, path in found.items() if path is None)
-    return Job(lines, missing, folder.left_over(path for path in found.values() if path is not None), as_jsonl)
+    left_over = folder.left_over(path for path in found.values() if path is not None)
+    return Job(lines, missing, left_over, as_jsonl, "video" if videos else "image")
 
 
 @dataclass(frozen=True, slots=True)

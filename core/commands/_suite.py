@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from core.analysis.suites.result import Reached, SuiteResult
     from core.commands._progress import Update
     from core.corpora.suites import Suite
+    from core.evaluators.base import Evaluator
+    from core.scoring.videos import VideoScorer
 
 ERRORS_SHOWN = 3
 
@@ -96,6 +98,7 @@ def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None
 def scored(
     held: "Suite", folders: Sequence[Path], reference: str, device: str | None, *,
     counts: Sequence[int], draws: int | None, called: str = "", calibrated: str = "", tell: "Teller | None" = None,
+    footage: "Footage | None" = None,
 ) -> "Iterator[tuple[Reached, list[str]]]":  # fmt: skip
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.analysis.suites.result import reached
@@ -104,9 +107,13 @@ def scored(
     from core.evaluators.references import Referenced
     from core.scoring.suite_references import settings_of
     from core.scoring.suites import asked_of, check_referenced, score_suite, stacked
+    from core.scoring.video_suites import score_video_suite
 
     with Pool(device=device).lease(reference) as loaded:
-        note(f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}")
+        scorer = _video_scorer(loaded, held, footage) if held.videos else None
+        name = scorer.name if scorer else loaded.spec.name
+        made_with = scorer.told if scorer else f"fingerprint {loaded.fingerprint.key}"
+        note(f"{name}, {made_with}")
         if isinstance(loaded, Referenced):
             check_referenced(loaded, held)
         elif counts or draws:
@@ -125,12 +132,29 @@ def scored(
                         if tell is not None:
                             tell.part(done, total)
 
-                    found.append(score_suite(loaded, part, folders, progress=both))
+                    found.append(
+                        score_video_suite(scorer, part, folders, progress=both)
+                        if scorer
+                        else score_suite(loaded, part, folders, progress=both)
+                    )
                 if tell is not None:
                     tell.part_done()
             whole = stacked(found) if len(found) > 1 else found[0]
-            told = {"evaluator": called or loaded.spec.name, "made_with": f"fingerprint {loaded.fingerprint.key}"}
+            told = {"evaluator": called or name, "made_with": made_with}
             yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
+
+
+Footage = tuple[str | None, Path | None]
+"""What ``--frames`` and ``--idf`` say."""
+
+
+def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None") -> "VideoScorer":
+    from core.commands.video import sampling_of
+    from core.scoring.video_suites import usual_sampling
+    from core.scoring.videos import video_scorer
+
+    frames, idf = footage or (None, None)
+    return video_scorer(loaded, sampling=sampling_of(frames) if frames else usual_sampling(held), idf=idf)
 
 
 def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":

@@ -12,7 +12,11 @@ from core.commands._shared import Code, exit_codes, json_text, note
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.commands._score_files import Job, Report
+    from core.scoring.captions import CaptionScore
+    from core.scoring.videos import VideoScorer
 
 _Given = TypeVar("_Given", str, Path)
 
@@ -73,6 +77,13 @@ def score(
         Path | None,
         typer.Option("--output", "-o", help="Write {metric: mean, per_item: …} here, as CaptionEvalKit does."),
     ] = None,
+    videos: Annotated[
+        bool, typer.Option("--videos", help="The folder holds videos, or folders of frames: docs/video.md.")
+    ] = False,
+    frames: Annotated[
+        str | None, typer.Option(help="Of each video: 'all' (default) or so many, evenly spaced; VATEX-EVAL: 10.")
+    ] = None,
+    idf: Annotated[Path | None, typer.Option(help="Document frequencies that weigh the tokens: 'video idf'.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
     other_metrics: Annotated[
         int,
@@ -92,12 +103,14 @@ def score(
 
     Prints "NAME: mean" over the captions that have a score. What else is worth knowing goes to stderr: how many were
     scored, which images were missing or left over, which captions could not be scored and why. JSON lines without
-    --output are answered on stdout in CaptionEvalKit's shape.
+    --output are answered on stdout in CaptionEvalKit's shape. With --videos, captions are of videos.
     """
     from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
+    from core.commands.video import sampling_of
     from core.evaluators.pool import Pool
     from core.scoring.captions import score_captions
+    from core.scoring.videos import video_scorer
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
@@ -106,18 +119,25 @@ def score(
     for switch, asked in (("--compute_other_ref_metrics", other_metrics), ("--compute_refpac", refpac)):
         if asked and people is None:
             raise InvalidInput(f"{switch} needs references; give them with --references")
-    compares = _compares(name)
+    if not videos and (frames or idf):
+        raise InvalidInput("--frames and --idf are of videos; give --videos, or leave them out")
+    compares = videos or _compares(name)
     if people is not None and not compares:
         use = "they serve the other metrics alone" if other_metrics else f"{people} is not used"
         note(f"{name} compares no captions with references; {use}")
-    job = read_job(captions, folder, people if compares or other_metrics else None)
+    job = read_job(captions, folder, people if compares or other_metrics else None, videos=videos)
     for remark in job.remarks():
         note(remark)
     lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
-        scores = score_captions(loaded, lines, progress=update)
-        shown, beside = called or shown or loaded.spec.name, compares and not loaded.spec.takes_references
-        signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
+        if videos:
+            scorer = video_scorer(loaded, sampling=sampling_of(frames or "all"), idf=idf)
+            scores = _of_videos(scorer, job, progress=update)
+            shown, beside, signature = called or scorer.name, False, f"{scorer.name}, {scorer.told}"
+        else:
+            scores = score_captions(loaded, lines, progress=update)
+            shown, beside = called or shown or loaded.spec.name, compares and not loaded.spec.takes_references
+            signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
     report = report_of(job, scores, name=shown, beside=beside)
     if other_metrics:
         report = _beside_references(report, job)
@@ -160,6 +180,32 @@ def _compares(name: str) -> bool:
     from core.evaluators.registry import find
 
     return issubclass(find(name), DualEncoder | Referenced)
+
+
+def _of_videos(
+    scorer: "VideoScorer", job: "Job", *, progress: "Callable[[int, int], None]"
+) -> "tuple[CaptionScore, ...]":
+    """Score captions of videos; say how many captions were cut."""
+    from core.scoring.captions import CaptionScore
+    from core.scoring.videos import VideoLine, score_videos
+
+    given = any(line.references for line in job.lines)
+    if given and not scorer.takes_references:
+        raise InvalidInput(
+            f"{scorer.name} compares no captions with references; choose refemscore or refpac-s++-video, or leave "
+            "--references out"
+        )
+    if scorer.takes_references and not given:
+        raise InvalidInput(f"{scorer.name} compares with reference captions; give --references")
+    lines = [VideoLine(line.id, line.caption, line.image, line.references) for line in job.lines]
+    cut = sum(scorer.evaluator.truncates(line.caption) for line in lines)
+    if cut:
+        note(f"longer than the text tower reads, and cut there: {cut:,} of {len(lines):,} captions")
+    found = score_videos(scorer, lines, progress=progress)
+    return tuple(
+        CaptionScore(line.id, None if each.error else each.score, error=each.error)
+        for line, each in zip(lines, found, strict=True)
+    )
 
 
 def _explain(report: "Report", signature: str) -> None:

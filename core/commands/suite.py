@@ -27,7 +27,7 @@ def suite(
         ),
     ],
     images: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of the images; none is needed beside --scores.")
+        list[Path] | None, typer.Argument(help="Folders of the images or videos; none is needed beside --scores.")
     ] = None,
     also: Annotated[
         list[Path] | None, typer.Option(help="A further file of the same suite, pooled with the first: Composite's.")
@@ -58,6 +58,13 @@ def suite(
             "--keep-self-references", help="Keep Flickr8k's ratings of an image's own references; the field drops them."
         ),
     ] = False,
+    frames: Annotated[
+        str | None,
+        typer.Option(help="Of each video of VATEX-EVAL or ActivityNet-FOIL: 'all', or so many. Default: 10, all."),
+    ] = None,
+    idf: Annotated[
+        Path | None, typer.Option(help="Document frequencies that weigh the tokens of a video's captions: 'video idf'.")
+    ] = None,
     only: Annotated[Path | None, typer.Option(help="A split: a text file of image names, one a line.")] = None,
     export_to: Annotated[
         Path | None,
@@ -81,8 +88,9 @@ def suite(
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
-    """Hold evaluators to people's judgements: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k.
+    """Hold evaluators to people's judgements of images, or of videos.
 
+    Of images: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k. Of videos: VATEX-EVAL, ActivityNet-FOIL.
     The suite's files and images are its publisher's; nothing is downloaded. Intervals are over images. Every decision
     on the way to a number is printed with the count that it concerns. A metric that runs elsewhere scores what
     --export-pairs writes; its file is read with --scores. The page Suites shows what is kept.
@@ -90,10 +98,11 @@ def suite(
     from core.analysis.suites.result import added, result_of, store
 
     names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
-    elsewhere = bool(images or calibrator or export_to or device or references or draws)
+    elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf)
     _check(names, len(scores or ()), calibrator=calibrator is not None, images=bool(images), elsewhere=elsewhere)
     files = [annotations, *(also or ())]
     held, options = _suite.read(files, keep_self_references=keep_self_references, only=only)
+    _check_footage(held, given=bool(frames or idf), calibrator=calibrator is not None)
     if export_to is not None:
         _export(held, images or [], export_to)
         return
@@ -102,7 +111,7 @@ def suite(
         found = [_suite.imported(held, path, column, name) for path, name in zip(scores, called, strict=True)]
     else:
         tell = _suite.Teller(progress_file, len(names) or 1)
-        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws, tell)
+        made = (_evaluated(held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf))
                 for name in names or (USUAL,))  # fmt: skip
         found = [each for of_one in made for each in of_one]
     entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
@@ -130,6 +139,14 @@ def _check(names: list[str], files: int, *, calibrator: bool, images: bool, else
         raise InvalidInput(f"a calibrator is of one evaluator, got {len(names)}; name the one")
 
 
+def _check_footage(held: "Suite", *, given: bool, calibrator: bool) -> None:
+    """Refuse what has no meaning for the suite's kind of picture."""
+    if given and not held.videos:
+        raise InvalidInput(f"--frames and --idf are of videos, and {held.name} is of images; leave them out")
+    if calibrator and held.videos:
+        raise InvalidInput(f"a calibrator is of scores of images, and {held.name} is of videos; leave it out")
+
+
 def _export(held: "Suite", folders: list[Path], out: Path) -> None:
     from core.scoring.suite_pairs import export_suite
 
@@ -143,6 +160,7 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
 def _evaluated(
     held: "Suite", folders: list[Path], name: str, calibrator: Path | None, device: str | None,
     counts: "list[int] | tuple[int, ...]", draws: int | None, tell: "_suite.Teller",
+    footage: "tuple[str | None, Path | None]",
 ) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
@@ -150,7 +168,7 @@ def _evaluated(
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != name:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
-    found = list(_suite.scored(held, folders, name, device, counts=counts, draws=draws, tell=tell))
+    found = list(_suite.scored(held, folders, name, device, counts=counts, draws=draws, tell=tell, footage=footage))
     if model is None or calibrator is None:
         return found
     told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"

@@ -1,4 +1,4 @@
-"""Building the demo corpora from Debian's stamps and the photographs that libraries ship."""
+"""Building the demo corpora and the demo videos from Debian's stamps and the photographs that libraries ship."""
 
 import shutil
 import tempfile
@@ -30,7 +30,7 @@ def build_demo(
         stamps: an unpacked ``usr/share/tuxpaint/stamps``; fetched from Debian where neither is given.
         deb: Debian's package as a file.
         progress: called after every item.
-        only: ids of the items to build; None builds all.
+        only: ids of the items to build, without the videos; None builds all.
 
     Returns:
         The folder of the corpus.
@@ -69,8 +69,10 @@ def _replace(output: Path, build: Callable[[Path], None]) -> None:
 
 
 def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str] | None) -> None:
+    from core.corpora.demo_build.plan import read_plan
     from core.corpora.demo_build.records import LISTINGS, to_line
     from core.corpora.demo_build.tasks import tasks_of
+    from core.corpora.demo_build.videos import build_videos
     from core.corpora.demo_build.write import attribution, store_images, write_checksums
 
     tasks = tasks_of(settings.assets_dir() / "demo", stamps)
@@ -88,6 +90,8 @@ def _build(output: Path, stamps: Path, progress: Progress | None, only: set[str]
             progress(count, len(chosen))
     for corpus, name in LISTINGS.items():
         (output / name).write_text(lines[corpus], encoding="utf-8")
-    (output / "ATTRIBUTION.md").write_text(attribution(items), encoding="utf-8")
+    assets = settings.assets_dir() / "demo"
+    videos = build_videos(output, assets, read_plan(assets), stamps) if only is None else ()
+    (output / "ATTRIBUTION.md").write_text(attribution(items, videos), encoding="utf-8")
     shutil.copyfile(settings.assets_dir() / "demo" / "GPL-2.txt", output / "GPL-2.txt")
     write_checksums(output)

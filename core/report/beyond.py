@@ -303,12 +303,14 @@ PARTS = (
     Part("contrast_tests", "tables", ("section:contrast",)),
     Part("contrast_tests", "failures", (), "Worst failures", "single comparisons with their pictures are on the page"),
     Part("geometry", "scatter", ("S-geometry",)),
-    Part("suites", "reached", ("C9", "C10", "C11", "S-caparena")),
+    Part("suites", "reached", ("C9", "C10", "C11", "C12", "S-caparena")),
     Part("suites", "calibrated", ("T17",)),
     Part("suites", "captioners", ("S-suite-ranks",)),
     Part("suites", "decisions", ("S-suite-decisions",)),
     Part("suites", "upload", (), "Scores held to a suite", "they are brought to the page Suites, which keeps what they "
          "reach"),
+    Part("video", "edits", (), "Videos", "a run holds images; the page Video scores a video that a reader picks, the "
+         "commands score and suite those of a folder"),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),

@@ -11,8 +11,10 @@ from core.analysis.suites.result import SuiteResult
 from core.report.model import Missing, Table
 
 _SUITE = Column("suite", "Suite", kind="text")
+_FOIL = "FOIL: the right caption and the one with a wrong word"
 _OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", "C, Table 3"),
-       "FOIL": ("C11", "FOIL: the right caption and the one with a wrong word", "C, Table 4"),
+       "FOIL": ("C11", _FOIL, "C, Table 4"), "ActivityNet-FOIL": ("C11", _FOIL, "C, Table 4"),
+       "VATEX-EVAL": ("C12", "VATEX-EVAL: ratings of captions of videos", "C, Table 2"),
        "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
 _RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
 

@@ -17,7 +17,7 @@ from core.corpora.score_files import ScoreFile
 from core.corpora.suites import ENGLISH, Suite
 from core.corpora.suites.fleur_scores import TextScores
 from core.errors import InvalidInput
-from core.scoring.suites import Asked, SuiteScores, asked_of, in_order, place_of
+from core.scoring.suites import Asked, SuiteScores, asked_of, check_folders, in_order, places_of
 
 
 def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
@@ -49,18 +49,13 @@ def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int,
         InvalidInput: if a folder or every image is missing, or ``out`` holds such files already.
         OSError: if something cannot be written.
     """
-    for folder in folders:
-        if not folder.is_dir():
-            raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images")
-    pairs = given_pairs(suite)
-    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _, _ in pairs)}
+    check_folders(folders)
+    pairs, places = given_pairs(suite), places_of(suite, folders)
     here = [
         GivenPair(each.id, str(place.absolute()), each.caption, each.language, each.references)
         for each in pairs.values()
         if (place := places[each.image]) is not None
     ]
-    if not here:
-        raise InvalidInput(f"none of the {len(places)} images is in {', '.join(map(str, folders)) or 'any folder'}")
     taken = next((name for name in (PAIRS, CANDIDATES, REFERENCES) if (out / name).exists()), None)
     if taken:
         raise InvalidInput(f"{out / taken} exists; choose another folder")

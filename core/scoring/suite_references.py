@@ -8,10 +8,11 @@ from core.errors import InvalidInput
 
 MOST_DRAWS = 100
 
-_USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,)}
-"""Suite -> references that the field compares with: FOIL with one and with four, Pascal-50S with five.
+_USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,), "VATEX-EVAL": (1, 9)}
+"""Suite -> references that the field compares with: FOIL with one and with four, Pascal-50S with five, VATEX-EVAL with
+one and with nine.
 
-Source: Hessel et al., *CLIPScore* (2021), section 4.
+Source: Hessel et al., *CLIPScore* (2021), section 4; Shi et al., *EMScore* (2022), section 5.
 """
 
 _USUAL_DRAWS = 5

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from core.corpora.files import inside
 from core.corpora.suites import Suite, with_references
+from core.corpora.videos import find_videos
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
@@ -53,9 +54,7 @@ def score_suite(
     Raises:
         InvalidInput: if a folder is missing, or none of the images is there.
     """
-    for folder in folders:
-        if not folder.is_dir():
-            raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images")
+    check_folders(folders)
     unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
     if suite.rated and len(unread) == len({each.language for each in suite.rated}):
         raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
@@ -66,9 +65,7 @@ def score_suite(
     pairs = asked_of(suite)
     silent = {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language in unread}
     silent -= {pair for pair, each in zip(pairs, suite.rated, strict=False) if each.language not in unread}
-    places = {image: place_of(folders, image) for image in dict.fromkeys(image for image, _, _ in pairs)}
-    if pairs and not any(places.values()):
-        raise InvalidInput(f"none of the {len(places)} images, such as {pairs[0][0]!r}, is in {_listed(folders)}")
+    places = places_of(suite, folders)
     unique = list(dict.fromkeys(pair for pair in pairs if places[pair[0]] is not None and pair not in silent))
     lines = [
         CaptionedImage(str(number), caption, place, references)
@@ -122,6 +119,35 @@ def asked_of(suite: Suite) -> list[Asked]:
     return pairs + [
         (each.image, text, each.references) for each in suite.compared for text in (each.preferred, each.other)
     ]
+
+
+def check_folders(folders: Sequence[Path]) -> None:
+    """Refuse a folder that is not there.
+
+    Raises:
+        InvalidInput: naming it.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images or videos")
+
+
+def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
+    """Where each image or video of a suite lies; None where it is in no folder.
+
+    Raises:
+        InvalidInput: if none is there.
+    """
+    names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
+    if suite.videos:
+        there = {key: path for folder in reversed(folders) for key, path in find_videos(folder).items()}
+        found = {name: there.get(name) or there.get(PurePosixPath(name).stem) for name in names}
+    else:
+        found = {name: place_of(folders, name) for name in names}
+    if names and not any(found.values()):
+        what = "videos" if suite.videos else "images"
+        raise InvalidInput(f"none of the {len(found)} {what}, such as {names[0]!r}, is in {_listed(folders)}")
+    return found
 
 
 def place_of(folders: Sequence[Path], name: str) -> Path | None:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from core.charts import calibration, comparison, fairness, flip_risk, geometry, human, lab, results, training
+from core.charts import calibration, comparison, fairness, flip_risk, geometry, human, lab, results, training, videos
 from core.charts.layout import number
 from core.charts.spec import Figure
 
@@ -225,6 +225,22 @@ def _report(marks: Sequence[Mark], **how: Any) -> Figure:
     return Figure("F1", "Title", "Note", table, "median %Δ", **how)
 
 
+def _video_edits(marks: Sequence[Mark]) -> Figure:
+    table = _table(
+        marks,
+        lambda each: {"evaluator": "emscore", "caption": "a cat", "edit": each.label, "score": each.value,
+                      "delta": each.value, "frames": 8, "how": "measured"},
+        _LIKE,
+    )  # fmt: skip
+    return videos.edit_dots(table)
+
+
+def _video_tokens(marks: Sequence[Mark]) -> Figure:
+    return videos.token_heat(
+        [each.label for each in marks], np.array([[each.value, 0.5] for each in marks]).reshape(-1, 2)
+    )
+
+
 MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "intervals": _intervals, "score levels": _levels, "cells": _cells, "curve": _curve, "family shifts": _fairness,
     "risk map": _risk_map, "risk curves": _risk_curves, "flip shares": _flip_shares, "dumbbell": _dumbbell,
@@ -232,6 +248,7 @@ MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "sensitivity along": lambda marks: _along(marks, calibration.sensitivity_along),
     "before and after": _before_after, "outcomes": _outcomes, "reanalysis": _reanalysis, "lab": _lab,
     "comparison of people": _comparison,
+    "video edits": _video_edits, "video tokens": _video_tokens,
     "valence": _valence, "training": _training, "a report's dots": _report,
     "a report's free dots": lambda marks: _report(marks, free=True),
     "a report's lines": lambda marks: _report(marks, kind="lines"),

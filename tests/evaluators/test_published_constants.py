@@ -2,7 +2,8 @@
 
 Nothing here is read from an evaluator or from ``assets/evaluators``: a constant that is changed there fails here.
 Sources, each as last published: jmhessel/clipscore (clipscore.py); aimagelab/pacscore (compute_metrics.py,
-evaluation/pac_score/pac_score.py, models/open_clip); hwanheelee1993/UMIC (compute_metric.py, data/data.py);
+evaluation/pac_score/pac_score.py, models/open_clip); ShiYaya/emscore (emscore/utils.py, demo.py);
+hwanheelee1993/UMIC (compute_metric.py, data/data.py);
 peteanderson80/bottom-up-attention and ChenRocks/BUTD-UNITER-NLVR2 (lib/fast_rcnn/config.py);
 yuvalkirstain/PickScore (README.md); Yebin46/FLEUR (fleur.py, reffleur.py) with conv_llava_v1 of haotian-liu/LLaVA
 (llava/conversation.py); linzhiqiu/t2v_metrics (clip_t5_model.py and constants.py before v3.1, qwen2vl_model.py since).
@@ -71,6 +72,7 @@ _FLAN_T5 = {
     "conversation": f"{T5_OPENING}{{question}} ASSISTANT: ",
 }
 _MCS = {"scale": 2.5, "prefix": "", "quick_gelu": True}  # the paper's formula: no code is published
+_VIDEO = {"prefix": "", "quick_gelu": True}  # neither scale nor prefix: tokens are matched as they are
 _RATED = {"rubric": "protoscore.md", "opening": '{"score": '}  # the paper's prompt: no code is published
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -86,6 +88,10 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "refpac-s++-l14": _clip(2.0),
     "mcs": _MCS,
     "pr-mcs": _MCS,
+    "emscore": _VIDEO,
+    "refemscore": _VIDEO,
+    "pac-s++-video": _VIDEO,
+    "refpac-s++-video": _VIDEO,
     "pickscore": {"prefix": ""},
     "siglip": {"scale": 1.0, "prefix": ""},  # a plain cosine: no metric is published under that name
     "siglip2": {"scale": 1.0, "prefix": ""},
@@ -113,6 +119,8 @@ TWINS = {
     "refpac-s++": "pac-s++",
     "refpac-s++-l14": "pac-s++-l14",
     "reffleur": "fleur",
+    "refemscore": "emscore",
+    "refpac-s++-video": "pac-s++-video",
 }
 
 
@@ -137,7 +145,7 @@ def test_a_reference_based_twin_runs_on_what_its_base_runs_on(twin: str, base: s
         assert told["score_range"] == pytest.approx((0.0, 2 * scale / (scale + 1)))
 
 
-@pytest.mark.parametrize("name", [each for each in SETTINGS if each.startswith(("clip", "refclip", "pac", "refpac"))])
+@pytest.mark.parametrize("name", [each for each in SETTINGS if SETTINGS[each].get("prefix") == PREFIX])
 def test_what_runs_is_the_authors_formula_with_the_authors_numbers(name: str, openai: Path) -> None:
     large = name.endswith("-s-l14")  # OpenCLIP's: another activation, pictures normalised by 0.5
     scale = 2.5 if "clipscore" in name else 2.0

@@ -17,6 +17,7 @@ CALIBRATION = "pages/calibration.py"
 GEOMETRY = "pages/geometry.py"
 CONTRAST = "pages/contrast_tests.py"
 SUITES = "pages/suites.py"
+VIDEO = "pages/video.py"
 
 Open = Callable[..., AppTest]
 

@@ -37,9 +37,15 @@ def image_embedding(state: State, pixels: np.ndarray, *, quick: bool = True) -> 
 
 def text_embedding(state: State, tokens: np.ndarray, *, quick: bool = True) -> np.ndarray:
     """Causal transformer, read at the closing marker (the largest id); unit length."""
+    return token_embeddings(state, tokens, quick=quick)[-1]
+
+
+def token_embeddings(state: State, tokens: np.ndarray, *, quick: bool = True) -> np.ndarray:
+    """The same, read at every token from the opening to the closing marker: [L, d], each of unit length."""
     x = _array(state["token_embedding.weight"])[tokens] + _array(state["positional_embedding"])
     x = _norm(state, "ln_final", _blocks(state, "transformer", x, causal=True, quick=quick))
-    return _unit(x[int(tokens.argmax())] @ _array(state["text_projection"]))
+    projected = x[: int(tokens.argmax()) + 1] @ _array(state["text_projection"])
+    return np.array([_unit(each) for each in projected])
 
 
 def merged(state: State) -> dict[str, torch.Tensor]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from core.analysis.suites.measures import ALL, AVERAGED, MEAN, STRICT, several_ratings
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Decision, Suite
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Decision, Suite
 
 _TAUS = {TAU_B: "τ_b", TAU_C: "τ_c"}
 
@@ -23,6 +23,12 @@ def decisions_of(suite: Suite) -> tuple[Decision, ...]:
 
 def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str, str]]]:
     """Decision -> measure and group of the number as reported, and of the one that the other choice gives."""
+    if convention == TAU_B_RATERS:
+        return {
+            "annotators": ((TAU_B_RATERS, ALL), (TAU_B, ALL)),
+            "raters": ((TAU_B_RATERS, ALL), (AVERAGED[TAU_B], ALL)),
+            "ties": ((ACCURACY, ALL), (STRICT, ALL)),
+        }
     tau = convention if convention != ACCURACY else TAU_C
     return {
         "tau": ((tau, ALL), (TAU_B if tau == TAU_C else TAU_C, ALL)),
@@ -35,15 +41,25 @@ def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str,
 def _of_ratings(suite: Suite) -> tuple[Decision, ...]:
     levels = Counter(each.rating for each in suite.rated)
     tied = sum(count * (count - 1) // 2 for count in levels.values())
+    ties = Decision("ties", "ties of scores", "accuracy is over captions of one image whose mean ratings differ; a tie "
+                    "of the two scores counts one half, and as an error in the strict accuracy", _rated_pairs(suite),
+                    "pairs")  # fmt: skip
+    if suite.convention == TAU_B_RATERS:
+        many = len({each.rater for each in suite.rated})
+        return (
+            Decision("annotators", "annotators", "the field reports the mean of τ_b, and of ρ, over annotators, each "
+                     "with all captions; one τ_b of all ratings is the other choice", many, "annotators"),
+            Decision("raters", "several ratings", "the ratings of a caption are not averaged first; τ_b of their mean "
+                     "is the other choice", several_ratings(suite), "captions with several ratings"),
+            ties,
+        )  # fmt: skip
     other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
     return (
         Decision("tau", "τ", f"the field reports {_TAUS[suite.convention]} of {suite.name}; {other} stands beside it, "
                  "and they differ in what ties of ratings cost", tied, "pairs of ratings that tie"),
         Decision("raters", "several ratings", "ratings of one caption stand as so many rows with the same score; "
                  "their mean is the other choice", several_ratings(suite), "captions with several ratings"),
-        Decision("ties", "ties of scores", "accuracy is over captions of one image whose mean ratings differ; a tie of "
-                 "the two scores counts one half, and as an error in the strict accuracy", _rated_pairs(suite),
-                 "pairs"),
+        ties,
     )  # fmt: skip
 
 

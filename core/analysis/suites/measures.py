@@ -9,8 +9,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from core.analysis.preferences import accuracy, length, mean_of_groups, outcomes, rated_pairs, taus
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Suite
+from core.analysis.preferences import (
+    RHO_RATERS,
+    accuracy,
+    by_rater,
+    length,
+    mean_of_groups,
+    outcomes,
+    rated_pairs,
+    taus,
+)
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Suite
 from core.probes.words.caption_words import LANGUAGES, words
 from core.scoring.suites import SuiteScores
 from core.statistics.bootstrap import Interval
@@ -34,7 +43,8 @@ def suite_table(suite: Suite, scores: SuiteScores) -> pd.DataFrame:
 
     Returns:
         :data:`COLUMNS`: measure (``tau_b``, ``tau_c``, each also ``_averaged`` over the ratings of a caption where one
-        has several, ``length`` and ``length_rated``, all × 100; ``accuracy`` and ``accuracy_strict`` in percent),
+        has several, ``tau_b_raters`` and ``rho_raters`` where the suite names its annotators, ``length`` and
+        ``length_rated``, all × 100; ``accuracy`` and ``accuracy_strict`` in percent),
         group (:data:`ALL`, :data:`MEAN` or one of the suite), value, low, high, n, ties, note. Ratings in several
         languages are not pooled: their scores have no common order.
     """
@@ -53,7 +63,7 @@ def _of_suite(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
         {
             "image": [each.image for each in suite.rated], "caption": [each.caption for each in suite.rated],
             "rating": [each.rating for each in suite.rated], "group": [each.group for each in suite.rated],
-            "language": [each.language for each in suite.rated],
+            "language": [each.language for each in suite.rated], "rater": [each.rater for each in suite.rated],
         }
     )  # fmt: skip
     table["words"] = [
@@ -72,6 +82,9 @@ def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged:
     ratings, images = table["rating"].to_numpy(), list(table["image"])
     found = taus(drawn, ratings, images)
     yield from (_record(name, group, found[name], 1.0, 0) for name in (TAU_B, TAU_C))
+    if table["rater"].astype(bool).any():
+        alone = by_rater(drawn, ratings, list(table["rater"]), images)
+        yield from (_record(name, group, alone[name], 1.0, 0) for name in (TAU_B_RATERS, RHO_RATERS))
     if averaged:
         parts = [_averaged(table, each) for each in drawn]
         means = np.array([each["score"] for each in parts])

@@ -18,7 +18,7 @@ from core import settings
 from core.analysis.suites.decisions import decisions_of
 from core.analysis.suites.measures import COLUMNS, suite_table
 from core.analysis.suites.ranks import ranked
-from core.corpora.suites import ACCURACY, Compared, Rated, Suite
+from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companions
 from core.errors import InvalidInput
 from core.scoring.suite_references import Setting
 from core.scoring.suites import SuiteScores
@@ -142,7 +142,7 @@ class SuiteResult(_Part):
     version: Literal[1] = 1
     invariscope: Text = core.__version__
     suite: Name
-    convention: Literal["tau_b", "tau_c", "accuracy"]
+    convention: Literal["tau_b", "tau_c", "tau_b_raters", "accuracy"]
     sources: Annotated[tuple[Source, ...], Field(min_length=1, max_length=100)]
     options: tuple[Text, ...] = ()
     judgements: Count
@@ -173,13 +173,14 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
 
     Args:
         suite: as it was read.
-        files: it was read from.
+        files: it was read from; those that were read beside them are added.
         options: how, where that is not the usual way.
     """
     judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
     return SuiteResult(
         suite=suite.name, convention=suite.convention,  # type: ignore[arg-type]  # checked by the model
-        sources=tuple(Source(name=each.name, sha256=_hashed(each)) for each in files), options=tuple(options),
+        sources=tuple(Source(name=each.name, sha256=_hashed(each)) for each in with_companions(files)),
+        options=tuple(options),
         judgements=len(judged), images=len({each.image for each in judged}),
         decisions=tuple(Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
                         for each in decisions_of(suite)),

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from core.analysis.preferences import RHO_RATERS
 from core.analysis.questions.base import Column
 from core.analysis.suites.decisions import otherwise
 from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT
 from core.analysis.suites.result import Reached, SuiteResult
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 
 MEASURES = {
-    TAU_B: "τ_b × 100", TAU_C: "τ_c × 100", AVERAGED[TAU_B]: "τ_b × 100, ratings averaged",
+    TAU_B: "τ_b × 100", TAU_C: "τ_c × 100", TAU_B_RATERS: "τ_b × 100, mean over annotators",
+    RHO_RATERS: "ρ × 100, mean over annotators", AVERAGED[TAU_B]: "τ_b × 100, ratings averaged",
     AVERAGED[TAU_C]: "τ_c × 100, ratings averaged", ACCURACY: "Accuracy %", STRICT: "Accuracy %, a tie an error",
     LENGTH: "ρ × 100 of score and words", LENGTH_RATED: "ρ × 100 of score and words, ratings held",
 }  # fmt: skip
@@ -27,8 +29,8 @@ _SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), Column("evaluator", 
 _WHO = (_EVALUATOR, Column("references", "References", kind="text"), Column("group", "Of", kind="text"))
 
 NOTE = (
-    "Agreement with people, 95 % intervals over images. τ: Kendall's, over all ratings. Accuracy: of two captions of "
-    "one image, how often the one that people prefer has the higher score; a tie counts one half."
+    "Agreement with people, 95 % intervals over images, or videos. τ: Kendall's, over all ratings. Accuracy: of two "
+    "captions of one image or video, how often the one that people prefer has the higher score; a tie counts one half."
 )
 
 BEFORE_NOTE = (
@@ -82,6 +84,8 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
     held = tuple(results)
     rated = any(each.rated for each in held)
     taus = (_measure(TAU_B), _measure(TAU_C), Column("n_ratings", "n ratings", digits=0)) if rated else ()
+    if any(row.measure == TAU_B_RATERS for each in held for entry in each.reached for row in entry.rows):
+        taus = (_measure(TAU_B_RATERS), _measure(RHO_RATERS), *taus)
     lengths = tuple(Column(name, MEASURES[name], digits=1) for name in (LENGTH, LENGTH_RATED)) if rated else ()
     return (
         *((_SUITE,) if len(held) > 1 else ()), *_WHO, *taus, _measure(ACCURACY), _measure(STRICT),

@@ -12,6 +12,7 @@ from PIL import Image
 
 from core.corpora.demo_build.records import CHECKSUMS_FILE, IMAGES_FOLDER
 from core.corpora.demo_build.stamps import COPYRIGHT, LICENCE, PACKAGE, PACKAGE_VERSION
+from core.corpora.demo_build.videos import BuiltVideo
 from core.corpora.images import DecodedImage, decode_image
 from core.corpora.schema import Item
 
@@ -62,9 +63,10 @@ def _store(name: str, data: bytes, output: Path) -> tuple[Path, DecodedImage]:
     return path, decode_image(data, name=name)
 
 
-def attribution(items: Sequence[Item]) -> str:
-    """Return ATTRIBUTION.md: licence and source of every image."""
-    rows = "\n".join(f"| {_file_names(item)} | {item.licence} | {item.source} |" for item in items)
+def attribution(items: Sequence[Item], videos: Sequence[BuiltVideo] = ()) -> str:
+    """Return ATTRIBUTION.md: licence and source of every image and video."""
+    told = [f"| {_file_names(item)} | {item.licence} | {item.source} |" for item in items]
+    rows = "\n".join([*told, *(f"| {each.name} | {LICENCE} | {each.source} |" for each in videos)])
     return (
         "# Licence and source of every image of the demo corpus\n\n"
         "Written by `python -m core corpora build-demo`.\n\n"

@@ -8,28 +8,40 @@ from core.corpora.suites.model import (
     ACCURACY,
     ENGLISH,
     TAU_B,
+    TAU_B_RATERS,
     TAU_C,
     Compared,
     Decision,
     Rated,
+    Sentence,
     Suite,
     only_images,
     with_references,
 )
-from core.corpora.suites.reading import is_capeval, read_suite, read_suites
+from core.corpora.suites.reading import (
+    is_capeval,
+    read_suite,
+    read_suites,
+    with_companions,
+    without_companions,
+)
 
 __all__ = [
     "ACCURACY",
     "ENGLISH",
     "TAU_B",
+    "TAU_B_RATERS",
     "TAU_C",
     "Compared",
     "Decision",
     "Rated",
+    "Sentence",
     "Suite",
     "is_capeval",
     "only_images",
     "read_suite",
     "read_suites",
+    "with_companions",
     "with_references",
+    "without_companions",
 ]

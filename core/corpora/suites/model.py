@@ -7,6 +7,9 @@ from core.seeds import RUN_SEED, stream
 
 TAU_B, TAU_C, ACCURACY = "tau_b", "tau_c", "accuracy"
 
+TAU_B_RATERS = "tau_b_raters"
+"""τ_b of each annotator's ratings alone, the mean over annotators."""
+
 ENGLISH = "en"
 
 
@@ -18,6 +21,7 @@ class Rated:
         group: the part of the suite it belongs to.
         language: of the caption, ISO 639-1.
         references: further captions that are right of the image.
+        rater: which annotator gave it, where the suite says so and its measure needs it; empty otherwise.
     """
 
     image: str
@@ -25,6 +29,24 @@ class Rated:
     rating: float
     group: str = ""
     language: str = ENGLISH
+    references: tuple[str, ...] = ()
+    rater: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of two paragraphs that describe a video, and the part of the video that it is about.
+
+    Args:
+        preferred: of the right paragraph.
+        other: of the wrong one.
+        part: as shares of the video: where it begins and ends.
+        references: sentences that are right of this part.
+    """
+
+    preferred: str
+    other: str
+    part: tuple[float, float]
     references: tuple[str, ...] = ()
 
 
@@ -37,6 +59,8 @@ class Compared:
         references: further captions that are right of the image.
         systems: which captioners wrote the two, where the suite says so; empty otherwise.
         tied: people prefer neither: ``preferred`` is only the first of the file.
+        sentences: of both captions, where each is scored against its own part of a video and the mean counts; empty:
+            each caption is scored as one text.
     """
 
     image: str
@@ -46,6 +70,7 @@ class Compared:
     references: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     tied: bool = False
+    sentences: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +97,15 @@ class Suite:
     """A suite as it was read.
 
     Args:
-        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena or M-CapEval1k.
-        convention: what the field reports of it: TAU_B or TAU_C (× 100), or ACCURACY.
-        rated: ratings, for the conventions TAU_B and TAU_C.
+        name: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k, VATEX-EVAL or
+            ActivityNet-FOIL.
+        convention: what the field reports of it: TAU_B, TAU_C or TAU_B_RATERS (× 100), or ACCURACY.
+        rated: ratings, for the conventions of τ.
         compared: pairs, for ACCURACY.
         left_out: entries without a usable rating or caption.
         decisions: of reading it.
+        videos: whether its images are videos.
+        first: whether fewer references are the first ones of the file, as its publisher takes them, and not drawn.
     """
 
     name: str
@@ -86,16 +114,21 @@ class Suite:
     compared: tuple[Compared, ...] = ()
     left_out: int = 0
     decisions: tuple[Decision, ...] = ()
+    videos: bool = False
+    first: bool = False
 
     @property
     def most_references(self) -> int:
-        """References of the caption that has the most."""
-        judged: tuple[Rated | Compared, ...] = (*self.rated, *self.compared)
+        """References of the caption, or the sentence, that has the most."""
+        sentences = (each for pair in self.compared for each in pair.sentences)
+        judged: tuple[Rated | Compared | Sentence, ...] = (*self.rated, *self.compared, *sentences)
         return max((len(each.references) for each in judged), default=0)
 
 
 def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
     """The suite with at most ``count`` references beside each caption, drawn by image, count and draw.
+
+    A suite whose publisher takes the first ones has its first ones.
 
     Both captions of a comparison, and all captions of an image whose references are the same, are held against the
     same ones; they keep the order of the file.
@@ -108,13 +141,22 @@ def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
     def chosen(image: str, references: tuple[str, ...]) -> tuple[str, ...]:
         if len(references) <= count:
             return references
+        if suite.first:
+            return references[:count]
         rng = stream(RUN_SEED, "references", image, str(count), str(draw))
         return tuple(references[place] for place in sorted(rng.choice(len(references), size=count, replace=False)))
 
     return replace(
         suite,
         rated=tuple(replace(each, references=chosen(each.image, each.references)) for each in suite.rated),
-        compared=tuple(replace(each, references=chosen(each.image, each.references)) for each in suite.compared),
+        compared=tuple(
+            replace(
+                each,
+                references=chosen(each.image, each.references),
+                sentences=tuple(replace(one, references=chosen(each.image, one.references)) for one in each.sentences),
+            )
+            for each in suite.compared
+        ),
     )
 
 

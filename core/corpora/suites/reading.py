@@ -10,6 +10,8 @@
   "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none.
 - CapArena, ``caparena_annots_eval.json``: ``[{"img", "source1", "source2", "caption1", "caption2", "winner", "ref",
   "cluster"}]``; the winner is the name of a source, anything else a tie.
+- VATEX-EVAL, in the JSON that docs/video.md makes of its pickles, and ActivityNet-FOIL's four files; see
+  :mod:`core.corpora.suites.videos`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
 
@@ -29,8 +31,11 @@ from core.corpora.formats import LINES
 from core.corpora.records import csv_records, jsonl_records
 from core.corpora.suites.comparisons import battles, foil, pairs
 from core.corpora.suites.model import Decision, Suite
-from core.corpora.suites.ratings import capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
+from core.corpora.suites.ratings import TOKENS, capeval, capeval_columns, composite, composite_csv, flickr, raw_flickr
+from core.corpora.suites.videos import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.errors import BadCorpus, InvalidInput
+
+_BESIDE = (TOKENS, *BESIDE)
 
 
 def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) -> Suite:
@@ -60,7 +65,8 @@ def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) ->
     for one in first.decisions:
         same = [each for suite in suites for each in suite.decisions if each.id == one.id]
         made.append(replace(one, count=sum(each.count for each in same)))
-    return Suite(first.name, first.convention, rated, compared, sum(each.left_out for each in suites), tuple(made))
+    return replace(first, rated=rated, compared=compared, left_out=sum(each.left_out for each in suites),
+                   decisions=tuple(made))  # fmt: skip
 
 
 def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
@@ -73,31 +79,60 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
     Raises:
         BadCorpus: if the file has none of the layouts, or an entry has another shape; the sentence names it.
     """
+    found = _by_name(path, keep=keep_self_references)
+    found = found or _by_content(path, read_json(path), keep=keep_self_references)
+    if found is None:
+        raise BadCorpus(
+            f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena, "
+            "M-CapEval1k, VATEX-EVAL or ActivityNet-FOIL; give the file that its publisher ships"
+        )
+    return found
+
+
+def _by_name(path: Path, *, keep: bool) -> Suite | None:
+    """A suite whose file is known by its name or ending; None: the content tells it."""
     name = path.name.casefold()
+    if name.endswith(PICKLES):
+        raise BadCorpus(REFUSED.format(path=path))
+    if name == RIGHT:
+        return activitynet(path)
     if name in ("expertannotations.txt", "crowdflowerannotations.txt"):
-        return raw_flickr(path, expert=name.startswith("expert"), keep=keep_self_references)
+        return raw_flickr(path, expert=name.startswith("expert"), keep=keep)
     if name.endswith(LINES):
         return capeval(path, list(jsonl_records(path)))
     if name.endswith(".csv"):
-        if is_capeval(path):
-            return capeval(path, list(csv_records(path, capeval_columns)))
-        return composite_csv(path)
-    held = read_json(path)
+        return capeval(path, list(csv_records(path, capeval_columns))) if is_capeval(path) else composite_csv(path)
+    return None
+
+
+def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:
+    """A suite that its JSON tells; None where it is none."""
     if isinstance(held, list) and held and isinstance(held[0], dict) and "source1" in held[0]:
         return battles(path, held)
-    if isinstance(held, dict) and isinstance(held.get("annotations"), list):
+    if not isinstance(held, dict) or not held:
+        return None
+    if isinstance(held.get("annotations"), list):
         return foil(path, held)
-    if isinstance(held, dict) and held and all(isinstance(each, dict) for each in held.values()):
-        return flickr(path, held, keep=keep_self_references)
-    if isinstance(held, dict) and held and all(isinstance(each, list) for each in held.values()):
-        first = next((entry for entries in held.values() for entry in entries), None)
-        if isinstance(first, dict) and "captions" in first:
-            return pairs(path, held)
-        return composite(path, held)
-    raise BadCorpus(
-        f"{path} has none of the layouts of Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, CapArena or "
-        "M-CapEval1k; give the file that its publisher ships"
-    )
+    if set(VATEX_KEYS) & set(held):
+        return vatex(path, held)
+    if all(isinstance(each, dict) for each in held.values()):
+        return flickr(path, held, keep=keep)
+    if not all(isinstance(each, list) for each in held.values()):
+        return None
+    first = next((entry for entries in held.values() for entry in entries), None)
+    return pairs(path, held) if isinstance(first, dict) and "captions" in first else composite(path, held)
+
+
+def without_companions(files: Sequence[Path]) -> list[Path]:
+    """The files of a suite that are named to read it, without those that are read beside another one."""
+    return [each for each in files if each.name not in _BESIDE] or list(files)
+
+
+def with_companions(files: Sequence[Path]) -> list[Path]:
+    """The files of a suite with those that are read beside them: what its judgements depend on."""
+    beside = {RIGHT: BESIDE}
+    more = [path for each in files for name in beside.get(each.name, ()) if (path := each.with_name(name)).is_file()]
+    return list(dict.fromkeys([*files, *more]))
 
 
 def is_capeval(path: Path) -> bool:

@@ -9,8 +9,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.analysis.suites.imported import reached_elsewhere
 from core.analysis.suites.result import added, result_of, store
-from core.corpora.suites import read_suites
-from core.corpora.suites.ratings import TOKENS
+from core.corpora.suites import read_suites, without_companions
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.text import counted, safe
 
@@ -24,7 +23,8 @@ def draw_bring() -> None:
     """Draw the files, the options and the button."""
     with st.expander("Bring scores of a suite", icon=":material/upload_file:"):
         st.caption("The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
-                   "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them.")  # fmt: skip
+                   "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
+                   "four files.")  # fmt: skip
         left, right = st.columns(2, gap="medium")
         given = left.file_uploader("Files of one suite", type=_SUITE_FILES, accept_multiple_files=True,
                                    key="suites.files", max_upload_size=MOST_MB)  # fmt: skip
@@ -59,7 +59,7 @@ def _hold(
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             files = [_written(home / "suite", each) for each in given]
-            files = [each for each in files if each.name != TOKENS] or files
+            files = without_companions(files)
             suite = read_suites(files, keep_self_references=keep)
             entry, errors = reached_elsewhere(
                 suite, _written(home / "scores", scores), column=column, called=called or Path(scores.name).stem

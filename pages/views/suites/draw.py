@@ -10,6 +10,7 @@ from core.analysis.questions.base import Column
 from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
 from core.charts.suites import agreement
+from core.corpora.suites.videos import VIDEOS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, safe
@@ -24,8 +25,9 @@ _WIDTHS = {"done": 380, "group": 130, "of": 150, "measure": 240}
 
 def draw_result(state: PageState, result: SuiteResult) -> None:
     """Draw what evaluators reached on a suite."""
+    what = "video" if result.suite in VIDEOS else "image"
     st.caption(
-        f"{counted(result.judgements, 'judgement')} of {counted(result.images, 'image')}; "
+        f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
         f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; the field reports "
         f"{safe(tables.MEASURES[result.convention])}."
     )

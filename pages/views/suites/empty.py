@@ -17,7 +17,8 @@ def draw_nothing() -> None:
     """Say how the first result is made."""
     st.info(
         "No evaluator was held to a suite here yet. Suites are files of their publishers: Flickr8k-Expert and -CF, "
-        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k. Nothing is downloaded.",
+        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL. "
+        "Nothing is downloaded.",
         icon=":material/fact_check:",
     )
     _draw()

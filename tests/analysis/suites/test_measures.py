@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.analysis.suites.decisions import decisions_of
+from core.analysis.preferences import RHO_RATERS
+from core.analysis.suites.decisions import decisions_of, otherwise
 from core.analysis.suites.measures import ALL, AVERAGED, MEAN, STRICT, suite_table
-from core.corpora.suites import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite
+from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
 from core.scoring.suites import SuiteScores
 
 NONE = np.array([])
@@ -45,6 +46,38 @@ def test_ratings_have_both_taus_as_they_are_and_averaged() -> None:
     same = sum(one == other for place, one in enumerate(ratings) for other in ratings[place + 1 :])
     assert decisions["tau"].count == same
     assert decisions["ties"].count == table.set_index("measure").loc[ACCURACY, "n"]
+
+
+def test_named_annotators_have_their_own_correlations_whose_mean_is_reported() -> None:
+    rng = np.random.default_rng(1)
+    scores, people = rng.normal(size=60), rng.integers(1, 6, (3, 60)).astype(float)
+    people[0] += np.round(scores)
+    suite = Suite("VATEX-EVAL", TAU_B_RATERS, tuple(
+        Rated(f"v{place // 2}", f"c{place}", people[one, place], rater=f"annotator {one}")
+        for place in range(60) for one in range(3)), videos=True)  # fmt: skip
+    table = suite_table(suite, SuiteScores(np.repeat(scores, 3), NONE, NONE, ()))
+    found = numbers(table)
+    taus = [100 * stats.kendalltau(scores, each).statistic for each in people]
+    assert found[TAU_B_RATERS, ALL] == pytest.approx(np.mean(taus))
+    assert found[RHO_RATERS, ALL] == pytest.approx(100 * np.mean([stats.spearmanr(scores, each)[0] for each in people]))
+    pooled = 100 * stats.kendalltau(np.repeat(scores, 3), people.T.reshape(-1)).statistic
+    assert found[TAU_B, ALL] == pytest.approx(pooled)
+    assert abs(pooled - np.mean(taus)) > 0.01
+    row = table.set_index("measure").loc[TAU_B_RATERS]
+    assert row["low"] < row["value"] < row["high"]
+    decisions = {each.id: each.count for each in decisions_of(suite)}
+    assert (decisions["annotators"], decisions["raters"]) == (3, 60)
+    choices = otherwise(TAU_B_RATERS)
+    assert {each for pair in choices.values() for each in pair} <= set(found)
+
+
+def test_an_annotator_who_gives_one_rating_to_all_leaves_no_mean() -> None:
+    suite = Suite("VATEX-EVAL", TAU_B_RATERS, tuple(
+        Rated(f"v{place}", "c", 3.0 if one else float(place), rater=str(one)) for place in range(8) for one in (0, 1)),
+        videos=True)  # fmt: skip
+    table = suite_table(suite, SuiteScores(np.repeat(np.arange(8.0), 2), NONE, NONE, ())).set_index("measure")
+    assert math.isnan(table.loc[TAU_B_RATERS, "value"])
+    assert "alike" in table.loc[RHO_RATERS, "note"]
 
 
 def test_one_rating_a_caption_has_no_second_choice_of_raters() -> None:

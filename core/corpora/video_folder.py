@@ -1,0 +1,108 @@
+"""A folder of videos with their captions beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.corpora.files import read_json
+from core.corpora.records import csv_records
+from core.corpora.schema import Rejection
+from core.corpora.suites.model import spaced
+from core.corpora.videos import find_videos
+from core.errors import BadCorpus, InvalidInput
+
+CAPTIONS = ("captions.json", "candidates.json", "captions.csv")
+_NEEDED = ("video", "caption")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedVideo:
+    """A video with its captions.
+
+    Args:
+        id: the stem of its file, or the name of its folder of frames.
+        path: where it lies.
+        captions: one at least; those after the first serve as references.
+    """
+
+    id: str
+    path: Path
+    captions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFolder:
+    """A folder of videos as it was read; ``rejected`` says what was left out."""
+
+    videos: tuple[CaptionedVideo, ...]
+    rejected: tuple[Rejection, ...] = ()
+
+    def get(self, identifier: str) -> CaptionedVideo:
+        """The video of an id.
+
+        Raises:
+            InvalidInput: if there is none.
+        """
+        found = next((each for each in self.videos if each.id == identifier), None)
+        if found is None:
+            raise InvalidInput(f"no video {identifier!r} here; there are {', '.join(each.id for each in self.videos)}")
+        return found
+
+
+def read_video_folder(root: Path) -> VideoFolder:
+    """Read a folder of videos: files, or folders of frames.
+
+    ``captions.json`` (or ``candidates.json``) holds ``{video: caption}`` or ``{video: [captions]}``, ``captions.csv``
+    the columns ``video,caption``, a row a caption. A video is named by its file with or without its ending.
+
+    Raises:
+        BadCorpus: if there is no file of captions, it is malformed, or no video has a caption.
+        InvalidInput: if the folder is missing.
+    """
+    videos = find_videos(root)
+    held = [root / name for name in CAPTIONS if (root / name).is_file()]
+    if len(held) != 1:
+        said = " and ".join(path.name for path in held) if held else "no captions"
+        raise BadCorpus(f"{root} holds {said}; keep one of {', '.join(CAPTIONS)} there")
+    captions = _of_csv(held[0]) if held[0].suffix == ".csv" else _of_json(held[0])
+    by_name = {path.name: key for key, path in videos.items()} | {key: key for key in videos}
+    found: dict[str, list[str]] = {}
+    rejected = []
+    for name, texts in captions.items():
+        if name in by_name:
+            found.setdefault(by_name[name], []).extend(texts)
+        else:
+            rejected.append(Rejection(name, "missing-video", f"{name!r} has captions and no video in {root}"))
+    rejected += [Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}")
+                 for key, path in videos.items() if not found.get(key)]  # fmt: skip
+    kept = tuple(CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))) for key, path in videos.items()
+                 if found.get(key))  # fmt: skip
+    if not kept:
+        raise BadCorpus(f"no video of {root} has a caption in {held[0].name}; name each by its file")
+    return VideoFolder(kept, tuple(rejected))
+
+
+def _of_json(path: Path) -> Mapping[str, list[str]]:
+    held = read_json(path)
+    if not isinstance(held, dict):
+        raise BadCorpus(f"{path} must be an object {{video: caption}}, got {type(held).__name__}")
+    found = {}
+    for name, value in held.items():
+        texts = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, str) for each in texts):
+            raise BadCorpus(f"{path}: {name!r} must have a caption or a list of captions, got {str(value)[:60]!r}")
+        found[name] = [text for each in texts if (text := spaced(each))]
+    return found
+
+
+def _of_csv(path: Path) -> Mapping[str, list[str]]:
+    def columns(where: Path, names: Sequence[str]) -> None:
+        if set(_NEEDED) - set(names):
+            raise BadCorpus(f"{where} has the columns {', '.join(names)}; it needs {', '.join(_NEEDED)}")
+
+    found: dict[str, list[str]] = {}
+    for _, record in csv_records(path, columns):
+        name, text = (record.get(each) for each in _NEEDED)
+        if isinstance(name, str) and isinstance(text, str) and name.strip() and text.strip():
+            found.setdefault(name.strip(), []).append(spaced(text))
+    return found

@@ -1,0 +1,1 @@
+"""Scores of videos: EMScore's formula, document frequencies, and what an evaluator of videos is."""

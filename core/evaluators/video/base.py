@@ -1,0 +1,179 @@
+"""What an evaluator of videos is, and the coarse part that any dual encoder gives."""
+
+import copy
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from core.corpora.images import check_rgb
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored, check_lengths
+from core.evaluators.references import NO_REFERENCE, Referenced, check_references
+from core.evaluators.video.formula import NO_FRAME, Match, Tokens, cosines, reference_match, video_match, whole
+from core.evaluators.video.idf import Idf
+
+BLANK = "the caption is blank"
+UNREAD = "the evaluator gave no finite embedding"
+COARSE = "coarse part"
+"""What a dual encoder's score of a video is called: it has no tokens to match with frames."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoScore:
+    """One caption of one video.
+
+    Args:
+        score: NaN where there is none.
+        video: its parts; None where there is none.
+        reference: the parts against references; None where none were compared with.
+        error: why there is no score, one sentence without its full stop; empty where there is one.
+    """
+
+    score: float
+    video: Match | None = None
+    reference: Match | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenMap:
+    """Which token matches which frame.
+
+    Args:
+        words: of the caption's tokens, markers included.
+        weights: float64 [L].
+        cosines: float64 [L, J].
+    """
+
+    words: tuple[str, ...]
+    weights: np.ndarray
+    cosines: np.ndarray
+
+
+class VideoEvaluator(Evaluator):
+    """Scores videos by their frames and a caption by its tokens; an image is a video of one frame."""
+
+    idf: Idf | None = None
+    """Document frequencies that weigh the tokens; None: every token counts the same."""
+
+    def weighed(self, idf: Idf | None) -> Self:
+        """The same evaluator with tokens weighed by these document frequencies; it shares what is loaded.
+
+        Raises:
+            InvalidInput: if they were counted with another tokenizer.
+        """
+        if idf is not None and idf.tokenizer != self.tokenizer:
+            raise InvalidInput(
+                f"{idf.corpus} was counted with {idf.tokenizer!r} and {self.spec.name} reads {self.tokenizer!r}; "
+                "count it again: python -m core video idf"
+            )
+        made = copy.copy(self)
+        made.idf = idf
+        return made
+
+    @property
+    @abstractmethod
+    def tokenizer(self) -> str:
+        """Name of its tokenizer, as document frequencies state it."""
+
+    @abstractmethod
+    def encode_frames(self, frames: Sequence[np.ndarray]) -> np.ndarray:
+        """Embed J frames, uint8 RGB of any sizes; float32 [J, d], unit length."""
+
+    @abstractmethod
+    def encode_tokens(self, captions: Sequence[str]) -> list[Tokens]:
+        """Read captions as they are, with the weights of :attr:`idf`; blank ones must not be among them."""
+
+    def read(self, texts: Iterable[str]) -> dict[str, Tokens]:
+        """Read every text that is not blank, each once."""
+        unique = [each for each in dict.fromkeys(texts) if each.strip()]
+        return dict(zip(unique, self.encode_tokens(unique), strict=True)) if unique else {}
+
+    def match(
+        self, frames: np.ndarray, caption: str, references: Sequence[str] | None, read: Mapping[str, Tokens]
+    ) -> VideoScore:
+        """Score one caption of a video whose frames are encoded.
+
+        Args:
+            frames: of :meth:`encode_frames`.
+            caption: as a captioner wrote it.
+            references: captions by people, for an evaluator that compares with some; blank ones are passed over.
+            read: of :meth:`read`, with these texts among them.
+        """
+        if not caption.strip():
+            return VideoScore(math.nan, error=BLANK)
+        if not len(frames):
+            return VideoScore(math.nan, error=NO_FRAME)
+        own = read[caption]
+        if not (np.isfinite(frames).all() and np.isfinite(own.vectors).all()):
+            return VideoScore(math.nan, error=UNREAD)
+        video = video_match(frames, own)
+        if video.error or not isinstance(self, Referenced):
+            return VideoScore(video.score, video, error=video.error)
+        people = [read[each] for each in references or () if each.strip()]
+        if not people:
+            return VideoScore(math.nan, video, error=NO_REFERENCE.format(name=self.spec.name))
+        reference = reference_match(people, own)
+        return VideoScore((video.score + reference.score) / 2, video, reference, reference.error)
+
+    def token_map(self, frames: np.ndarray, caption: str) -> TokenMap:
+        """Cosine of every token of a caption with every frame.
+
+        Raises:
+            InvalidInput: if the caption is blank or there is no frame.
+        """
+        if not caption.strip() or not len(frames):
+            raise InvalidInput(f"{BLANK if len(frames) else NO_FRAME}; give both")
+        (own,) = self.encode_tokens([caption])
+        return TokenMap(own.words, own.weights, cosines(own.vectors, frames))
+
+    def score(
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
+    ) -> np.ndarray:
+        """Score n pairs, each image as a video of one frame.
+
+        Raises:
+            InvalidInput: if an array is no RGB image, or references are needed and missing.
+            PartlyScored: if some pairs have no score.
+        """
+        check_lengths(images, captions)
+        people: Sequence[Sequence[str]] = [()] * len(captions)
+        if isinstance(self, Referenced):
+            people = check_references(self.spec.name, references, len(captions))
+        for image in images:
+            check_rgb(image)
+        if not images:
+            return np.empty(0, dtype=np.float64)
+        frames, read = self.encode_frames(images), self.read([*captions, *(text for each in people for text in each)])
+        found = [
+            self.match(frames[place : place + 1], caption, people[place], read)
+            for place, caption in enumerate(captions)
+        ]
+        scores = np.array([each.score for each in found], dtype=np.float64)
+        if any(each.error for each in found):
+            raise PartlyScored(scores, [each.error or None for each in found])
+        return scores
+
+
+def coarse_score(evaluator: DualEncoder, frames: np.ndarray, caption: str) -> VideoScore:
+    """The coarse part alone, of an evaluator that has no tokens: unit(mean of frames) · caption.
+
+    It is a plain cosine in [-1, 1]: neither scaled nor clipped at 0 as the evaluator's own score of an image may be.
+
+    Args:
+        frames: of the evaluator's ``encode_images``, [J, d].
+        caption: as a captioner wrote it.
+    """
+    if not caption.strip():
+        return VideoScore(math.nan, error=BLANK)
+    if not len(frames):
+        return VideoScore(math.nan, error=NO_FRAME)
+    (read,) = np.asarray(evaluator.encode_captions([caption]), dtype=np.float64)
+    found = float(whole(frames) @ read)
+    if not math.isfinite(found):
+        return VideoScore(math.nan, error=UNREAD)
+    return VideoScore(found, Match(found))

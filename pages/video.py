@@ -1,0 +1,43 @@
+"""Video: what a score of a video depends on, and that the order of its frames is not among it."""
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.text import safe
+from pages.views.video.results import draw_results
+from pages.views.video.source import choose_captions, choose_video, draw_frames
+from pages.views.video.state import other_ids, video_state
+
+
+def draw() -> None:
+    """Draw the page."""
+    state = video_state()
+    state.restore()
+    header("Video", "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
+           state)  # fmt: skip
+    frames = choose_video(state)
+    if frames is not None:
+        draw_frames(frames)
+        captions = choose_captions(state)
+        others = other_ids(state)
+        try:
+            if not captions:
+                st.info("Write a caption, or several, one a line.", icon=":material/edit:")
+            elif not state.get("evaluators"):
+                st.info("Choose an evaluator: each with an image and a text tower scores videos, `emscore` and "
+                        "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
+                        icon=":material/movie:")  # fmt: skip
+            else:
+                draw_results(state, frames, captions, state.get("other") or (others[0] if others else None))
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    st.caption("Many videos at once, document frequencies, references and suites of videos are on the command line:")
+    st.code("python -m core score candidates.json videos/ --videos --evaluator emscore --frames 10 --idf idf.json",
+            language="shell", wrap_lines=True)  # fmt: skip
+    state.publish()
+
+
+enter()
+draw()

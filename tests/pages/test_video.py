@@ -1,0 +1,87 @@
+"""The page Video: a demo video, one of the reader's own, words and frames, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from core.evaluators.weights.fetched import keep
+from tests.corpora.footage import moving, write_video
+from tests.pages.opening import VIDEO, Open, said
+from tests.tiny import clip
+
+
+def test_a_demo_video_is_scored_with_the_caption_that_is_true_of_it_backwards(open_page: Open) -> None:
+    app = open_page(VIDEO, video="dog-right", frames="4", evaluators="conse-lite0")
+    assert not app.exception
+    assert not app.warning
+    words = said(app)
+    assert "No order of the frames changes this score" in words
+    assert "nothing is measured" in words
+    (table,) = (each.value for each in app.dataframe if "how" in each.value)
+    assert set(table["evaluator"]) == {"conse-lite0, coarse part"}
+    assert set(table["caption"]) == {"A dog moves from left to right in a pasture.", "There is a dog in a pasture.",
+                                     "A dog moves from right to left in a pasture."}  # fmt: skip
+    turned = table[table["edit"] == "reversed"]
+    assert set(turned["how"]) == {"by construction"}
+    assert turned["delta"].tolist() == [0.0] * 3
+    assert "is no EMScore" in words
+    assert "4 frames of 16, evenly spaced, of a video of 320 × 240 px, 2.0 s" in words
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_words_and_frames_are_mapped_where_an_evaluator_has_tokens(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    keep("emscore@tiny", clip.write_openai(tmp_path / "tiny.pt", 11))
+    app = open_page(VIDEO, video="dog-right", frames="3", evaluators="emscore@tiny", captions="a dog\na cat")
+    assert not app.exception
+    assert "Which word matches which frame" in said(app)
+    (table,) = (each.value for each in app.dataframe if "how" in each.value)
+    assert set(table["caption"]) == {"a dog", "a cat"}
+    assert {"precision", "recall"} <= set(table)
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_a_video_of_the_readers_own_is_scored_once_it_has_a_caption(open_page: Open, tmp_path: Path) -> None:
+    app = open_page(VIDEO, source="upload", frames="3", evaluators="conse-lite0")
+    assert "never stored" in said(app)
+    path = write_video(tmp_path / "mine.mp4", moving("red", 6))
+    app.file_uploader(key="video.file").upload("mine.mp4", path.read_bytes(), "video/mp4")
+    app.run()
+    assert not app.exception
+    assert "Write a caption" in said(app)
+    app.text_area(key="video.text").set_value("A red square.").run()
+    assert not app.exception
+    (table,) = (each.value for each in app.dataframe if "how" in each.value)
+    assert set(table["caption"]) == {"A red square."}
+    assert "other video" in set(table["edit"])
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "words"),
+    [
+        ("torn.mp4", b"#EXTM3U\n/etc/passwd", "torn.mp4: it begins like none"),
+        ("empty.gif", b"", "empty.gif: it begins"),
+    ],
+)
+def test_an_upload_that_is_no_video_is_refused_by_its_name(
+    open_page: Open, tmp_path: Path, name: str, held: bytes, words: str
+) -> None:
+    app = open_page(VIDEO, source="upload", evaluators="conse-lite0")
+    app.file_uploader(key="video.file").upload(name, held, "video/mp4")
+    app.run()
+    assert not app.exception
+    (error,) = app.error
+    assert words in error.value.replace("\\", "")
+    assert "/tmp" not in error.value
+
+
+def test_a_link_to_what_cannot_be_is_said(open_page: Open) -> None:
+    app = open_page(VIDEO, video="gone", frames="900", upload="x", evaluators="")
+    assert not app.exception
+    words = said(app)
+    assert "There is no demo video 'gone' here" in words
+    assert "between 1 and 32, got '900'" in words
+    assert "no longer held by the server" in words
+    assert "Choose an evaluator" in words

@@ -1,0 +1,177 @@
+"""Edits of a video's frames: what is measured is scored anew, what is by construction is not."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.videos import edit_summary
+from core.corpora.video_folder import read_video_folder
+from core.corpora.videos import Sampling, open_video, read_frames
+from core.errors import InvalidInput
+from core.evaluators.base import DualEncoder
+from core.evaluators.registry import find
+from core.evaluators.video.base import VideoEvaluator, coarse_score
+from core.evaluators.video.formula import whole
+from core.scoring.video_edits import (
+    BY_CONSTRUCTION,
+    EDITS,
+    MEASURED,
+    ORIGINAL,
+    OTHER,
+    REVERSED,
+    can_score_videos,
+    score_edits,
+    score_folder_edits,
+    token_maps,
+)
+from core.settings import ROOT
+from tests.corpora.footage import moving, write_frames
+from tests.tiny import clip
+
+CAPTIONS = ("A red square moves to the right.", "a blue square")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(clip.write_openai(tmp_path_factory.mktemp("tiny-edits") / "openai.pt", 11))
+
+
+@pytest.fixture(scope="module")
+def evaluator(tiny: str) -> VideoEvaluator:
+    found = find(f"emscore@{tiny}").load()
+    assert isinstance(found, VideoEvaluator)
+    return found
+
+
+def test_every_edit_is_the_score_of_the_frames_that_it_makes(evaluator: VideoEvaluator) -> None:
+    frames, other = moving("red", 6), moving("blue", 6)
+    table = score_edits(evaluator, frames, CAPTIONS, other=other)
+    assert list(table["edit"].unique()) == list(EDITS)
+    made = {
+        ORIGINAL: frames, REVERSED: frames[::-1], "every second frame": frames[::2],
+        "mirrored": [each[:, ::-1] for each in frames], "upside down": [each[::-1] for each in frames], OTHER: other,
+    }  # fmt: skip
+    read = evaluator.read(CAPTIONS)
+    for name, shown in made.items():
+        seen = evaluator.encode_frames([np.ascontiguousarray(each) for each in shown])
+        rows = table[table["edit"] == name].set_index("caption")
+        for caption in CAPTIONS:
+            found = evaluator.match(seen, caption, None, read)
+            assert found.video is not None
+            assert rows.loc[caption, "score"] == pytest.approx(found.score, abs=2e-5), name
+            assert rows.loc[caption, "recall"] == pytest.approx(found.video.recall, abs=2e-5)
+        assert set(rows["frames"]) == {len(shown)}
+
+
+def test_the_video_backwards_is_said_to_be_by_construction_and_moves_nothing(evaluator: VideoEvaluator) -> None:
+    table = score_edits(evaluator, moving("red", 5), CAPTIONS)
+    assert OTHER not in set(table["edit"])
+    turned = table[table["edit"] == REVERSED]
+    assert set(turned["how"]) == {BY_CONSTRUCTION}
+    assert turned["delta"].tolist() == [0.0, 0.0]
+    assert set(table.loc[table["edit"] != REVERSED, "how"]) == {MEASURED}
+    half = table[table["edit"] == "every second frame"]
+    assert (half["delta"].abs() > 1e-4).all()
+
+
+def test_a_dual_encoder_gives_the_coarse_part_by_name(tiny: str) -> None:
+    twin = find(f"clipscore@{tiny}").load()
+    assert isinstance(twin, DualEncoder)
+    frames = moving("red", 4)
+    table = score_edits(twin, frames, CAPTIONS[:1])
+    assert set(table["evaluator"]) == {"clipscore@openai, coarse part"}
+    assert table[["precision", "recall", "fine"]].isna().all(axis=None)
+    seen = np.asarray(twin.encode_images(frames))
+    assert table["score"][0] == pytest.approx(coarse_score(twin, seen, CAPTIONS[0]).score, abs=1e-6)
+    (read,) = np.asarray(twin.encode_captions(CAPTIONS[:1]))
+    assert table["score"][0] == pytest.approx(float(whole(seen) @ read), abs=1e-6)
+
+
+def test_a_caption_without_a_score_has_its_reason_and_harms_no_other(evaluator: VideoEvaluator) -> None:
+    table = score_edits(evaluator, moving("red", 3), [" ", CAPTIONS[0]])
+    blank = table[table["caption"] == " "]
+    assert blank["score"].isna().all()
+    assert set(blank["note"]) == {"the caption is blank"}
+    assert table.loc[table["caption"] != " ", "score"].notna().all()
+    with pytest.raises(InvalidInput, match="give frames and captions"):
+        score_edits(evaluator, [], CAPTIONS)
+
+
+def test_maps_are_of_every_caption_and_frame(evaluator: VideoEvaluator) -> None:
+    maps = token_maps(evaluator, moving("red", 4), [*CAPTIONS, " "])
+    assert list(maps) == list(CAPTIONS)
+    assert maps["a blue square"].words == ("[start]", "a", "blue", "square", "[end]")
+    assert maps["a blue square"].cosines.shape == (5, 4)
+
+
+def test_who_can_score_videos(tiny: str) -> None:
+    kinds = {name: can_score_videos(find(name)) for name in ("conse-lite0", "emscore", "refemscore", "clipscore",
+                                                             "refclipscore", "grounding-judge", "umic")}  # fmt: skip
+    assert [name for name, can in kinds.items() if can] == ["conse-lite0", "emscore", "clipscore"]
+
+
+def test_the_shipped_videos_are_as_their_captions_say() -> None:
+    """Where the moving thing is, found as what differs from the mean frame."""
+    folder: Path = ROOT / "data" / "demo" / "videos"
+    backwards = json.loads((folder / "backwards.json").read_text(encoding="utf-8"))
+    captions = json.loads((folder / "captions.json").read_text(encoding="utf-8"))
+    assert set(backwards) == set(captions) == {path.stem for path in folder.glob("*.mp4")}
+    for name, (caption, _) in captions.items():
+        footage = open_video(folder / f"{name}.mp4")
+        first, last = (each.astype(int) for each in read_frames(footage, [0, footage.frames - 1]))
+        mean = np.median(list(read_frames(footage, range(footage.frames))), axis=0)
+        start, end = (np.argwhere(np.abs(each - mean).max(axis=2) > 60) for each in (first, last))
+        down, across = end.mean(axis=0) - start.mean(axis=0)
+        told = {"left to right": across > 20, "right to left": across < -20, "downwards": down > 20,
+                "upwards": down < -20, "grows larger": len(end) > 0}  # fmt: skip
+        (true,) = [holds for words, holds in told.items() if words in caption]
+        assert true, name
+        assert caption != backwards[name]
+
+
+def test_a_folder_is_scored_video_by_video_with_the_next_one_as_the_other(
+    evaluator: VideoEvaluator, tmp_path: Path
+) -> None:
+    for name, colour in (("a", "red"), ("b", "green"), ("c", "blue")):
+        write_frames(tmp_path / name, moving(colour, 6))
+    write_frames(tmp_path / "torn", moving("red", 2))
+    (tmp_path / "torn" / "1.png").write_bytes(b"no picture")
+    captions = {name: [f"a {name} square", "another"] for name in ("a", "b", "c", "torn")}
+    (tmp_path / "captions.json").write_text(json.dumps(captions))
+    rows, problems = score_folder_edits(evaluator, read_video_folder(tmp_path), sampling=Sampling(3))
+    assert len(problems) == 1
+    assert "torn" in problems[0]
+    assert list(rows["video"].unique()) == ["a", "b", "c"]
+    assert set(rows["caption"]) == {"a a square", "a b square", "a c square"}
+    assert set(rows["frames"]) == {3, 2}
+    green = [moving("green", 6)[place] for place in (0, 2, 5)]
+    alone = score_edits(evaluator, [moving("red", 6)[place] for place in (0, 2, 5)], ["a a square"], other=green)
+    own = rows[rows["video"] == "a"].drop(columns="video").reset_index(drop=True)
+    np.testing.assert_allclose(own["score"], alone["score"], atol=1e-6)
+    assert OTHER not in set(rows.loc[rows["video"] == "c", "edit"])  # the next one is torn
+
+
+def test_the_summary_has_medians_over_videos_and_none_for_what_is_by_construction() -> None:
+    rng = np.random.default_rng(0)
+    deltas = {"mirrored": rng.normal(-0.1, 0.05, 12), "re-encoded": np.array([0.01, np.nan, -0.02]),
+              REVERSED: np.zeros(12), ORIGINAL: np.zeros(12)}  # fmt: skip
+    table = pd.DataFrame([
+        {"evaluator": "e", "edit": edit, "how": BY_CONSTRUCTION if edit == REVERSED else MEASURED, "delta": each,
+         "video": place} for edit, values in deltas.items() for place, each in enumerate(values)
+    ])  # fmt: skip
+    found = edit_summary(table).set_index("edit")
+    assert ORIGINAL not in found.index
+    mirrored = found.loc["mirrored"]
+    assert mirrored["median"] == pytest.approx(np.median(deltas["mirrored"]))
+    assert mirrored["low"] < mirrored["median"] < mirrored["high"]
+    assert mirrored["falls"] == pytest.approx(100 * np.mean(deltas["mirrored"] < 0))
+    few = found.loc["re-encoded"]
+    assert (few["n"], few["missing"], few["falls"]) == (2, 1, 50.0)
+    assert np.isnan(few["low"])
+    turned = found.loc[REVERSED]
+    assert (turned["median"], turned["how"]) == (0.0, BY_CONSTRUCTION)
+    assert np.isnan(turned["low"])
+    assert np.isnan(turned["falls"])

@@ -14,7 +14,6 @@ from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.reanalysis import reanalyse
-from core.analysis.questions.adversary import WHOLE
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
@@ -169,29 +168,6 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
         return
     turned = ["turned" if each else "same" for each in again["flips"]]
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
-
-
-def with_people(means: pd.DataFrame, people: pd.DataFrame, corpora: Mapping[str, str]) -> pd.DataFrame:
-    """Rows of people's ratings of both sides below those of the evaluators. Source: paper E, Table 2.
-
-    Args:
-        means: of the means of both sides, by evaluator and family.
-        people: of the table S-human-comparisons, with its column study.
-        corpora: study -> corpus of its run.
-
-    Returns:
-        The same with a row a study and family whose sides were rated: ``evaluator`` names the study, raw and scaled
-        means are ratings on [0, 1].
-    """
-    rated = people.dropna(subset=["mean_right", "mean_wrong"])
-    rows = [
-        {"evaluator": f"people, study {row['study']}", "corpus": corpora[row["study"]], "family": row["family"],
-         "of": WHOLE, "n": row["n"], "n_items": row["n_items"], "mean_right": row["mean_right"],
-         "mean_wrong": row["mean_wrong"], "scaled_right": row["mean_right"], "scaled_wrong": row["mean_wrong"],
-         "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them"}
-        for row in rated.to_dict("records") if row["family"] in set(means["family"])
-    ]  # fmt: skip
-    return pd.concat([means, pd.DataFrame(rows)], ignore_index=True) if rows else means
 
 
 def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -14,7 +15,7 @@ from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.spec import Figure
 from core.human.studies import Study
-from core.report.beyond import Beyond, Encode, beyond, with_people
+from core.report.beyond import Encode, beyond
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
 from core.report.signature import signature_of
@@ -70,7 +71,7 @@ def build(
         missing += [Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)) for drawing, each in drawn
                     if each.frame.empty]  # fmt: skip
     more = beyond(table, studies=studies, encode=encode)
-    tables = _peopled(tables, more, table, studies)
+    tables = _peopled(tables, table, studies)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
     judged = suite_tables(suites, table.evaluators)
@@ -135,16 +136,9 @@ def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
     return "TFSC".index(kind), int(number or 1000), rest
 
 
-def _peopled(
-    tables: Sequence[Table], more: Beyond, table: ScoreTable, studies: Sequence[Study]
-) -> list[Table]:  # fmt: skip
+def _peopled(tables: Sequence[Table], table: ScoreTable, studies: Sequence[Study]) -> list[Table]:
     """The tables, with people's ratings below the means of both sides where a study asked for them."""
-    people = next((each.frame for each in more.tables if each.id == "S-human-comparisons"), None)
-    if people is None:
-        return list(tables)
-    runs = {run: corpus for corpus, run in table.scope.runs}
-    corpora = {each.id: runs[each.definition.run] for each in studies if each.definition.run in runs}
-    return [replace(each, frame=with_people(each.frame, people, corpora)) if each.id == papers.MEANS[0] else each
+    return [replace(each, frame=with_people(each.frame, table.view(), studies)) if each.id == papers.MEANS[0] else each
             for each in tables]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.directional import RATES
+from core.analysis.questions.directional import DEPTH, RATES
 from core.analysis.reading import read_table
 from core.analysis.selectivity import headlines
 from core.analysis.slices import Slice
@@ -154,6 +154,19 @@ UPHELD = "contrast.upheld"
 
 def sliders(app: AppTest) -> list[str]:
     return [each.key for each in app.sidebar.slider]
+
+
+def test_people_s_ratings_stand_beside_the_means_of_both_sides_of_what_the_filters_leave(
+    open_page: Open, both_halves: Path, voted: list[str]
+) -> None:
+    for query, items, wrong in (({}, 4, 0.25), ({"upheld": "75"}, 2, 0.0), ({"categories": "food"}, 0, None)):
+        app = open_page(CONTRAST, view="tables", part=DEPTH, **query)
+        assert not app.exception
+        shown = next(each.value for each in app.dataframe if "scaled_right" in each.value.columns)
+        people = shown[(shown["evaluator"] == "people, study sides") & (shown["family"] == "denied")]
+        assert list(people["n"]) == ([items] if items else [])
+        if items:
+            assert people[["scaled_right", "scaled_wrong"]].iloc[0].tolist() == [1.0, wrong]
 
 
 def test_where_nobody_judged_a_comparison_no_filter_is_offered(open_page: Open, both_halves: Path) -> None:

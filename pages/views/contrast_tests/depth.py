@@ -14,7 +14,7 @@ from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
 from pages.views.contrast_tests.state import choose_test
 from pages.views.results.blocks import nothing
-from pages.views.results.data import questions
+from pages.views.results.data import people_beside, questions
 
 
 def draw_test(
@@ -38,8 +38,10 @@ def draw_test(
     left, right = st.columns(2, gap="medium")
     with left:
         id_, _ = papers.MEANS
-        draw_figure(dumbbell(own, family), own, f"{id_}-{family}", title=f"{family}: mean scores of both sides",
-                    note="Scaled so that the lowest score of either side is 0 and the highest 1.")  # fmt: skip
+        both = people_beside(files, scope, chosen, Options(known=options.known), own)
+        people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
+        draw_figure(dumbbell(both, family), both, f"{id_}-{family}", title=f"{family}: mean scores of both sides",
+                    note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}")  # fmt: skip
     with right:
         _scores(files, scope, chosen, options, family, evaluator)
     _tables(files, scope, chosen, options, family, evaluator)

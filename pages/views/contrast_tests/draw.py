@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Options, Question
+from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.spec import Figure
@@ -11,7 +12,7 @@ from pages.views.common.downloads import data_buttons
 from pages.views.common.runs import Signature
 from pages.views.common.text import safe
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
-from pages.views.results.data import answer, questions
+from pages.views.results.data import answer, people_beside, questions
 
 
 def draw_question(
@@ -46,7 +47,8 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
     usual = Options()
     own = Options(known=options.known if "known" in question.asks else usual.known,
                   family=options.family if "family" in question.asks else usual.family)  # fmt: skip
-    return answer(files, scope, chosen, question.id, own)
+    found = answer(files, scope, chosen, question.id, own)
+    return people_beside(files, scope, chosen, own, found) if question.id == MEANS[0] else found
 
 
 def draw_figure(figure: Figure, frame: pd.DataFrame, stem: str, *, title: str, note: str = "") -> None:

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from core.human.studies import list_studies
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores
 
@@ -26,6 +28,15 @@ def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
 @st.cache_resource(hash_funcs=KEYED, max_entries=16, show_spinner=False)
 def _view(files: Signature, scope: Narrowed, chosen: Slice) -> View:
     return scores(files, scope).view(chosen)
+
+
+# The key names the studies' logs too: a vote makes it another.
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def people_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+) -> pd.DataFrame:
+    """Means of both sides with people's ratings below; see :func:`core.analysis.people.sides.with_people`."""
+    return with_people(means, _view(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")

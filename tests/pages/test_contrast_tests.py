@@ -222,7 +222,7 @@ def test_selectivity_and_every_table_open(open_page: Open, both_halves: Path) ->
         assert not shown.error
     elsewhere = open_page(CONTRAST, view="tables", part="elsewhere")
     assert [each.label for each in elsewhere.expander] == ["What these runs cannot give"]
-    assert "it is of videos, and a run holds pictures" in said(elsewhere)
+    assert "it is of training a metric, and a run trains none" in said(elsewhere)
 
 
 def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None:

@@ -115,7 +115,6 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
     "C6": ("B, Figure 5", "single captions with their edits are on the page Contrast tests"),
     "C7": ("B, few-shot", "it is of training a metric, and a run trains none"),
     "C8": ("B, training", "it is of training a metric; python -m core train writes its curves"),
-    "C12": ("C, Table 2", "it is of videos, and a run holds pictures"),
     "C13": ("C, Table 6", "it compares captioners, and a run holds no captions of theirs"),
     "C14": ("C, caption health", "it is of a captioner's captions, and a run holds none"),
     "C15": ("C, Figure 5", "it compares scales of one metric, and a run holds one of each"),

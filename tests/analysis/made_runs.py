@@ -137,7 +137,7 @@ def shifts(scores: pd.DataFrame, *, further: bool = False) -> pd.DataFrame:
 def shuffled(folder: Path, into: Path, *, seed: int, shards: int = 3) -> Path:
     """The same run with the rows of every table in another order, in other files."""
     rng = np.random.default_rng(seed)
-    for table in sorted(path.name for path in folder.iterdir() if path.is_dir()):
+    for table in sorted({path.parent.name for path in folder.glob("*/*.parquet")}):
         rows = pa.concat_tables([pq.read_table(path) for path in sorted((folder / table).glob("*.parquet"))])
         rows = rows.take(pa.array(rng.permutation(len(rows))))
         (into / table).mkdir(parents=True)

@@ -56,6 +56,7 @@ examples: setup ## write the example reports of docs anew, after an audit that m
 	@$(REPORT) demo --drawings -o docs/example-report
 	@$(REPORT) demo-captions demo-prototypes demo-scenes --subject human --language en --corpus demo --format md \
 		--no-encoders -o docs/example-contrast
+	@$(BIN)/python tools/changed_numbers.py --write
 
 demo: setup ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m core corpora build-demo

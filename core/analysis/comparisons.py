@@ -179,7 +179,8 @@ def _compared(view: View, evaluator: str, test: Capability, *, known: bool) -> I
     """Each corpus with what the test says there, and how many of its comparisons have no score."""
     table = view.table
     found = pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
-    whole = pairs(view, evaluator, families(view)[test.family]) if test.family in families(view) else found
+    probes, part = families(view).get(test.family), known or test.key
+    whole = found if probes is None or (probes == test.probes and not part) else pairs(view, evaluator, probes)
     for corpus, own in corpora(table):
         asked = found.asked[:, own]
         if not asked.any():

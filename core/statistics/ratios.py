@@ -10,6 +10,7 @@ References:
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,7 +109,7 @@ def ratio_bca(
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
     both, draws = _summed(np.stack([tops_of, bottoms_of], axis=1), seed), _draws(sources, resamples)
-    sums = np.concatenate([counts @ both for counts in drawn_counts(len(both), draws, seed=seed)])
+    sums = _drawn_sums(both, draws, seed)
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
     drawn = _divided(sums[:, 0], sums[:, 1])
     return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level, wide=True)
@@ -161,7 +162,7 @@ def mean_of_ratios_bca(
     left = whole[:, None] - both
     left_out = _divided(left[::2], left[1::2]).mean(axis=0)
     units, draws = _summed(both.T, seed), _draws(sources, resamples)
-    sums = np.concatenate([counts @ units for counts in drawn_counts(len(units), draws, seed=seed, each=len(both))])
+    sums = _drawn_sums(units, draws, seed)
     drawn = _divided(sums[:, ::2], sums[:, 1::2]).mean(axis=1)
     if np.ptp(drawn) == 0:
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
@@ -251,12 +252,10 @@ def means_bca(
     np.add.at(tops, ranks, np.where(there, rows, 0.0).T)
     np.add.at(bottoms, ranks, there.T)
     moving = [place for place in range(len(rows)) if _moves(rows[place, there[place]], bottoms[:, place])]
-    drawn, above, below = np.empty((_draws(sources, None), len(moving))), _summed(tops, seed), _summed(bottoms, seed)
-    start = 0
-    for counts in drawn_counts(len(above), len(drawn), seed=seed) if moving else ():
-        held = counts.astype(np.float64)
-        drawn[start : start + len(held)] = _divided(held @ above[:, moving], held @ below[:, moving])
-        start += len(held)
+    draws, above, below = _draws(sources, None), _summed(tops, seed)[:, moving], _summed(bottoms, seed)[:, moving]
+    drawn = np.empty((draws, 0)) if not moving else (
+        _divided(_drawn_sums(above, draws, seed), _drawn_sums(below, draws, seed))
+    )  # fmt: skip
     found = [mean_bca(row, groups=codes, level=level, resamples=1) if place not in moving else None
              for place, row in enumerate(rows)]  # fmt: skip
     for column, place in enumerate(moving):
@@ -311,6 +310,19 @@ def _summed(values: np.ndarray, seed: int) -> np.ndarray:
     if many == len(values):
         return values
     return np.stack([np.bincount(blocks, column, minlength=many) for column in values.T], axis=1)
+
+
+def _drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    """Sums of values over each sample of their rows, float64 [units, m] -> [draws, m]."""
+    if len(values) * draws <= _HELD:
+        return np.asarray(_as_numbers(len(values), draws, seed) @ values)
+    return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
+
+
+@lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units
+def _as_numbers(units: int, draws: int, seed: int) -> np.ndarray:
+    """The counts as float64, since a product would make them so each time; 32 MB at most."""
+    return np.concatenate([each.astype(np.float64) for each in drawn_counts(units, draws, seed=seed)])
 
 
 def drawn_counts(

@@ -38,6 +38,7 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "linked-folder": "a folder is a link to another place and is not followed",
         "missing-cell": "a line lacks its id, its text or a picture",
         "missing-image": "the item's image file is not there",
+        "missing-video": "captions name a video that is not in the folder",
         "no-object": "no object is annotated",
         "not-dominant": "the largest object is not much larger than the next",
         "not-multi-object": "the image does not show two to four prominent objects",

@@ -28,11 +28,13 @@ from core.statistics.bootstrap import (
 )
 from core.statistics.resamples import sample_counts, sample_medians
 
-FEWER, MANY = 2_000, 2_000
-"""Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new.
+FEWER, MANY = 2_000, 400
+"""Draws where there are more than MANY sources: their mean is so near normal that more draws show nothing new."""
 
-Nor do more units: more than MANY sources are drawn as MANY blocks of them that chance puts together. A standard error
-of MANY blocks has an error of its own of 1 / √(2 · MANY), 1.6 %, which is that of FEWER draws.
+BLOCKS = 2_000
+"""Nor do more units: more sources than these are drawn as BLOCKS blocks of them that chance puts together.
+
+A standard error of so many blocks has an error of its own of 1 / √(2 · BLOCKS), 1.6 %, which is that of FEWER draws.
 """
 
 _HELD = 4_000_000  # counts held at once: 32 MB while they are drawn
@@ -298,14 +300,14 @@ def _draws(sources: int, wanted: int | None) -> int:
 
 
 def _blocks(sources: int, seed: int) -> tuple[np.ndarray, int]:
-    """Block of each source, int [sources], and how many there are: each its own, or MANY put together by chance."""
-    if sources <= MANY:
+    """Block of each source, int [sources], and how many there are: each its own, or BLOCKS put together by chance."""
+    if sources <= BLOCKS:
         return np.arange(sources), sources
-    return np.random.default_rng((seed, sources)).permutation(sources) % MANY, MANY
+    return np.random.default_rng((seed, sources)).permutation(sources) % BLOCKS, BLOCKS
 
 
 def _summed(values: np.ndarray, seed: int) -> np.ndarray:
-    """Sums over blocks of sources, [sources, m] -> [blocks, m]; see MANY."""
+    """Sums over blocks of sources, [sources, m] -> [blocks, m]; see BLOCKS."""
     blocks, many = _blocks(len(values), seed)
     if many == len(values):
         return values

@@ -6,9 +6,13 @@
 
 import argparse
 import math
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+
+Row = Mapping[Hashable, Any]
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "changed-numbers.md"
@@ -40,7 +44,7 @@ def numbers() -> pd.DataFrame:
     return first.merge(pd.concat(parts), on=keys, how="left", suffixes=("", "_now"))
 
 
-def why(row: dict[str, object]) -> str:
+def why(row: Row) -> str:
     """Letters of the reasons for a row's change; empty where nothing that is printed changed."""
     if said(row, "") == said(row, "_now"):
         return ""
@@ -55,7 +59,7 @@ def why(row: dict[str, object]) -> str:
     return " ".join(found + ["e"] * (moved and not set(found) & {"b", "c", "d"}))
 
 
-def said(row: dict[str, object], end: str, *, bounds: bool | None = None) -> str:
+def said(row: Row, end: str, *, bounds: bool | None = None) -> str:
     """A number as it is printed: median with its interval, and n; ``bounds``: the interval alone, or all but it."""
     value, low, high = (float(str(row[f"{name}{end}"])) for name in ("median_percent", "low", "high"))
     if math.isnan(value):
@@ -66,7 +70,7 @@ def said(row: dict[str, object], end: str, *, bounds: bool | None = None) -> str
     return f"{_signed(value)} ({ends}), n = {row[f'n_items{end}']:.0f}"
 
 
-def _cells(row: dict[str, object]) -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     return (str(row["table"]), f"`{row['evaluator']}`", str(row["label"]), said(row, ""), said(row, "_now"),
             str(row["why"]))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What jobs share that are one command and no run: how their command is written, named, and known to be through."""
+"""What jobs share: how their command is written, how they are named, and when they are known to be through."""
 
 import re
 import shlex

@@ -4,11 +4,10 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from core import settings
 from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
@@ -16,11 +15,12 @@ from core.corpora import registry as corpora
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
+from core.jobs.one_command import OneCommand
 from core.probes.registry import catalogue, select, with_taggers
-from core.store.manifest import COMPLETE, check_run_id, read_run
+from core.store.manifest import COMPLETE, read_run
 
 
-class AuditRequest(BaseModel):
+class AuditRequest(OneCommand):
     """One audit to be run; made by :func:`audit_request`.
 
     Args:
@@ -39,8 +39,6 @@ class AuditRequest(BaseModel):
         device: where the evaluators run; None: the best there is.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
     corpus: str
     root: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
@@ -52,13 +50,6 @@ class AuditRequest(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
-    run_id: str | None = None
-    device: str | None = None
-
-    @field_validator("run_id")
-    @classmethod
-    def _safe_id(cls, run_id: str | None) -> str | None:
-        return None if run_id is None else check_run_id(run_id)
 
     @field_validator("probes", "evaluators", "languages")
     @classmethod
@@ -84,6 +75,11 @@ class AuditRequest(BaseModel):
     def keeps(self) -> bool:
         """Whether what was done stays when it is stopped, and need not be done again."""
         return True
+
+    @property
+    def stem(self) -> str:
+        """What a run id that is made begins with."""
+        return self.corpus if re.search("[A-Za-z0-9]", self.corpus) else "audit"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
         """Words after ``python -m core`` that run this audit."""
@@ -145,14 +141,7 @@ class AuditRequest(BaseModel):
         if self.root is not None:
             check_folder(self.root)
         with_taggers(select(self.probes), self.probes)
-        for reference in self.evaluators:
-            evaluator = find(reference)
-            available = evaluator.availability()
-            if not available.ready:
-                raise NotAvailable(
-                    f"evaluator {evaluator.spec.name} is not available: {available.reason}; "
-                    f"get it with: {available.command}"
-                )
+        check_available(self.evaluators)
 
     def is_complete(self, progress: Path) -> bool:
         """Whether its run is; ``progress``, the file of its job, need not say so."""
@@ -160,19 +149,6 @@ class AuditRequest(BaseModel):
             return read_run(settings.runs_dir() / str(self.run_id)).status == COMPLETE
         except StoreError:
             return False
-
-    def named(self, taken: Iterable[str] = ()) -> "AuditRequest":
-        """Return the request with a run id; one is made of corpus and time where there is none.
-
-        Args:
-            taken: ids that a made one must not be.
-        """
-        if self.run_id is not None:
-            return self
-        corpus = re.sub(r"[^A-Za-z0-9._-]+", "-", self.corpus).strip("-._")[:60] or "audit"
-        first = f"{corpus}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-        names = (first, *(f"{first}-{number}" for number in range(2, 1000)))
-        return self.model_copy(update={"run_id": next(name for name in names if name not in set(taken))})
 
 
 def audit_request(**fields: Any) -> AuditRequest:
@@ -197,25 +173,58 @@ def first_problem(error: ValidationError) -> str:
     return f"{where}: {told['msg'].removeprefix('Value error, ')}, got {str(told.get('input'))[:80]!r}"
 
 
+def check_available(references: Iterable[str]) -> None:
+    """Find out whether evaluators can be loaded here.
+
+    Raises:
+        UnknownName: for one that is not registered.
+        NotAvailable: for one that is not on this machine, with the command that gets it.
+    """
+    for reference in references:
+        evaluator = find(reference)
+        available = evaluator.availability()
+        if not available.ready:
+            name = evaluator.spec.name
+            raise NotAvailable(
+                f"evaluator {name} is not available: {available.reason}; get it with: {available.command}"
+            )
+
+
 def check_folder(text: str) -> Path:
     """Return a folder on this machine.
 
     Raises:
         InvalidInput: saying whether nothing is there, or a file, or something that may not be read.
     """
+    return _there(text, "folder", "is a file; give the folder that holds the images")
+
+
+def check_file(text: str) -> Path:
+    """Return a file on this machine.
+
+    Raises:
+        InvalidInput: saying whether nothing is there, or a folder, or something that may not be read.
+    """
+    return _there(text, "file", "is a folder; give the publisher's file")
+
+
+def _there(text: str, kind: Literal["folder", "file"], other: str) -> Path:
     path = Path(text).expanduser()
     try:
         if not path.is_absolute():
-            raise InvalidInput(f"the folder must be an absolute path on this machine, got {text!r}")
-        if path.is_dir():
+            raise InvalidInput(f"the {kind} must be an absolute path on this machine, got {text!r}")
+        if kind == "folder" and path.is_dir():
             next(path.iterdir(), None)
             return path
+        if kind == "file" and path.is_file():
+            with path.open("rb"):
+                return path
         there = path.exists()
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"the folder {text[:300]!r} cannot be read: {getattr(error, 'strerror', error)}") from error
+        raise InvalidInput(f"the {kind} {text[:300]!r} cannot be read: {getattr(error, 'strerror', error)}") from error
     if there:
-        raise InvalidInput(f"{path} is a file; give the folder that holds the images")
-    raise InvalidInput(f"there is no folder {path} on this machine; check the path")
+        raise InvalidInput(f"{path} {other}")
+    raise InvalidInput(f"there is no {kind} {path} on this machine; check the path")
 
 
 def read_options(text: str) -> dict[str, str]:

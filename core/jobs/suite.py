@@ -5,10 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from core.errors import InvalidInput, NotAvailable
-from core.evaluators.registry import find
+from core.errors import InvalidInput
 from core.jobs.one_command import OneCommand
-from core.jobs.request import check_folder, first_problem
+from core.jobs.request import check_available, check_file, check_folder, first_problem
 
 
 class SuiteRequest(OneCommand):
@@ -82,11 +81,7 @@ class SuiteRequest(OneCommand):
             check_file(path)
         for path in self.images:
             check_folder(path)
-        for reference in self.evaluators:
-            available = find(reference).availability()
-            if not available.ready:
-                raise NotAvailable(f"evaluator {reference} is not available: {available.reason}; "
-                                   f"get it with: {available.command}")  # fmt: skip
+        check_available(self.evaluators)
 
 
 def suite_request(**fields: Any) -> SuiteRequest:
@@ -99,24 +94,3 @@ def suite_request(**fields: Any) -> SuiteRequest:
         return SuiteRequest(**fields)
     except ValidationError as error:
         raise InvalidInput(first_problem(error)) from error
-
-
-def check_file(text: str) -> Path:
-    """Return a file on this machine.
-
-    Raises:
-        InvalidInput: saying whether nothing is there, or a folder, or something that may not be read.
-    """
-    path = Path(text).expanduser()
-    try:
-        if not path.is_absolute():
-            raise InvalidInput(f"the file must be an absolute path on this machine, got {text!r}")
-        if path.is_file():
-            with path.open("rb"):
-                return path
-        there = path.exists()
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"the file {text[:300]!r} cannot be read: {getattr(error, 'strerror', error)}") from error
-    if there:
-        raise InvalidInput(f"{path} is a folder; give the publisher's file")
-    raise InvalidInput(f"there is no file {path} on this machine; check the path")

@@ -10,8 +10,8 @@ from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.registry import find
 from core.jobs import jobs
-from core.jobs.request import check_folder
-from core.jobs.suite import SuiteRequest, check_file, suite_request
+from core.jobs.request import check_file, check_folder
+from core.jobs.suite import SuiteRequest, suite_request
 from core.scoring.suite_cost import SuiteCost, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs

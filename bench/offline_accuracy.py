@@ -54,9 +54,13 @@ def wins(scores: np.ndarray, captions: Sequence[str]) -> np.ndarray:
     return result
 
 
-def accuracy(scores: np.ndarray, captions: Sequence[str]) -> tuple[float, float, float]:
-    """Return the mean of :func:`wins` and its 95 % bootstrap interval over items."""
+def accuracy(
+    scores: np.ndarray, captions: Sequence[str], of: Sequence[bool] | None = None
+) -> tuple[float, float, float]:
+    """Return the mean of :func:`wins` and its 95 % bootstrap interval over items; ``of``: of these rows alone."""
     table = wins(scores, captions)
+    if of is not None:
+        table[~np.asarray(of, dtype=bool)] = np.nan
     rng = np.random.default_rng(RUN_SEED)
     means = []
     for _ in range(RESAMPLES):
@@ -80,8 +84,9 @@ def report(
     target: str,
     evaluators: Sequence[str],
     language: str = ENGLISH,
+    of: Sequence[bool] | None = None,
 ) -> None:
-    """Print the rows of one set of items, for the evaluators that read the language."""
+    """Print the rows of one set of items, for the evaluators that read the language; ``of``: these beside them all."""
     images = [read_item(item).pixels for item in items]
     for reference in evaluators:
         with shared_pool().lease(reference) as evaluator:
@@ -89,9 +94,12 @@ def report(
                 continue
             scores = all_scores(evaluator, images, captions)
         for what, table in (("captions", scores), ("images", scores.T)):
-            mean, low, high = accuracy(table, captions)
+            mean, low, high = accuracy(table, captions, of)
             value = f"{100 * mean:.1f} % (95 % CI {100 * low:.1f} to {100 * high:.1f})"
-            row(f"`{reference}` right of two {what}, {name}", value, f"{len(items)} items", target)
+            counted = f"{len(items)} items" if of is None else f"{sum(of)} of {len(items)} items"
+            row(f"`{reference}` right of two {what}, {name}", value, counted, target)
+        if of is not None:
+            continue
         zeros = int(np.sum(np.diag(scores) <= 0))
         low, middle = np.nanmin(np.diag(scores)), np.nanmedian(np.diag(scores))
         row(f"`{reference}` score of the right pairs, {name}", f"median {middle:.3g}, least {low:.2g}, {zeros} zeros",
@@ -102,9 +110,13 @@ def templates(name: str, items: Sequence[Item], evaluators: Sequence[str]) -> No
     """The same on the template of the object's name, which audits hold; two items of one name are no pair."""
     named = [item for item in items if item.label]
     people = [item for item in named if item.category == "person"]
-    for which, own in ((name, named), (f"{name}, people", people)):
+    for which, own in ((name, named), (f"{name}, people among themselves", people)):
         if len({item.label for item in own}) > 1:
             report(f"{which}, template", own, [base_caption(item.label or "") for item in own], "", evaluators)
+    if people:
+        captions = [base_caption(item.label or "") for item in named]
+        persons = [item.category == "person" for item in named]
+        report(f"{name}, people beside all, template", named, captions, "", evaluators, of=persons)
 
 
 def coco_items(root: Path, split: str) -> list[Item]:

@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored
 from core.evaluators.metrics.conse import ConseLite0
 from core.evaluators.metrics.grounding_judge import GroundingJudge, Rubric
-from core.evaluators.offline.nouns import NounFinder
+from core.evaluators.offline.nouns import NounFinder, NounPhrase
 from core.settings import assets_dir
 
 
@@ -122,6 +123,35 @@ def test_the_assignment_is_the_best_of_all(judge: GroundingJudge) -> None:
     assert judge.score([photo], [caption])[0] == pytest.approx(10 * most / len(worth), abs=1e-4)
 
 
+@pytest.mark.parametrize("noun", ["person", "woman", "man", "child"])
+def test_what_people_wear_and_hold_is_seven_tenths_like_them_at_least(judge: GroundingJudge, noun: str) -> None:
+    plain, likeness = _plain_likeness(judge, noun), judge._likeness(NounPhrase(noun, noun))
+    names = np.array([each.name for each in judge._class_texts.classes])
+    worn = np.isin(names, sorted(judge._rubric.people.classes))
+    assert {"groom", "jersey", "ski", "Windsor tie", "cardigan"} <= set(names[worn])
+    assert not {"Cardigan", "tabby", "school bus"} & set(names[worn])
+    np.testing.assert_allclose(likeness[worn], np.maximum(plain[worn], 0.7), atol=1e-6)
+    np.testing.assert_allclose(likeness[~worn], plain[~worn], atol=1e-6)
+    assert plain[worn].min() < 0.5
+
+
+@pytest.mark.parametrize("noun", ["firefighter", "dog", "jersey"])
+def test_no_other_noun_is_like_what_people_wear(judge: GroundingJudge, noun: str) -> None:
+    likeness = judge._likeness(NounPhrase(noun, noun))
+    np.testing.assert_allclose(likeness, _plain_likeness(judge, noun), atol=1e-6)
+
+
+def test_a_man_is_seen_where_a_woman_is(judge: GroundingJudge) -> None:
+    man, woman, bus = judge.score([data.astronaut()] * 3, ["There is a man.", "There is a woman.", "There is a bus."])
+    assert min(man, woman) > bus
+
+
+def _plain_likeness(judge: GroundingJudge, text: str) -> np.ndarray:
+    cosines = judge._class_texts.embeddings.numpy().astype(float) @ judge._class_texts.tower.encode([text])[0].numpy()
+    likeness: np.ndarray = (cosines - cosines.mean()) / (cosines.max() - cosines.mean())
+    return likeness
+
+
 def test_what_is_shown_adds_up_to_the_score(judge: GroundingJudge) -> None:
     photo, caption = data.coffee(), "A cup of coffee with a spoon on a table."
     sight = judge.see(photo, caption)
@@ -161,7 +191,14 @@ def test_another_rubric_is_another_fingerprint(judge: GroundingJudge, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("classes = 30", ""), ("classes = 30", "classes = "), ("[matching]", "[matching]\nmore = 1")]
+    ("old", "new"),
+    [
+        ("classes = 30", ""),
+        ("classes = 30", "classes = "),
+        ("[matching]", "[matching]\nmore = 1"),
+        ("[people]", "[crowd]"),
+        ("likeness = 0.7", ""),
+    ],
 )
 def test_a_rubric_with_a_slip_is_refused_with_its_folder(tmp_path: Path, old: str, new: str) -> None:
     folder = tmp_path / "rubrics"
@@ -170,3 +207,10 @@ def test_a_rubric_with_a_slip_is_refused_with_its_folder(tmp_path: Path, old: st
     values.write_text(values.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"rubric in .* cannot be used"):
         Rubric.read(folder)
+
+
+def test_a_rubric_that_names_no_class_is_refused_by_the_name(judge: GroundingJudge) -> None:
+    rubric = Rubric.read()
+    wrong = replace(rubric, people=replace(rubric.people, classes=frozenset({"jersey", "tricorne"})))
+    with pytest.raises(InvalidInput, match="'tricorne', which is no class of ImageNet"):
+        GroundingJudge(judge._image_tower, judge._class_texts, wrong)

@@ -4,10 +4,10 @@ import hashlib
 import threading
 import tomllib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,6 +27,26 @@ _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleEvidence:
+    """What stands for people, of whom ImageNet has hardly a class.
+
+    Args:
+        nouns: heads of phrases that name a person (``woman``).
+        classes: names of classes of what people wear and hold (``jersey``).
+        likeness: least likeness of each of these classes to each of these nouns, in [0, 1].
+    """
+
+    nouns: frozenset[str]
+    classes: frozenset[str]
+    likeness: float
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> "PeopleEvidence":
+        """Read the rubric's table; ``nouns`` are words with blanks between them, ``classes`` a list."""
+        return cls(**{**table, "nouns": frozenset(table["nouns"].split()), "classes": frozenset(table["classes"])})
+
+
+@dataclass(frozen=True, slots=True)
 class Rubric:
     """The judge's constants and word lists, with the hash of the files that they stand in."""
 
@@ -34,6 +54,7 @@ class Rubric:
     root: float
     highest: float
     words: WordLists
+    people: PeopleEvidence
     digest: str
 
     @classmethod
@@ -48,7 +69,8 @@ class Rubric:
             values, text = (folder / f"grounding-judge.{ending}" for ending in ("toml", "md"))
             settings = tomllib.loads(values.read_text(encoding="utf-8"))
             digest = hashlib.sha256(values.read_bytes() + b"\0" + text.read_bytes()).hexdigest()[:16]
-            return cls(words=WordLists.from_texts(settings["words"]), digest=digest, **settings["matching"])
+            words, people = WordLists.from_texts(settings["words"]), PeopleEvidence.from_table(settings["people"])
+            return cls(words=words, people=people, digest=digest, **settings["matching"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
                 f"the grounding judge's rubric in {folder} cannot be used ({error}); restore its files"
@@ -87,6 +109,7 @@ class GroundingJudge(Evaluator):
 
     With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is
     ``l(n, c) = (e(n)·t_c − mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``.
+    Where n names a person and c something that people wear or hold, l is 0.7 at least.
     The score is 10 × the mean over nouns of what the best assignment gives them.
 
     A caption without a noun has no score.
@@ -98,6 +121,7 @@ class GroundingJudge(Evaluator):
         self._rubric = rubric
         self._nouns = NounFinder(rubric.words)
         self._texts = class_texts.embeddings.numpy()
+        self._worn = _places(class_texts, rubric.people.classes)
         self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
         self._fingerprint = self._describe()
@@ -182,6 +206,9 @@ class GroundingJudge(Evaluator):
     def _likeness(self, phrase: NounPhrase) -> np.ndarray:
         known = self._learn((phrase.head, phrase.text))
         likeness: np.ndarray = np.maximum(known[phrase.head], known[phrase.text])
+        people = self._rubric.people
+        if phrase.head in people.nouns:
+            likeness[self._worn] = np.maximum(likeness[self._worn], people.likeness)
         return likeness
 
     def _learn(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
@@ -213,3 +240,15 @@ class GroundingJudge(Evaluator):
             versions=versions,
             settings={"rubric": self._rubric.digest, "class_texts": self._class_texts.digest},
         )
+
+
+def _places(class_texts: ClassTexts, names: Collection[str]) -> np.ndarray:
+    """Return where the classes of these names stand; two classes may have one name.
+
+    Raises:
+        InvalidInput: for a name that no class has.
+    """
+    known = [each.name for each in class_texts.classes]
+    if unknown := sorted(set(names) - set(known)):
+        raise InvalidInput(f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it")
+    return np.flatnonzero([name in names for name in known])

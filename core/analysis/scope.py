@@ -246,4 +246,4 @@ def _sums(rows: pd.DataFrame, by: str, column: str) -> dict[str, int]:
 
 def _scores(rows: pd.DataFrame) -> str:
     n = int(rows["n"].sum())
-    return f"{n:,}".replace(",", " ") + (" score" if n == 1 else " scores")
+    return f"{n:,} score" if n == 1 else f"{n:,} scores"

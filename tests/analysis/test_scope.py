@@ -128,7 +128,7 @@ def test_one_score_is_not_told_in_the_plural(runs: Runs) -> None:
 
 def test_thousands_are_told_with_a_space(runs: Runs) -> None:
     store = runs(r=flips(700) + flips(501, probes=("identity", "null:shift1"), subject="human"))
-    assert "1 002 scores of caption human" in narrow(store).left_out[0]
+    assert "1,002 scores of caption human" in narrow(store).left_out[0]
 
 
 def test_of_two_runs_of_a_corpus_the_largest_counts_and_the_others_are_told(runs: Runs) -> None:

@@ -30,8 +30,8 @@ def number(value: float | None, *, digits: int = 3) -> str:
 
 
 def thousands(count: int) -> str:
-    """Write a count: ``thousands(25743) == "25 743"``."""
-    return f"{count:,}".replace(",", " ")
+    """Write a count: ``thousands(25743) == "25,743"``, which breaks over no line."""
+    return f"{count:,}"
 
 
 THE_PAPER = "The paper is paper A: Agarwal et al., *Do Image–Text Metrics Respect Semantic Invariances?*"
@@ -45,7 +45,7 @@ def as_percent(value: float) -> str:
 
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun: ``counted(1, "probe") == "1 probe"``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}".replace(",", " ")
+    return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from pages.views.common.links import LAB, lab_link
-from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.text import as_percent, counted, number, safe, thousands
 from pages.views.failures.pictures import Made
 from pages.views.probe_lab.state import corpus_names
 
@@ -196,7 +196,7 @@ def _times_null(row: pd.Series) -> str:
     if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
         return "—"
     times = abs(row["percent"]) / row["null_percent"]
-    return "within" if times <= 1 else _unbroken(f"{times:,.0f}".replace(",", " ") if times >= 10 else f"{times:.1f}")
+    return "within" if times <= 1 else _unbroken(thousands(round(times)) if times >= 10 else f"{times:.1f}")
 
 
 def _stripped(text: str) -> tuple[str, str, str]:

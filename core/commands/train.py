@@ -43,6 +43,9 @@ def pr_mcs(
     lambda3: Annotated[float, typer.Option(help="Weight of max(margin, cos(original, perturbed)).", min=0)] = 0.05,
     margin: Annotated[float, typer.Option(help="Cosine below which a perturbed caption costs no more.")] = 0.1,
     held_out: Annotated[float, typer.Option(help="Share of the images that are only measured.")] = 0.1,
+    captions: Annotated[
+        int | None, typer.Option(min=2, help="Most captions to learn from, drawn by the seed. Default: all.")
+    ] = None,
     checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 500,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
@@ -74,7 +77,7 @@ def pr_mcs(
         with ExitStack() as stack:
             trained = train_pr_mcs(
                 found, recipe, out=target, weights=weights, languages=listed(languages), held_out=held_out,
-                device=device or best_device(), resume=resume, overwrite=overwrite,
+                most=captions, device=device or best_device(), resume=resume, overwrite=overwrite,
                 reading=_Bar(stack, "pictures", "images"), report=_Bar(stack, "training", "steps"),
             )  # fmt: skip
     except KeyboardInterrupt:

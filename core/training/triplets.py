@@ -76,6 +76,20 @@ def split(found: Sequence[Example], *, held_out: float, seed: int) -> tuple[tupl
     return tuple(each for each in found if each.image not in apart), tuple(e for e in found if e.image in apart)
 
 
+def few(found: Sequence[Example], most: int | None, *, seed: int) -> tuple[Example, ...]:
+    """Draw at most so many examples, in their order; None: all of them. A larger draw of a seed holds a smaller one.
+
+    Raises:
+        InvalidInput: if those drawn are of one image: a batch contrasts images.
+    """
+    if most is None or most >= len(found):
+        return tuple(found)
+    drawn = tuple(found[index] for index in sorted(stream(seed, "few").permutation(len(found))[:most].tolist()))
+    if len({each.image for each in drawn}) < 2:
+        raise InvalidInput(f"the {most} captions drawn to learn from are of fewer than two images; give more")
+    return drawn
+
+
 def batches(found: Sequence[Example], *, size: int, seed: int, epoch: int) -> list[list[Example]]:
     """Shuffle an epoch's examples into batches that hold each image once.
 

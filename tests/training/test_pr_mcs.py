@@ -19,7 +19,7 @@ from core.training.losses import LossWeights, pr_mcs_losses
 from core.training.measure import measure, rank_correlation
 from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
 from core.training.trainer import STATE, Recipe
-from core.training.triplets import Example, batches, edited, examples, perturb, split
+from core.training.triplets import Example, batches, edited, examples, few, perturb, split
 from tests.tiny import clip, hub
 
 CAPTIONS = ("a red cat on the mat", "the dog sits on a sofa", "a photo of the snow", "eine Katze auf der Matte")
@@ -92,6 +92,26 @@ def test_held_out_images_are_never_trained_on(corpus: Corpus) -> None:
     train, apart = split(examples(corpus.items)[0], held_out=0.25, seed=1)
     assert {each.image for each in train}.isdisjoint(each.image for each in apart)
     assert len({each.image for each in apart}) == 3
+
+
+def test_few_captions_are_drawn_by_the_seed_and_in_order(corpus: Corpus) -> None:
+    found = examples(corpus.items)[0]
+    drawn = few(found, 10, seed=1)
+    assert len(drawn) == 10
+    assert list(drawn) == [each for each in found if each in drawn]
+    assert set(drawn) < set(few(found, 20, seed=1)) < set(found)
+    assert drawn == few(found, 10, seed=1) != few(found, 10, seed=2)
+    assert few(found, None, seed=1) == few(found, len(found), seed=1) == tuple(found)
+    with pytest.raises(InvalidInput, match="the 1 captions drawn to learn from are of fewer than two images"):
+        few(found, 1, seed=1)
+
+
+def test_an_encoder_learns_from_so_many_captions_and_is_measured_on_the_rest(
+    weights: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    trained = train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.75, most=6)
+    assert (trained.train, trained.held_out) == (6, 27)
+    assert trained.gain.after.captions == 27
 
 
 def test_every_caption_is_perturbed_even_a_single_word() -> None:

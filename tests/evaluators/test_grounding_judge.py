@@ -135,7 +135,7 @@ def test_what_people_wear_and_hold_is_seven_tenths_like_them_at_least(judge: Gro
     assert plain[worn].min() < 0.5
 
 
-@pytest.mark.parametrize("noun", ["firefighter", "dog", "jersey"])
+@pytest.mark.parametrize("noun", ["firefighter", "pitcher", "dog", "jersey"])
 def test_no_other_noun_is_like_what_people_wear(judge: GroundingJudge, noun: str) -> None:
     likeness = judge._likeness(NounPhrase(noun, noun))
     np.testing.assert_allclose(likeness, _plain_likeness(judge, noun), atol=1e-6)

@@ -13,6 +13,7 @@ from core.analysis.suites.decisions import otherwise
 from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT
 from core.analysis.suites.result import Reached, SuiteResult
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
+from core.evaluators.references import BY_WORDS
 from core.statistics.swaps import DRAWS
 
 MEASURES = {
@@ -121,6 +122,9 @@ def decision_table(result: SuiteResult) -> pd.DataFrame:
     for entry in result.reached:
         if entry.references:
             rows.append({"decision": "references", "done": f"captions are compared with {entry.references}",
+                         "count": result.judgements, "of": "judgements", "evaluator": _with(entry)})  # fmt: skip
+        if entry.evaluator in BY_WORDS:
+            rows.append({"decision": "words", "done": f"captions are compared by words alone, {entry.made_with}",
                          "count": result.judgements, "of": "judgements", "evaluator": _with(entry)})  # fmt: skip
         rows.append({"decision": "unscored", "done": "captions without a score are left out", "count": entry.unscored,
                      "of": "captions", "evaluator": _with(entry)})  # fmt: skip

@@ -11,7 +11,7 @@ from core.errors import InvariscopeError
 from pages.views.calibration.choices import draw_choices
 from pages.views.calibration.measured import Source
 from pages.views.calibration.setup import choose, tell
-from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present
+from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present, word_order
 from pages.views.calibration.sweep import draw_sweep
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
@@ -55,7 +55,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
     )  # fmt: skip
     key = (files, every, chosen, *how)
     found, bands = fitted(files, every, chosen, *how)
-    tell(state, found)
+    tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))

@@ -8,11 +8,26 @@ from typing import Any
 from core.audit.plan import SHARD_ITEMS, Plan, make_plan
 from core.audit.record import differing, first_manifest
 from core.corpora.registry import load_again, origin_here, origin_of
-from core.corpora.schema import Origin
+from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.base import ENGLISH, TEMPLATE
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
+
+
+def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, str] | None = None) -> Corpus:
+    """Read the corpus of a run anew, whole: neither its limit nor its sample is taken.
+
+    Args:
+        root: folder of the corpus; None: where the run read it, or where its corpus lies here.
+        options: of the corpus, in place of those that the run had.
+
+    Raises:
+        NotAvailable: if the corpus is not here.
+        InvariscopeError: if it cannot be read.
+    """
+    origin = _origin(run.manifest["corpus"], root)
+    return load_again(replace(origin, options={**origin.options, **(options or {})}))
 
 
 def plan_again(run: Run, *, root: Path | None = None) -> Plan:
@@ -30,7 +45,7 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
     try:
         names = [str(each["name"]) for each in told["probes"]]
         plan = make_plan(
-            load_again(_origin(corpus, root)), evaluators=None, probes=names, root=root,
+            corpus_again(run, root=root), evaluators=None, probes=names, root=root,
             limit=corpus.get("limit"), sample=corpus.get("sample"),
             subjects=tuple(told.get("subjects") or (TEMPLATE,)), languages=tuple(told.get("languages") or (ENGLISH,)),
             captions_each=told.get("captions_each") or 1, seed=told.get("seed", RUN_SEED),

@@ -157,6 +157,7 @@ def fit(
     epsilon: float = 0.01,
     against: Sequence[str] | None = None,
     ratings: pd.DataFrame | None = None,
+    judged: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Fit:
     """Learn, choose and hold out.
 
@@ -169,13 +170,17 @@ def fit(
         against: names of H; None: every other evaluator of the table, and people where ``ratings`` has any.
         ratings: columns corpus, item, probe, subject, rating (more is better): people's; those of the unedited
             pair are used, averaged an item.
+        judged: further H by name, a number of the unedited pair by (corpus, item); see
+            :mod:`core.calibration.reference_order`.
 
     Raises:
         InvalidInput: if the evaluator has no shifts, weights or an H is not known, or a split would be empty.
     """
     if weights not in WEIGHTS:
         raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
-    dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
+    dev, test, dev_others, test_others = halves(
+        view, evaluator=evaluator, against=against, ratings=ratings, judged=judged
+    )
     oracle = weights == ORACLE and reading in WEIGHTED
     terms = (
         oracle_terms(dev, test, test_others, reading=reading, epsilon=epsilon)
@@ -201,7 +206,12 @@ def fit(
 
 
 def halves(
-    view: View, *, evaluator: str, against: Sequence[str] | None = None, ratings: pd.DataFrame | None = None
+    view: View,
+    *,
+    evaluator: str,
+    against: Sequence[str] | None = None,
+    ratings: pd.DataFrame | None = None,
+    judged: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> tuple[Orbits, Orbits, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Scores of the dev and of the test split, and what each is held to; see :func:`fit`.
 
@@ -209,7 +219,7 @@ def halves(
         InvalidInput: if the evaluator has no shifts, an H is not known, or a split would be empty.
     """
     own = orbits(view, evaluator)
-    others = _others(view, own, ratings, against)
+    others = _others(view, own, ratings, judged, against)
     on_dev = dev_split(view.table.items["source"][view.items].astype(str).tolist())
     if on_dev.all() or not on_dev.any():
         raise InvalidInput(f"{len(own.items)} items cannot be split into dev and test; audit more of them")
@@ -219,7 +229,11 @@ def halves(
 
 
 def _others(
-    view: View, own: Orbits, ratings: pd.DataFrame | None, against: Sequence[str] | None
+    view: View,
+    own: Orbits,
+    ratings: pd.DataFrame | None,
+    judged: Mapping[str, pd.Series],
+    against: Sequence[str] | None,
 ) -> dict[str, np.ndarray]:
     table = view.table
     found = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
@@ -229,6 +243,8 @@ def _others(
         values = people.reindex(pd.MultiIndex.from_tuples(own.items)).to_numpy(dtype=np.float64)
         if not np.isnan(values).all():
             found[HUMAN] = values
+    items = pd.MultiIndex.from_tuples(own.items)
+    found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
     if against is None:
         return found
     unknown = [name for name in against if name not in found]

@@ -7,7 +7,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core import settings
+from core.audit.again import corpus_again
 from core.audit.estimate import measured_speeds
 from core.audit.plan import Plan
 from core.audit.record import now
@@ -25,7 +26,6 @@ from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
 from core.calibration.orbits import Orbits
 from core.corpora import registry as corpora
-from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
@@ -181,22 +181,12 @@ def _evaluator(run: Run, name: str) -> tuple[str, str]:
 
 
 def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, str]) -> Plan:
-    corpus = _corpus(asked, root, options)
+    corpus = corpus_again(asked.run, root=root, options=options)
     seed = asked.run.manifest.get("seed")
     return composed_plan(
         corpus, asked.items, asked.families, evaluator=reference, subject=asked.subject, language=asked.language,
         seed=seed if isinstance(seed, int) else RUN_SEED,
     )  # fmt: skip
-
-
-def _corpus(asked: Asked, root: Path | None, options: dict[str, str]) -> Corpus:
-    """The corpus as the run read it, but for the folder and the options that are given."""
-    told = asked.run.manifest["corpus"]
-    if root is None:
-        origin = corpora.origin_here(asked.corpus, told)
-    else:
-        origin = replace(corpora.origin_of({"name": asked.corpus, **told}) or Origin(asked.corpus), root=root)
-    return corpora.load_again(replace(origin, options={**origin.options, **options}))
 
 
 def _read(asked: Asked, run: Run, fingerprint: str, seconds: float) -> Measurement:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from core.calibration.fit import Fit
     from core.calibration.measured import Measured, Settled
     from core.calibration.measuring import Asked
+    from core.calibration.reference_order import ReferenceOrder
 
 
 def tell(
-    found: "Fit", usual: "Settled", strength: float, changed: "pd.DataFrame", own: "Measured | None", *, as_json: bool
-) -> None:
+    found: "Fit", usual: "Settled", strength: float, changed: "pd.DataFrame", own: "Measured | None",
+    order: "ReferenceOrder | None", *, as_json: bool,
+) -> None:  # fmt: skip
     """Print what a strength changes on the held-out split.
 
     Args:
@@ -29,6 +31,7 @@ def tell(
         strength: λ.
         changed: of :func:`core.calibration.effect.before_after`.
         own: the calibration as measured; None where it was not.
+        order: H from references; None where it is held to none.
         as_json: for a script.
     """
     scored = None if own is None else own.effect(strength)
@@ -40,6 +43,8 @@ def tell(
             "caveats": caveats, "basis": found.basis, "weights": dict(found.terms.weights),
             "n_dev": found.n_dev, "n_test": found.n_test, "before_after": changed.to_dict("records"),
         }  # fmt: skip
+        if order is not None:
+            about["references"] = {"n": order.n, "items": order.items, "told": order.told}
         if own is not None and scored is not None:
             about["measured"] = {
                 "images": own.file.images,
@@ -48,7 +53,7 @@ def tell(
             }
         print_json(about)
         return
-    for sentence in caveats:
+    for sentence in (*caveats, *(order.told if order is not None else ())):
         note(sentence)
     heading = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
     if own is None or scored is None:

@@ -144,6 +144,31 @@ def scored(
             yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
 
 
+def by_words(
+    held: "Suite", name: str, *, counts: Sequence[int], draws: int | None, tell: "Teller | None" = None
+) -> "Iterator[tuple[Reached, list[str]]]":
+    """What BLEU-4, ROUGE-L or CIDEr-D reaches, once for each way to compare with references; no image is read."""
+    from core.analysis.suites.result import reached
+    from core.scoring.suite_references import settings_of
+    from core.scoring.suite_words import check_words, made_with, score_words
+    from core.scoring.suites import asked_of, stacked
+
+    check_words(held, name)
+    told = made_with(held, name)
+    note(f"{name}, {told}")
+    settings = settings_of(held, counts, draws)
+    if tell is not None:
+        tell.next_evaluator(len(asked_of(held)), sum(each.draws for each in settings))
+    for setting in settings:
+        found = []
+        for part in setting.suites(held):
+            found.append(score_words(part, name))
+            if tell is not None:
+                tell.part_done()
+        whole = stacked(found) if len(found) > 1 else found[0]
+        yield reached(held, whole, setting=setting, evaluator=name, made_with=told), list(whole.errors)
+
+
 Footage = tuple[str | None, Path | None]
 """What ``--frames`` and ``--idf`` say."""
 

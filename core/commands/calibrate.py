@@ -8,9 +8,12 @@ from typer.core import TyperGroup
 
 from core.commands._calibration import measuring, tell
 from core.commands._shared import exit_codes, key_values, listed, note
+from core.commands._shared import references as names
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from core.analysis.table import ScoreTable
     from core.store.manifest import Run
 
@@ -45,7 +48,11 @@ def learn(
     ] = "uniform",
     epsilon: Annotated[float, typer.Option(help="Correlation with each H that may be lost.", min=0)] = 0.01,
     against: Annotated[
-        list[str] | None, typer.Option(help="H: evaluators, or 'human ratings'. Default: everything else there is.")
+        list[str] | None,
+        typer.Option(
+            help="H: evaluators, 'human ratings', or bleu-4, rouge-l and cider-d beside the other captions of each "
+            "image. Default: every other evaluator, and people."
+        ),
     ] = None,
     families: Annotated[list[str] | None, typer.Option(help="Families to calibrate for. Default: all.")] = None,
     strength: Annotated[float | None, typer.Option(help="Take this λ and not the usual one.", min=0, max=1)] = None,
@@ -64,7 +71,9 @@ def learn(
         str | None, typer.Option(help="Caption that was held: template or human. Default: the run's first.")
     ] = None,
     language: Annotated[str | None, typer.Option(help="Language of the captions, e.g. en.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder of the corpus to measure on. Default: the run's.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Folder of the corpus to measure on, or with references. Default: the run's.")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="key=value of the corpus, as the audit had it, e.g. split=val2017.")
     ] = None,
@@ -87,6 +96,7 @@ def learn(
     from core.calibration.measured import find, settled
     from core.calibration.measuring import Asked, refused
     from core.calibration.readings import MEASURED
+    from core.calibration.reference_order import asked_for, reference_order
     from core.calibration.sweep import LAMBDAS
     from core.evaluators.calibrated import refusal
     from core.human.ratings import ratings
@@ -95,12 +105,16 @@ def learn(
 
     if strength is not None and strength not in LAMBDAS:
         raise InvalidInput(f"--strength must be one of the strengths swept, 0, 0.05, …, 1, got {strength:g}")
-    scores, keys, source = _scores(run, subject, language)
-    held_to = tuple(name for text in against or () for name in text.split(",")) or None
+    held_to = names(against) or None  # on commas alone: 'human ratings' holds a blank
+    scores, keys, source, captions = _scores(run, subject, language)
+    words = asked_for(held_to, scores.evaluators)
+    order = None
+    if words:
+        order = reference_order(captions, scores.scope, source, words, root=root, options=key_values(option))
     view = scores.view(Slice(families=listed(families)))
     found = fit(
         view, evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon, against=held_to,
-        ratings=ratings(list_studies()[0]),
+        ratings=ratings(list_studies()[0]), judged=order.values if order else {},
     )  # fmt: skip
     own = None
     if measure:
@@ -120,7 +134,7 @@ def learn(
     usual = settled(found, own)
     chosen = usual.strength if strength is None else strength
     changed = before_after(found.scores, found.terms, chosen, found.others)
-    tell(found, usual, chosen, changed, own, as_json=as_json)
+    tell(found, usual, chosen, changed, own, order, as_json=as_json)
     if output is not None:
         model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
         _write(output, model.model_dump_json(indent=2))
@@ -161,10 +175,11 @@ def apply_(
 
 def _scores(
     run: str, subject: str | None = None, language: str | None = None
-) -> "tuple[ScoreTable, dict[str, str], Run]":
-    """Scores of the corpus in view of a run or published file, its evaluators' fingerprints, and that run."""
+) -> "tuple[ScoreTable, dict[str, str], Run, pd.DataFrame]":
+    """Scores of the corpus in view of a run or published file, its evaluators' fingerprints, that run, its captions."""
     from core.analysis.reading import read_table
     from core.analysis.scope import Scope, narrow
+    from core.calibration.reference_order import unedited_captions
     from core.commands.publish import place
     from core.store.store import Store
 
@@ -176,7 +191,8 @@ def _scores(
             note(f"corpus {scope.corpus} of {', '.join(corpus for corpus, _ in scope.runs)}")
         runs = store.runs()
         source = next(each for each in runs if each.id == scope.only().run)
-        return read_table(store, scope.only()), _keys(runs), source
+        scores = read_table(store, scope.only())
+        return scores, _keys(runs), source, unedited_captions(scores)
 
 
 def _keys(runs: Any) -> dict[str, str]:

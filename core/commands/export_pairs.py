@@ -30,6 +30,9 @@ def export_pairs(
     language: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: en.")] = None,
     captions_each: Annotated[int, typer.Option(min=1, help="As for 'audit'.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     by_pair: Annotated[
         bool, typer.Option("--by-pair", help="Link every image under its pairs' ids too, as clipscore's script needs.")
@@ -52,9 +55,10 @@ def export_pairs(
         raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
     if run is None:
         assert corpus is not None
-        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each, limit, seed)
+        plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each,
+                        limit, sample, seed)  # fmt: skip
     else:
-        given = (option, probes, language, limit, seed)
+        given = (option, probes, language, limit, sample, seed)
         if any(each is not None for each in given) or subject != "template" or captions_each != 1:
             raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
         plan = _again(run, root)
@@ -100,6 +104,7 @@ def _planned(
     language: list[str] | None,
     captions_each: int,
     limit: int | None,
+    sample: int | None,
     seed: int | None,
 ) -> "Plan":
     from core.audit.plan import SUBJECT_CHOICES, make_plan
@@ -110,7 +115,7 @@ def _planned(
     return make_plan(
         catalogue().get(corpus).load(root, **options), evaluators=None, probes=listed(probes) or ("default",),
         subjects=SUBJECT_CHOICES[subject], languages=listed(language) or (ENGLISH,), captions_each=captions_each,
-        root=root, seed=RUN_SEED if seed is None else seed, limit=limit,
+        root=root, seed=RUN_SEED if seed is None else seed, limit=limit, sample=sample,
     )  # fmt: skip
 
 

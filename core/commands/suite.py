@@ -8,6 +8,7 @@ import typer
 from core.commands import _suite
 from core.commands._shared import exit_codes, note, print_json
 from core.errors import InvalidInput
+from core.evaluators.references import BY_WORDS
 
 if TYPE_CHECKING:
     from core.analysis.suites.result import Reached
@@ -35,8 +36,8 @@ def suite(
     evaluator: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Name or path/to/file.py:Name, several separated by commas; beside --scores, what each metric is "
-            f"called. Default: {USUAL}."
+            help=f"Name or path/to/file.py:Name, several separated by commas; also bleu-4, rouge-l and cider-d, which "
+            f"read the references alone; beside --scores, what each metric is called. Default: {USUAL}."
         ),
     ] = None,
     calibrator: Annotated[
@@ -131,7 +132,7 @@ def _check(names: list[str], files: int, *, calibrator: bool, images: bool, else
     """Refuse options that contradict each other."""
     if files and elsewhere:
         raise InvalidInput("--scores needs no images, device, references or calibrator: leave them out")
-    if not files and not images:
+    if not files and not images and not (names and set(names) <= set(BY_WORDS)):
         raise InvalidInput("give the folders of the suite's images, or --scores made elsewhere")
     if files and names and len(names) != files:
         raise InvalidInput(f"name one --evaluator for each file of --scores, got {len(names)} and {files} files")
@@ -165,6 +166,10 @@ def _evaluated(
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
 
+    if name in BY_WORDS:
+        if calibrator is not None:
+            raise InvalidInput(f"a calibrator is of an evaluator, and {name} is none; leave --calibrator out")
+        return list(_suite.by_words(held, name, counts=counts, draws=draws, tell=tell))
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != name:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")

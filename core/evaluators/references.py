@@ -17,6 +17,10 @@ NO_REFERENCE = (
     "(more captions in the corpus, or --references)"
 )
 
+BY_WORDS = ("bleu-4", "rouge-l", "cider-d")
+"""Metrics that compare a caption with references by their words alone, as commands and pages call them; they see no
+image and are no evaluators. :mod:`core.scoring.reference_metrics` computes them."""
+
 
 def references_of(
     captions: Mapping[str, Sequence[str]], subject: str, *, language: str | None = None

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from core.errors import InvalidInput
+from core.evaluators.references import BY_WORDS
 from core.jobs.one_command import OneCommand
 from core.jobs.request import check_available, check_file, check_folder, first_problem
 
@@ -17,7 +18,7 @@ class SuiteRequest(OneCommand):
         kind: tells it from an audit.
         files: of the suite, absolute.
         images: folders of its pictures, absolute.
-        evaluators: registered names.
+        evaluators: registered names, or metrics that read references alone.
         keep_self_references: of Flickr8k, keep ratings of an image's own references.
     """
 
@@ -81,7 +82,7 @@ class SuiteRequest(OneCommand):
             check_file(path)
         for path in self.images:
             check_folder(path)
-        check_available(self.evaluators)
+        check_available(tuple(name for name in self.evaluators if name not in BY_WORDS))
 
 
 def suite_request(**fields: Any) -> SuiteRequest:

@@ -8,6 +8,7 @@ import pandas as pd
 from core.analysis.questions.base import Column
 from core.analysis.suites import tables
 from core.analysis.suites.result import SuiteResult
+from core.evaluators.references import BY_WORDS
 from core.report.model import Missing, Table
 
 _SUITE = Column("suite", "Suite", kind="text")
@@ -36,13 +37,17 @@ class Suites:
 def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Suites:
     """Every table that stored results of these evaluators allow.
 
+    BLEU-4, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration changes
+    none of these, so table 17 is without.
+
     Args:
         results: see :func:`core.analysis.suites.result.stored`.
         evaluators: of the report.
     """
+    known = {*evaluators, *BY_WORDS}
     own = [
-        each.model_copy(update={"reached": kept}) for each in results
-        if (kept := tuple(entry for entry in each.reached if entry.evaluator in evaluators))
+        each.model_copy(update={"reached": tuple(entry for entry in each.reached if entry.evaluator in known)})
+        for each in results if any(entry.evaluator in evaluators for entry in each.reached)
     ]  # fmt: skip
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
@@ -62,8 +67,10 @@ def _reached(own: Sequence[SuiteResult]) -> list[Table]:
 
 
 def _further(own: Sequence[SuiteResult]) -> list[Table]:
+    both = tables.before_and_after(own)
+    both = both[~both["evaluator"].isin(BY_WORDS)].reset_index(drop=True)
     frames = {
-        "T17": (tables.before_and_after(own), "Calibration: people's preferences, before and after",
+        "T17": (both, "Calibration: people's preferences, before and after",
                 tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
         "S-suite-decisions": (_all(own, tables.decision_table), "Suites: why is mine different?",
                               tables.DECISION_NOTE, (_SUITE, *tables.DECISION_COLUMNS)),

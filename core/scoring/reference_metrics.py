@@ -9,6 +9,7 @@ References:
     [3] Vedantam, Zitnick and Parikh (2015). CIDEr: consensus-based image description evaluation. CVPR. CIDEr-D.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,16 @@ from importlib import metadata
 import numpy as np
 
 from core.errors import InvalidInput
+from core.evaluators.references import BY_WORDS
 from core.statistics.corpus_bleu import ORDERS, corpus_bleu
 
 BLEU = tuple(f"BLEU-{order}" for order in range(1, ORDERS + 1))
 ROUGE, CIDER = "ROUGE-L", "CIDEr-D"
 METRICS = (*BLEU, ROUGE, CIDER)
 """In the order in which they are printed."""
+
+NAMED = dict(zip(BY_WORDS, (BLEU[3], ROUGE, CIDER), strict=True))
+"""Name in commands and on pages -> metric."""
 
 TOKENIZER = "words in lower case without punctuation, 's and n't apart, by rules close to the Penn Treebank's"
 """How captions are cut into words, for where a number stands."""
@@ -68,15 +73,18 @@ def tokens(caption: str) -> list[str]:
     return [part for word in words for part in _parts(word)]
 
 
-def compare(captions: Sequence[str], references: Sequence[Sequence[str]]) -> Compared:
-    """Compare captions with their references, one caption a picture.
+def compare(
+    captions: Sequence[str], references: Sequence[Sequence[str]], *, documents: Sequence[Sequence[str]] | None = None
+) -> Compared:
+    """Compare captions with their references.
 
     The weights of CIDEr-D come from the references of all the pictures given, as in pycocoevalcap. Of fewer than
     LEAST_PICTURES pictures there is none.
 
     Args:
-        captions: of n pictures.
+        captions: n of them, each of a picture of its own unless ``documents`` says what the pictures are.
         references: captions by people of the same pictures, any number each.
+        documents: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
 
     Raises:
         InvalidInput: if there is not one list of references a caption.
@@ -84,7 +92,7 @@ def compare(captions: Sequence[str], references: Sequence[Sequence[str]]) -> Com
     if len(captions) != len(references):
         raise InvalidInput(f"every caption has one list of references, got {len(captions)} and {len(references)}")
     said = [" ".join(tokens(each)) for each in captions]
-    people = [[line for text in texts if (line := " ".join(tokens(text)))] for texts in references]
+    people = [_lines(texts) for texts in references]
     known = [place for place, texts in enumerate(people) if texts]
     whole = [place for place in known if said[place]]
     per_caption = {name: np.full(len(captions), np.nan) for name in METRICS}
@@ -93,8 +101,10 @@ def compare(captions: Sequence[str], references: Sequence[Sequence[str]]) -> Com
         own, theirs = _asked(said, whole), _given(people, whole)
         counts[whole] = _counts(own, theirs)
         per_caption.update(_sentences(len(captions), whole, own, theirs))
-        if len(known) >= LEAST_PICTURES:
-            per_caption[CIDER][known] = _cider(_asked(said, known), _given(people, known))
+        weighing = people if documents is None else [_lines(texts) for texts in documents]
+        pictures = [texts for texts in weighing if texts]
+        if len(pictures) >= LEAST_PICTURES:
+            per_caption[CIDER][known] = _cider(_asked(said, known), _given(people, known), pictures)
             per_caption[CIDER][[place for place in known if not said[place]]] = np.nan
     means = dict(zip(BLEU, corpus_bleu(np.nansum(counts, axis=0)).tolist(), strict=True)) if whole else {}
     return Compared(
@@ -136,10 +146,33 @@ def _sentences(size: int, places: Sequence[int], own: _Lines, theirs: _Lines) ->
     return found
 
 
-def _cider(own: _Lines, theirs: _Lines) -> np.ndarray:
-    from pycocoevalcap.cider.cider import Cider
+def _lines(texts: Sequence[str]) -> list[str]:
+    """Texts as their words, without those that have none."""
+    return [line for text in texts if (line := " ".join(tokens(text)))]
 
-    return np.asarray(Cider().compute_score(theirs, own)[1], dtype=np.float64)
+
+def _cider(own: _Lines, theirs: _Lines, pictures: Sequence[list[str]]) -> np.ndarray:
+    from pycocoevalcap.cider.cider_scorer import CiderScorer
+
+    class Weighed(CiderScorer):  # type: ignore[misc]  # the package is untyped
+        """Scores with the logarithm of the number of pictures; the package takes that of the captions."""
+
+        @property
+        def ref_len(self) -> float:
+            return math.log(len(pictures))
+
+        @ref_len.setter
+        def ref_len(self, _: object) -> None:
+            """Passed over: the package sets its own."""
+
+    documents, scorer = CiderScorer(), Weighed()
+    for lines in pictures:
+        documents += (None, lines)
+    documents.compute_doc_freq()
+    scorer.document_frequency = documents.document_frequency
+    for key, (caption,) in own.items():
+        scorer += (caption, theirs[key])
+    return np.asarray(scorer.compute_cider(), dtype=np.float64)
 
 
 def _counts(own: _Lines, theirs: _Lines) -> np.ndarray:

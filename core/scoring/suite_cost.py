@@ -9,6 +9,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.references import Referenced
 from core.scoring.suite_references import settings_of
+from core.scoring.suite_words import check_words
 from core.scoring.suites import asked_of, check_referenced, place_of
 
 
@@ -19,7 +20,8 @@ class SuiteWork:
     Args:
         evaluator: its name.
         draws: how often the suite is scored: once, or once for each way and draw of comparing with references.
-        inputs: pictures that a dual encoder encodes, or pairs that any other scores, over all draws.
+        inputs: pictures that a dual encoder encodes, or pairs that any other scores, over all draws; 0 of a metric that
+            compares words alone.
     """
 
     evaluator: str
@@ -48,13 +50,22 @@ class SuiteCost:
 
         An audit measures a speed over pictures with a caption each, so that it holds for pairs too.
         """
-        if not self.work or any(each.evaluator not in speeds for each in self.work):
+        reading = [each for each in self.work if each.inputs]
+        if not reading or any(each.evaluator not in speeds for each in reading):
             return None
-        return sum(speeds[each.evaluator] * each.inputs for each in self.work)
+        return sum(speeds[each.evaluator] * each.inputs for each in reading)
 
 
-def suite_cost(suite: Suite, folders: Sequence[Path], evaluators: Sequence[type[Evaluator]]) -> SuiteCost:
+def suite_cost(
+    suite: Suite, folders: Sequence[Path], evaluators: Sequence[type[Evaluator]], *, words: Sequence[str] = ()
+) -> SuiteCost:
     """Count what the evaluators would do on a suite.
+
+    Args:
+        suite: as it was read.
+        folders: of its pictures.
+        evaluators: that read pictures.
+        words: metrics of :data:`core.evaluators.references.BY_WORDS`, which read none.
 
     Raises:
         InvalidInput: if none of the pictures is there, or an evaluator needs references and the suite has none.
@@ -71,6 +82,9 @@ def suite_cost(suite: Suite, folders: Sequence[Path], evaluators: Sequence[type[
         draws = _draws(kind, suite)
         each = len(there) if issubclass(kind, DualEncoder) else len(held)
         work.append(SuiteWork(kind.spec.name, draws, draws * each))
+    for name in words:
+        check_words(suite, name)
+        work.append(SuiteWork(name, sum(setting.draws for setting in settings_of(suite)), 0))
     missing = tuple(name for name in names if name not in there)
     return SuiteCost(len(held), len(there), missing, tuple(work))
 

@@ -86,15 +86,24 @@ def score_suite(
 
 
 def check_referenced(evaluator: Evaluator | type[Evaluator], suite: Suite) -> None:
-    """Refuse a suite without references for an evaluator that compares with some.
+    """Refuse a suite without references for an evaluator that compares with some; see :func:`check_references`."""
+    check_references(evaluator.spec.name, suite)
+
+
+def check_references(name: str, suite: Suite) -> None:
+    """Refuse a suite without references.
+
+    Args:
+        name: of what compares captions with references.
+        suite: as it was read.
 
     Raises:
         InvalidInput: saying what to choose instead.
     """
     if not suite.most_references:
         raise InvalidInput(
-            f"{evaluator.spec.name} compares with reference captions and this file of {suite.name} holds none; choose "
-            "a layout with references, or an evaluator without"
+            f"{name} compares with reference captions and this file of {suite.name} holds none; choose a layout with "
+            "references, or an evaluator without"
         )
 
 

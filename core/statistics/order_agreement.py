@@ -76,10 +76,10 @@ def order_agreement(
         return Interval(value, float(low), float(high), n, level)
 
     sides = drawn[:, :s], drawn[:, s:]
-    return OrderAgreement(interval(found.kendall_b, _taus(*sides)), interval(found.spearman, _rhos(*sides)), s)
+    return OrderAgreement(interval(found.kendall_b, row_taus(*sides)), interval(found.spearman, row_rhos(*sides)), s)
 
 
-def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def row_taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """τ_b of every row: Σ of products of signs over the root of the untied pairs of each side; NaN where all tie."""
     pairs = np.array(list(combinations(range(one.shape[1]), 2)))
     a, b = (np.sign(each[:, pairs[:, 0]] - each[:, pairs[:, 1]]) for each in (one, other))
@@ -88,7 +88,7 @@ def _taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return taus
 
 
-def _rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def row_rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Spearman's ρ of every row: the correlation of mean ranks; NaN where a side is all ties."""
     a, b = (rankdata(each, axis=1) for each in (one, other))
     a, b = (each - each.mean(axis=1, keepdims=True) for each in (a, b))

@@ -64,6 +64,29 @@ def test_pairs_scored_through_the_files_of_clipscore_and_of_capevalkit_are_the_d
     assert "exists" in again.stderr
 
 
+def test_a_sample_is_the_one_that_an_audit_draws_and_stays_with_its_scores(
+    invoke: Invoke, photos: Path, tmp_path: Path
+) -> None:
+    pairs, drawn = tmp_path / "pairs", ("--sample", "2", "--seed", "11")
+    corpus = ("--corpus", "folder", "--root", photos, "--probes", "vflip", *drawn)
+    assert invoke("audit", *corpus, "--evaluators", PAIRED, "--run-id", "direct").exit_code == Code.OK
+    done = invoke("export-pairs", *corpus, "-o", pairs)
+    assert done.exit_code == Code.OK, done.stderr
+    runs = tmp_path / "data" / "runs"
+    direct = scores(runs / "direct")
+    assert {item for item, _, _ in direct} < {"bed.png", "car.png", "dog.png"}
+    lines = [json.loads(line)["id"] for line in (pairs / "pairs.jsonl").read_text().splitlines()]
+    (pairs / "mine.csv").write_text("id,score\n" + "".join(f"{id_},0.5\n" for id_ in lines))
+    about = ("--evaluator", "mine", "--fingerprint", "v1", "--range", "0,1", "--run-id", "back")
+    assert invoke("import-scores", pairs / "mine.csv", *about).exit_code == Code.OK
+    assert scores(runs / "back").keys() == direct.keys()
+    told = json.loads((runs / "back" / "manifest.json").read_text())["corpus"]
+    assert (told["items"], told["sample"], told["limit"]) == (2, 2, None)
+    again = invoke("export-pairs", "back", "-o", tmp_path / "again")  # the run says how its sample was drawn
+    assert again.exit_code == Code.OK, again.stderr
+    assert (tmp_path / "again" / "pairs.jsonl").read_text() == (pairs / "pairs.jsonl").read_text()
+
+
 def test_what_is_missing_ends_with_a_code_of_its_own(invoke: Invoke, photos: Path, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs"
     corpus = ("--corpus", "folder", "--root", photos, "--probes", "vflip")
@@ -81,6 +104,8 @@ def test_what_is_missing_ends_with_a_code_of_its_own(invoke: Invoke, photos: Pat
         (("import-scores", pairs / "mine.csv", *about, "--pairs", tmp_path), "holds no plan.json"),
         (("export-pairs", "-o", tmp_path / "x"), "give a run or --corpus"),
         (("export-pairs", "none", "--limit", "3", "-o", tmp_path / "x"), "leave the options of a corpus out"),
+        (("export-pairs", "none", "--sample", "3", "-o", tmp_path / "x"), "leave the options of a corpus out"),
+        (("export-pairs", *corpus, "--limit", "2", "--sample", "2", "-o", tmp_path / "x"), "exclude each other"),
         (("export-pairs", "none", "-o", tmp_path / "x"), "no run 'none'"),
         (("export-pairs", *corpus, "-o", tmp_path / "x", "--most-gb", "0"), "GB of pixels"),
         (("export-pairs", *corpus, "-o", tmp_path / "x", "--most-gb", "inf"), "number of GB"),

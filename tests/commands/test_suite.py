@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from core.analysis.suites.result import stored
+from core.analysis.suites.tables import decision_table
 from core.calibration.file import calibrator
 from core.calibration.readings import Terms
 from core.evaluators.references import Referenced
@@ -170,3 +171,44 @@ def test_options_that_contradict_each_other_are_one_sentence(invoke: Invoke, pic
         done = invoke("suite", *arguments)
         assert done.exit_code == 2
         assert sentence in done.stderr
+
+
+def flickr(folder: Path) -> Path:
+    entries = {}
+    for one, other in (("red", "blue"), ("blue", "green"), ("green", "red")):
+        judged = [
+            {"image_id": one, "image_path": f"{one}.png", "caption": f"a {colour} thing on a table", "rating": rating}
+            for colour, rating in ((one, 4), (other, 1))
+        ]
+        told = [f"one {one} thing lies here", f"some {one} thing on the table"]
+        entries[one] = {"image_path": f"{one}.png", "ground_truth": told, "human_judgement": judged}
+    path = folder / "flickr8k.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    return path
+
+
+def test_metrics_of_references_are_rows_of_their_own_and_need_no_picture(
+    invoke: Invoke, pictures: Path, tmp_path: Path, colour_words: str
+) -> None:
+    path = flickr(tmp_path)
+    assert invoke("suite", path, pictures, "--evaluator", f"cider-d,{colour_words}").exit_code == 0
+    done = invoke("suite", path, "--evaluator", "rouge-l,bleu-4,cider-d", "--references", "1", "--json")
+    assert done.exit_code == 0, done.output
+    told = {each["evaluator"]: each for each in json.loads(done.stdout)["reached"]}
+    assert list(told) == ["rouge-l", "bleu-4", "cider-d"]
+    assert told["cider-d"]["references"].startswith("1 reference")
+    assert "the references of 3 images" in told["cider-d"]["made_with"]
+    assert {row["value"] for row in told["rouge-l"]["rows"] if row["measure"] == "accuracy"} == {100.0}
+    decisions = decision_table(stored()[0][0])
+    assert decisions["done"].str.contains("document frequencies: the references of 3 images").sum() == 2
+    assert len(stored()[0][0].reached) == 5  # cider-d with all references and the colours from before, three now
+    model = tmp_path / "c.json"
+    model.write_text("{}")
+    for arguments, why in (
+        ((path, pictures, "--evaluator", "cider-d", "--calibrator", model), "cider-d is none; leave --calibrator out"),
+        ((path, "--evaluator", f"cider-d,{colour_words}"), "give the folders of the suite's images"),
+        ((pascal(tmp_path), pictures, "--evaluator", "bleu-4"), "Pascal-50S holds none"),
+    ):
+        done = invoke("suite", *arguments)
+        assert done.exit_code == 2
+        assert why in done.stderr

@@ -85,6 +85,15 @@ def test_oracle_weights_are_called_an_upper_bound(page: Calibrated) -> None:
     assert "upper bound" in "".join(warning.value for warning in app.warning)
 
 
+def test_references_are_an_h_and_the_page_says_of_what(page: Calibrated) -> None:
+    app = page(families="vertical-flip", reading="orbit", against="cider-d,conse-lite2")
+    assert not app.error
+    told = said(app)
+    assert "cider-d: the template captions of 252 of 252 items beside the other captions" in told
+    assert "document frequencies of CIDEr-D: the references of these 252 images" in told
+    assert any("cider-d" in chart.proto.alt for chart in app.get("plotly_chart"))
+
+
 @pytest.mark.parametrize("weights", ["uniform", "sensitivity", "each"])
 def test_every_kind_of_weights_says_what_it_does(page: Calibrated, weights: str) -> None:
     app = page(weights=weights, axes="spatial", reading="orbit")

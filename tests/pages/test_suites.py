@@ -115,6 +115,25 @@ def test_a_suite_is_started_as_a_job_after_its_cost_is_told(
     assert "resume it to begin anew" in said(app)
 
 
+def test_metrics_of_references_can_be_chosen_and_read_no_picture(
+    open_page: Open, published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)
+    file, folder = published
+    app = open_page(SUITES, file=str(file), folder=str(folder), judges="cider-d")
+    assert not app.exception
+    assert not app.error
+    told = said(app).replace("**", "")
+    assert "cider-d reads words alone, in 5 rounds of references" in told
+    assert "Time: little" in told
+    app.button(key="suites.start").click().run()
+    assert not app.error
+    (job,), _ = jobs.list_jobs()
+    assert isinstance(job.request, SuiteRequest)
+    assert job.request.evaluators == ("cider-d",)
+    app.button(key=f"run.cancel.{job.id}").click().run()
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

@@ -16,6 +16,7 @@ from core.report.beyond import PARTS
 from core.report.build import build
 from core.report.cells import cells
 from core.report.model import Report
+from core.report.suites import suite_tables
 from core.store.store import Store
 from tests.analysis.made_runs import audited, score, write_run
 from tests.analysis.suites.made import calibrated, pascal_result
@@ -243,3 +244,13 @@ def test_a_report_holds_the_suites_of_its_evaluators_and_of_no_others(made: Open
     assert set(held["C10"].frame["evaluator"]) == {"e", "e, calibrated (c.json, orbit, λ = 0.5)"}
     for name in ("T17", "C10", "S-suite-decisions"):
         assert cells(held[name])
+
+
+def test_metrics_of_references_stand_beside_the_evaluators_of_a_report_and_never_alone(tmp_path: Path) -> None:
+    both, alone = (
+        pascal_result(tmp_path / f"{at}", *names) for at, names in enumerate((("e", "cider-d"), ("cider-d",)))
+    )
+    held = {each.id: each.frame for each in suite_tables([both], {"e"}).tables}
+    assert set(held["C10"]["evaluator"]) == {"e", "cider-d"}
+    assert set(held["T17"]["evaluator"]) == {"e"}
+    assert not suite_tables([alone], {"e"}).tables

@@ -148,3 +148,15 @@ def test_counts_add_up_to_the_bleu_of_the_set_and_its_interval_holds_it() -> Non
     assert "n = 9" in bleu_intervals(found.counts[:9])[0].note
     with pytest.raises(InvalidInput, match="10 counts"):
         corpus_bleu([1, 2])
+
+
+def test_several_captions_of_a_picture_are_weighed_by_the_references_of_every_picture_once() -> None:
+    people = [["a dog sits", "the dog on a mat"], ["a cat on the mat"], ["the mat"]]
+    captions, of = ["a dog on a mat", "the dog sits", "a cat sits", "a mat"], [0, 0, 1, 2]
+    found = compare(captions, [people[place] for place in of], documents=people).per_caption[CIDER]
+    for first in (0, 1):  # one caption a picture: what the package itself does
+        three = [captions[first], *captions[2:]]
+        alone = compare(three, people).per_caption[CIDER]
+        assert found[[first, 2, 3]] == pytest.approx(alone)
+    assert not np.allclose(found, compare(captions, [people[place] for place in of]).per_caption[CIDER])
+    assert np.isnan(compare(captions, [people[place] for place in of], documents=people[:1]).per_caption[CIDER]).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.corpora.suites import read_suite
+from core.corpora.suites import read_suite, with_references
 from core.errors import InvalidInput
 from core.evaluators.registry import find
 from core.scoring.suite_cost import suite_cost
@@ -40,6 +40,18 @@ def test_captions_pictures_and_what_is_missing_are_counted(tmp_path: Path, pictu
     assert cost.seconds({"conse-lite0": 0.5}) is None
     known = {"conse-lite0": 0.5, "blind-length": 0.25, "refclipscore": 1.0}
     assert cost.seconds(known) == pytest.approx(18 + 18 + 180)
+
+
+def test_metrics_of_references_read_no_picture_and_need_references(tmp_path: Path, pictures: Path) -> None:
+    suite = read_suite(pascal_file(tmp_path / "source"))
+    cost = suite_cost(suite, [pictures], [find("blind-length")], words=("cider-d",))
+    assert [(each.evaluator, each.draws, each.inputs) for each in cost.work] == [
+        ("blind-length", 1, 72),
+        ("cider-d", 5, 0),
+    ]
+    assert cost.seconds({"blind-length": 0.25}) == pytest.approx(18)
+    with pytest.raises(InvalidInput, match="holds none"):
+        suite_cost(with_references(suite, 0), [pictures], [], words=("cider-d",))
 
 
 def test_a_folder_without_any_of_the_pictures_is_refused(tmp_path: Path) -> None:

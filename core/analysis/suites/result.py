@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ import core
 from core import settings
 from core.analysis.suites.decisions import decisions_of
 from core.analysis.suites.measures import COLUMNS, suite_table
-from core.analysis.suites.ranks import ranked
+from core.analysis.suites.ranks import Ranks, ranked
 from core.corpora.suites import ACCURACY, Compared, Rated, Suite, with_companions
 from core.errors import InvalidInput
 from core.scoring.suite_references import Setting
@@ -66,6 +66,10 @@ class RankRow(_Part):
     metric_strength: Number
     people_rank: Count
     metric_rank: Count
+    people_rank_low: Number = None
+    people_rank_high: Number = None
+    metric_rank_low: Number = None
+    metric_rank_high: Number = None
 
 
 class Reached(_Part):
@@ -79,9 +83,11 @@ class Reached(_Part):
         unscored: captions without a score.
         rows: its numbers.
         ranks: of captioners, where the suite names some.
-        spearman: of both orders of captioners.
+        spearman: of both orders of captioners, with its interval over images; an older file has no interval.
         kendall: likewise.
-        note: on the strengths.
+        battles: that people and the evaluator both decided.
+        images: of these.
+        note: on the strengths and intervals.
     """
 
     evaluator: Name
@@ -92,7 +98,13 @@ class Reached(_Part):
     rows: Annotated[tuple[Row, ...], Field(max_length=MOST)]
     ranks: Annotated[tuple[RankRow, ...], Field(max_length=MOST)] = ()
     spearman: Number = None
+    spearman_low: Number = None
+    spearman_high: Number = None
     kendall: Number = None
+    kendall_low: Number = None
+    kendall_high: Number = None
+    battles: Count | None = None
+    images: Count | None = None
     note: Text = ""
 
     @property
@@ -208,8 +220,7 @@ def reached(
         evaluator=evaluator, made_with=made_with, references=setting.told if setting else "", calibrated=calibrated,
         unscored=missing, rows=tuple(map(Row.model_validate, _plain(table))),
         ranks=tuple(map(RankRow.model_validate, _plain(ranks.table))) if ranks else (),
-        spearman=_finite(ranks.spearman) if ranks else None, kendall=_finite(ranks.kendall) if ranks else None,
-        note=ranks.note if ranks else "",
+        **(_agreement(ranks) if ranks else {}),
     )  # fmt: skip
 
 
@@ -294,6 +305,14 @@ def _plain(table: pd.DataFrame) -> list[dict[str, object]]:
         {str(name): None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in table.astype(object).to_dict("records")
     ]
+
+
+def _agreement(ranks: Ranks) -> dict[str, Any]:
+    """How far both orders of captioners agree, as fields of :class:`Reached`."""
+    told: dict[str, Any] = {"battles": ranks.battles, "images": ranks.spearman.n, "note": ranks.note}
+    for name, found in (("spearman", ranks.spearman), ("kendall", ranks.kendall)):
+        told |= {name: _finite(found.estimate), f"{name}_low": _finite(found.low), f"{name}_high": _finite(found.high)}
+    return told
 
 
 def _finite(value: float) -> float | None:

@@ -9,13 +9,15 @@ from core.analysis.slices import Slice
 from core.calibration.effect import before_after
 from core.calibration.fit import HUMAN, WEIGHTS, Fit, fit
 from core.calibration.readings import READINGS, UNIFORM
+from core.calibration.reference_order import ReferenceOrder, asked_for, reference_order, unedited_captions
 from core.calibration.sweep import EPSILONS, LAMBDAS
+from core.evaluators.references import BY_WORDS
 from core.human.ratings import ratings
 from core.human.studies import list_studies, studies_dir
 from core.probes.base import IDENTITY
 from core.statistics.flip_risk import GAPS
 from pages.views.common.keys import KEYED
-from pages.views.common.runs import Signature, store, stored_values, view
+from pages.views.common.runs import Signature, scores, store, stored_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
@@ -76,11 +78,26 @@ def fitted(
     votes: Votes,
 ) -> tuple[Fit, Bands]:
     """The fit of one choice with its bands; made once, shared by all sessions, never changed."""
+    order = word_order(files, scope, against)
     found = fit(
         view(files, scope, chosen), evaluator=evaluator, reading=reading, weights=weights, epsilon=epsilon,
-        against=against or None, ratings=people(votes),
+        against=against or None, ratings=people(votes), judged=order.values if order else {},
     )  # fmt: skip
     return found, found.bands()
+
+
+@st.cache_resource(hash_funcs=KEYED, max_entries=8, show_spinner="Comparing captions with references …")
+def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> ReferenceOrder | None:
+    """What references say of the captions in scope, by the metrics of them that a score is held to; None without.
+
+    Raises:
+        InvariscopeError: if the corpus is not here, or has no references.
+    """
+    table = scores(files, scope)
+    if not (names := asked_for(against, table.evaluators)):
+        return None
+    run = next(each for each in store(files).runs() if each.id == scope.run)
+    return reference_order(unedited_captions(table), table.scope, run, names)
 
 
 def votes_present() -> Votes:
@@ -96,10 +113,11 @@ def votes_present() -> Votes:
 
 
 def references(evaluators: tuple[str, ...]) -> tuple[str, ...]:
-    """What a score can be held to: some evaluators, and people where they rated unedited pairs."""
+    """What a score can be held to: some evaluators, people where they rated unedited pairs, and references."""
     found = people(votes_present())
     rated = bool((found["probe"] == IDENTITY).any())
-    return evaluators + ((HUMAN,) if rated else ())
+    words = tuple(name for name in BY_WORDS if name not in evaluators)
+    return evaluators + ((HUMAN,) if rated else ()) + words
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=2, show_spinner="Reading the votes …")

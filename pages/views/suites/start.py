@@ -8,18 +8,19 @@ import streamlit as st
 from core.audit.estimate import measured_speeds
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
 from core.jobs import jobs
 from core.jobs.request import check_file, check_folder
 from core.jobs.suite import SuiteRequest, suite_request
-from core.scoring.suite_cost import SuiteCost, suite_cost
+from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.probe_lab.state import ready_evaluators
 from pages.views.run_audit.cost import duration
 from pages.views.run_audit.jobs import EVERY_S, draw_card
+from pages.views.suites.state import judges
 
 _SAID = "suites.said"
 _SHOWN = 3
@@ -75,7 +76,9 @@ def _choices(state: PageState) -> Asked:
         "Folder of its pictures on the server", key=state.key("folder"), max_chars=1000,
         placeholder=f"e.g. {place}/images", help="An absolute path; several separated by commas.",
     )  # fmt: skip
-    left.multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    left.multiselect("Evaluators", judges(), key=state.key("judges"), placeholder="Choose at least one",
+                     help="bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
+                     "references by their words.")  # fmt: skip
     right.toggle("Keep self-references", key=state.key("selves"),
                  help="Ratings of Flickr8k whose caption is an own reference; the field drops them.")  # fmt: skip
     files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
@@ -119,26 +122,33 @@ def _cost(
     names: tuple[str, ...],
     _suite: Suite,
 ) -> SuiteCost:
-    return suite_cost(_suite, [Path(folder) for folder, _ in folders], [find(name) for name in names])
+    kinds, words = [find(name) for name in names if name not in BY_WORDS], [name for name in names if name in BY_WORDS]
+    return suite_cost(_suite, [Path(folder) for folder, _ in folders], kinds, words=words)
 
 
 def _tell(cost: SuiteCost) -> None:
     """Say what it costs."""
     seconds = cost.seconds(measured_speeds(list_runs()))
-    time = "unknown, as no run on this machine measured every one of these evaluators" if seconds is None else (
-        f"about {duration(seconds)} by the speed of earlier runs here"
-    )  # fmt: skip
-    read = "; ".join(
-        f"{safe(each.evaluator)} reads {thousands(each.inputs)}"
-        + (f" in {each.draws} rounds of references" if each.draws > 1 else "")
-        for each in cost.work
-    )
-    st.markdown(f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read} pictures or "
-                f"pairs. Time: {time}.")  # fmt: skip
+    if not any(each.inputs for each in cost.work):
+        time = "little, as words alone are compared"
+    elif seconds is None:
+        time = "unknown, as no run on this machine measured every one of these evaluators"
+    else:
+        time = f"about {duration(seconds)} by the speed of earlier runs here"
+    read = "; ".join(map(_told_work, cost.work))
+    st.markdown(f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read}. "
+                f"Time: {time}.")  # fmt: skip
     if cost.missing:
         shown = ", ".join(safe(each) for each in cost.missing[:_SHOWN])
         st.warning(f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
                    "Their captions have no score.")  # fmt: skip
+
+
+def _told_work(work: SuiteWork) -> str:
+    """What one evaluator reads, in words."""
+    reads = f"{thousands(work.inputs)} pictures or pairs" if work.inputs else "words alone"
+    rounds = f"{', ' if not work.inputs else ' '}in {work.draws} rounds of references" if work.draws > 1 else ""
+    return f"{safe(work.evaluator)} reads {reads}{rounds}"
 
 
 def _start(request: SuiteRequest) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.analysis.suites.result import Files, SuiteResult, stored
 from core.analysis.suites.tables import MEASURES
+from core.evaluators.references import BY_WORDS
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
@@ -28,10 +29,16 @@ def suites_state(files: Files) -> PageState:
             Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
             Field("file", "", text(limit=1000)),
             Field("folder", "", text(limit=1000)),
-            Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
             Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
         ),
     )
+
+
+def judges() -> tuple[str, ...]:
+    """What can be held to a suite here: evaluators that are ready, and metrics that read references alone."""
+    ready = ready_evaluators()
+    return (*ready, *(name for name in BY_WORDS if name not in ready))
 
 
 def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:

@@ -1,12 +1,11 @@
-"""Captioners ranked by battles, against the definition of Bradley and Terry's likelihood."""
+"""Captioners ranked by battles, people beside an evaluator; the statistics are held in tests/statistics."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from core.analysis.suites.ranks import NO_STRENGTH, ranked, strengths
+from core.analysis.suites.ranks import NO_STRENGTH, ranked
 from core.corpora.suites import ACCURACY, Compared, Suite
 from core.scoring.suites import SuiteScores
 
@@ -24,25 +23,6 @@ def drawn(count: int, seed: int) -> tuple[list[tuple[str, str]], np.ndarray]:
     return pairs, np.array(won)
 
 
-def test_strengths_maximise_the_likelihood_and_have_mean_zero() -> None:
-    pairs, won = drawn(300, 0)
-    places = np.array([[NAMES.index(one), NAMES.index(other)] for one, other in pairs])
-
-    def cost(theta: np.ndarray) -> float:
-        gap = theta[places[:, 0]] - theta[places[:, 1]]
-        return float((won * np.logaddexp(0, -gap) + (1 - won) * np.logaddexp(0, gap)).sum() + theta.mean() ** 2)
-
-    found = strengths(pairs, won, NAMES)
-    assert found.sum() == pytest.approx(0, abs=1e-9)
-    assert found == pytest.approx(minimize(cost, np.zeros(4), tol=1e-10).x, abs=1e-3)
-
-
-def test_who_never_lost_has_no_finite_strength() -> None:
-    pairs = [("A", "B"), ("B", "C"), ("C", "B"), ("A", "C")]
-    assert np.isnan(strengths(pairs, np.ones(4), ("A", "B", "C"))).all()
-    assert np.isnan(strengths([("A", "B"), ("C", "D")], np.full(2, 0.5), NAMES)).all()  # two islands
-
-
 def suite_of(pairs: list[tuple[str, str]], won: np.ndarray) -> Suite:
     sides = [pair if first >= 0.5 else pair[::-1] for pair, first in zip(pairs, won, strict=True)]
     battles = [Compared(f"{place % 50}", f"{place} one", f"{place} two", systems=side, tied=first == 0.5)
@@ -58,7 +38,12 @@ def test_an_evaluator_that_judges_as_people_do_has_their_order_and_the_opposite_
     turned = ranked(suite, SuiteScores(np.array([]), 1 - agrees, agrees, ()))
     assert same is not None
     assert turned is not None
-    assert (same.spearman, same.kendall, turned.spearman, turned.kendall) == (1.0, 1.0, -1.0, -1.0)
+    orders = (same.spearman, same.kendall, turned.spearman, turned.kendall)
+    assert [each.estimate for each in orders] == [1.0, 1.0, -1.0, -1.0]
+    # one judge twice agrees with itself in every sample of images: no interval, and why
+    assert all(math.isnan(each.low) and math.isnan(each.high) for each in orders)
+    assert same.note == "no interval: every sample of images agrees as much"
+    assert (same.battles, same.spearman.n) == (300, 50)
     assert same.table["people_strength"].to_numpy() == pytest.approx(same.table["metric_strength"].to_numpy())
     assert same.table["people"].to_numpy() == pytest.approx(100 - turned.table["metric"].to_numpy())
     assert same.table["n"].sum() == 600
@@ -71,7 +56,7 @@ def test_without_finite_strengths_win_rates_rank_and_it_is_said() -> None:
     suite = suite_of(pairs, np.ones(15))
     found = ranked(suite, SuiteScores(np.array([]), np.ones(15), np.zeros(15), ()))
     assert found is not None
-    assert found.note == NO_STRENGTH
+    assert found.note == f"{NO_STRENGTH}; no interval (n = 15, below 20)"
     assert found.table["system"].tolist() == ["A", "B", "C"]
     assert found.table["people_strength"].isna().all()
     assert found.table["people"].tolist() == [100.0, 50.0, 0.0]
@@ -87,3 +72,27 @@ def test_a_battle_without_a_score_and_a_suite_without_captioners_are_left_out() 
     assert found.table["n"].sum() == 78
     plain = Suite("FOIL", ACCURACY, (), (Compared("a", "x", "y"),))
     assert ranked(plain, SuiteScores(np.array([]), np.ones(1), np.zeros(1), ())) is None
+
+
+def test_ranks_and_agreement_of_another_judge_have_intervals_over_images() -> None:
+    pairs, won = drawn(100, 3)
+    suite = suite_of(pairs, won)
+    noise = np.random.default_rng(4).normal(size=100)
+    agrees = np.array([0.5 if each.tied else 1.0 for each in suite.compared]) + 0.8 * noise
+    found = ranked(suite, SuiteScores(np.array([]), agrees, np.full(100, 0.5), ()))
+    assert found is not None
+    for side in ("people", "metric"):
+        rank, low, high = (found.table[f"{side}_rank{end}"] for end in ("", "_low", "_high"))
+        assert (low <= rank).all()
+        assert (rank <= high).all()
+        assert ((high - low) > 0).any()
+    assert found.spearman.low < found.spearman.estimate <= found.spearman.high <= 1
+    assert found.kendall.low < found.kendall.estimate <= found.kendall.high <= 1
+
+
+def test_two_captioners_have_no_agreement_of_orders_and_it_is_said() -> None:
+    suite = suite_of([("A", "B")] * 40, np.tile([1.0, 1.0, 0.0, 0.5], 10))
+    found = ranked(suite, SuiteScores(np.array([]), np.ones(40), np.tile([0.0, 2.0], 20), ()))
+    assert found is not None
+    assert math.isnan(found.spearman.estimate)
+    assert "2 captioners, below 3" in found.note

@@ -1,0 +1,229 @@
+"""Systems ranked by battles, and how alike two judges of the same battles order them.
+
+A battle is between two systems on one picture; a judge gives it to one of them, or half to each. Strengths are those of
+Bradley and Terry [1]. Pictures are what is drawn anew: battles of one picture share it, and its captions stand in
+several of them, so battles are not independent of each other and pictures are. Systems are not drawn: an interval is
+of these systems, over other pictures.
+
+Noise in either order pulls their agreement towards 0, in the samples once more than in the data, so that percentiles
+lie beyond the truth on that side, and an agreement has few values and an end at ±1. The interval therefore reaches from
+the outer of the percentiles and of their reflections at the estimate on each side [3]. Of simulated leaderboards of 3
+to 14 systems 97 to 100 of 100 such intervals held the truth; percentiles alone 75 to 100, reflections alone 79 to 97.
+Bounds of a rank are percentiles; 98 to 100 of 100 held the rank that the captioner had.
+
+References:
+    [1] Bradley, R. A. and Terry, M. E. (1952). Rank analysis of incomplete block designs. Biometrika 39, 324-345.
+    [2] Ford, L. R. (1957). Solution of a ranking problem from binary comparisons. Amer. Math. Monthly 64(8), 28-33.
+    [3] Davison, A. C. and Hinkley, D. V. (1997). Bootstrap Methods and their Application, 5.2 and 5.3 (both intervals).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from core.seeds import RUN_SEED
+from core.statistics.bootstrap import Interval, expanded, too_few
+from core.statistics.order_agreement import LEAST_SYSTEMS, row_rhos, row_taus
+from core.statistics.ratios import drawn_counts
+from core.statistics.standings import placed, rank_bounds
+from core.statistics.swaps import DRAWS
+
+LEAST_PICTURES = 20
+"""Fewest pictures for an interval of an order by battles."""
+
+MOST_SYSTEMS = 100
+"""Most systems for an interval: every sample has a table of all pairs of them."""
+
+_STEPS, _LONGEST, _EXACT = 200, 1.0, 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Battles:
+    """Battles of s systems as two judges decided them.
+
+    Args:
+        pairs: places of the two systems of each battle, int [n, 2].
+        won: what the first of the two won of each battle, by each judge, in [0, 1], [2, n].
+        pictures: of each battle, as numbers from 0 without a gap, int [n].
+        systems: s.
+    """
+
+    pairs: np.ndarray
+    won: np.ndarray
+    pictures: np.ndarray
+    systems: int
+
+    def wins(self) -> csr_matrix:
+        """Wins of each system over each other on every picture, [pictures, 2 · s · s]: judge, winner, loser."""
+        s, (one, other) = self.systems, self.pairs.T
+        columns = [judge * s * s + cell for judge in (0, 1) for cell in (one * s + other, other * s + one)]
+        shares = [part for first in self.won for part in (first, 1 - first)]
+        rows = np.tile(self.pictures, len(columns))
+        shape = (int(self.pictures.max()) + 1, 2 * s * s)
+        return csr_matrix((np.concatenate(shares), (rows, np.concatenate(columns))), shape=shape)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoOrders:
+    """Two judges' orders of s systems.
+
+    Args:
+        strengths: of each judge, float64 [2, s]; NaN where one judge's are not finite.
+        orders: what ranks by each judge: strengths where both judges' are finite, otherwise win rates, [2, s].
+        low, high: bounds of each rank, [2, s]; NaN without an interval.
+        spearman: ρ of both orders.
+        kendall: τ_b of both.
+        without: share of the samples in which strengths are not finite and win rates rank.
+    """
+
+    strengths: np.ndarray
+    orders: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    spearman: Interval
+    kendall: Interval
+    without: float
+
+
+def two_orders(
+    battles: Battles, *, level: float = 0.95, resamples: int = DRAWS, seed: int = RUN_SEED
+) -> TwoOrders:  # fmt: skip
+    """Rank systems by both judges, with intervals over pictures; in every sample both judges rank anew.
+
+    Args:
+        battles: at least one.
+        level: confidence level in (0, 1).
+        resamples: bootstrap samples of pictures.
+        seed: of the draws.
+    """
+    s, wins = battles.systems, battles.wins()
+    whole = np.asarray(wins.sum(axis=0)).reshape(1, 2, s, s)
+    found, orders, _ = _ranking(whole)
+    values = [float(each[0]) if s >= LEAST_SYSTEMS else math.nan for each in _agreements(orders)]
+    pictures, nothing = wins.shape[0], np.full((2, s), math.nan)
+
+    def none(why: str) -> TwoOrders:
+        rho, tau = (Interval(value, math.nan, math.nan, pictures, level, why) for value in values)
+        return TwoOrders(found[0], orders[0], nothing, nothing, rho, tau, math.nan)
+
+    if said := _no_interval(s, values[0], pictures):
+        return none(said)
+    drawn, finite = _samples(wins, s, resamples, seed)
+    known = ~np.isnan(drawn).any(axis=(1, 2))
+    if known.sum() < len(known) / 2:
+        return none("no interval: in half of the samples some captioner has no battle")
+    at = expanded(level, pictures)
+    low, high = (np.stack(each) for each in zip(*(_ranks(drawn[known, judge], at) for judge in (0, 1)), strict=True))
+    rho, tau = (
+        _bounded(value, each, at, pictures, level)
+        for value, each in zip(values, _agreements(drawn[known]), strict=True)
+    )
+    return TwoOrders(found[0], orders[0], low, high, rho, tau, float(1 - finite[known].mean()))
+
+
+def strengths(wins: np.ndarray) -> np.ndarray:
+    """Bradley–Terry strengths [1]: natural log odds of winning, mean 0; NaN where they are not finite.
+
+    They are finite where no system, and no group of them, won or lost every battle with the others [2].
+
+    Args:
+        wins: of each system over each other, ties half a win for each, float64 [tables, s, s], diagonal 0.
+
+    Returns:
+        float64 [tables, s].
+    """
+    found = np.full(wins.shape[:2], math.nan)
+    finite = _connected(wins)
+    if finite.any() and wins.shape[1] > 1:
+        found[finite] = _likeliest(wins[finite])
+    return found
+
+
+def _no_interval(systems: int, agreement: float, pictures: int) -> str:
+    """Why an order has no interval, in words; empty where it has one."""
+    if systems < LEAST_SYSTEMS:
+        return f"no agreement of orders ({systems} captioners, below {LEAST_SYSTEMS})"
+    if systems > MOST_SYSTEMS:
+        return f"no interval ({systems} captioners, above {MOST_SYSTEMS})"
+    if math.isnan(agreement):
+        return "no agreement of orders: one of them has every captioner alike"
+    return too_few(pictures, pictures, least=LEAST_PICTURES)
+
+
+def _samples(wins: csr_matrix, s: int, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Orders of both judges in every sample, [resamples, 2, s], and whether strengths rank, [resamples].
+
+    Judged by the same pictures; NaN where a captioner has no battle.
+    """
+    parts = []
+    for counts in drawn_counts(wins.shape[0], resamples, seed=seed, each=8 * s * s):
+        tables = np.asarray((wins.T @ counts.T.astype(np.float64)).T).reshape(-1, 2, s, s)
+        parts.append(_ranking(tables)[1:])
+    orders, finite = zip(*parts, strict=True)
+    return np.concatenate(orders), np.concatenate(finite)
+
+
+def _ranking(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Strengths [r, 2, s], what ranks [r, 2, s], and whether that is strengths [r], of tables of wins [r, 2, s, s]."""
+    shape = wins.shape[:3]
+    found = strengths(wins.reshape(-1, *wins.shape[2:])).reshape(shape)
+    finite = ~np.isnan(found).any(axis=(1, 2))
+    won, fought = wins.sum(axis=3), (wins + wins.swapaxes(2, 3)).sum(axis=3)
+    rates = np.divide(won, fought, out=np.full(shape, math.nan), where=fought > 0)
+    return found, np.where(finite[:, None, None], found, rates), finite
+
+
+def _agreements(orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ρ and τ_b of both judges' orders in every row, [r, 2, s] -> [r] each."""
+    # ranks of strengths, which Newton's steps leave apart by rounding where they are the same
+    rounded = np.round(orders, 9)
+    return row_rhos(rounded[:, 0], rounded[:, 1]), row_taus(rounded[:, 0], rounded[:, 1])
+
+
+def _ranks(orders: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    best, worst = placed(np.round(orders, 9))
+    return rank_bounds(best, worst, level=level)
+
+
+def _bounded(value: float, drawn: np.ndarray, at: float, n: int, level: float) -> Interval:
+    known = drawn[~np.isnan(drawn)]
+    if len(known) < len(drawn) / 2:
+        return Interval(value, math.nan, math.nan, n, level, "no interval: half of the samples have no agreement")
+    if np.ptp(known) == 0:
+        return Interval(value, math.nan, math.nan, n, level, "no interval: every sample of images agrees as much")
+    ends = np.quantile(known, [(1 - at) / 2, (1 + at) / 2])
+    bounds = np.clip([*ends, *(2 * value - ends)], -1.0, 1.0)
+    return Interval(value, float(bounds.min()), float(bounds.max()), n, level)
+
+
+def _connected(wins: np.ndarray) -> np.ndarray:
+    """Whether everybody beat everybody, directly or through others, bool [tables]: Warshall's closure."""
+    s = wins.shape[1]
+    reach = (wins > 0) | np.eye(s, dtype=bool)
+    for between in range(s):
+        reach |= reach[:, :, [between]] & reach[:, [between], :]
+    return np.asarray(reach.all(axis=(1, 2)))
+
+
+def _likeliest(wins: np.ndarray) -> np.ndarray:
+    """Strengths of tables that have finite ones, by Newton's method; a step is at most one unit of log odds."""
+    tables, s, _ = wins.shape
+    fought, won = wins + wins.swapaxes(1, 2), wins.sum(axis=2)
+    found, open_, diagonal = np.zeros((tables, s)), np.arange(tables), np.arange(s)
+    for _ in range(_STEPS):
+        at = found[open_]
+        chance = 1 / (1 + np.exp(at[:, None, :] - at[:, :, None]))
+        slope = won[open_] - (fought[open_] * chance).sum(axis=2)
+        curve = -fought[open_] * chance * (1 - chance)
+        curve[:, diagonal, diagonal] -= curve.sum(axis=2)
+        # strengths are free up to a constant: one in every cell leaves the step of mean 0 and makes it the only one
+        step = np.linalg.solve(curve + curve[:, :1, :1], slope[..., None])[..., 0]
+        step -= step.mean(axis=1, keepdims=True)
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        found[open_] = at + step * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
+        open_ = open_[longest[:, 0] > _EXACT]
+        if not len(open_):
+            break
+    return np.asarray(found - found.mean(axis=1, keepdims=True))

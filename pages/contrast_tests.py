@@ -36,7 +36,7 @@ def draw() -> None:
             draw_no_test(files, scope)
         else:
             asked = choose_view(state)
-            chosen, options = choose_items(state, files, scope), options_of(state)
+            chosen, options = choose_items(state, files, scope), options_of(state, files, scope)
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:

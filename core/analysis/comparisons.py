@@ -140,13 +140,16 @@ def pairs(
     return Pairs(right, wrong, looked & table.stored[which, places] & (table.baselines[which, places] >= 0))
 
 
-def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
+def comparison_rows(
+    view: View, tests: Sequence[Capability], *, known: bool = False, drops: bool = True
+) -> pd.DataFrame:
     """What every test says of every evaluator in every corpus.
 
     Args:
         view: of the table of scores.
         tests: a row each.
         known: only comparisons whose wrong side is not merely presumed to be wrong.
+        drops: draw the intervals of the drops of means, which take most of the time; otherwise they are NaN.
 
     Returns:
         COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests, and conflict:
@@ -159,7 +162,7 @@ def comparison_rows(view: View, tests: Sequence[Capability], *, known: bool = Fa
         {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
          "tests": test.tests, **_record(found, missing, view.table.silent(evaluator, corpus))}
         for evaluator, test in product(view.evaluators, tests)
-        for corpus, found, missing in _compared(view, evaluator, test, known=known)
+        for corpus, found, missing in _compared(view, evaluator, test, known=known, drops=drops)
     ]  # fmt: skip
     found = with_holm(pd.DataFrame(records, columns=list(COLUMNS)))
     return found.assign(conflict=[_conflict(*row) for row in zip(found["verdict"], found["p_holm"], strict=True)])
@@ -175,22 +178,24 @@ def _conflict(verdict: str, p_holm: float) -> str:
     return ""
 
 
-def _compared(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Comparison, int]]:
+def _compared(
+    view: View, evaluator: str, test: Capability, *, known: bool, drops: bool
+) -> Iterator[tuple[str, Comparison, int]]:
     """Each corpus with what the test says there, and how many of its comparisons have no score."""
     table = view.table
     found = pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
     probes, part = families(view).get(test.family), known or test.key
     whole = found if probes is None or (probes == test.probes and not part) else pairs(view, evaluator, probes)
     for corpus, own in corpora(table):
+        own = own & view.items
         asked = found.asked[:, own]
         if not asked.any():
             continue
-        items = np.broadcast_to(np.flatnonzero(own), asked.shape)
-        sources = items if table.sources is None else table.sources[items]
-        right, wrong = (np.where(asked, each[:, own], math.nan) for each in (found.right, found.wrong))
+        items = np.broadcast_to(np.flatnonzero(own), asked.shape)[asked]
         made = compare(
-            right.ravel(), wrong.ravel(), items=items.ravel(), sources=sources.ravel(), span=_span(whole, own)
-        )
+            found.right[:, own][asked], found.wrong[:, own][asked], items=items,
+            sources=None if table.sources is None else table.sources[items], span=_span(whole, own), drops=drops,
+        )  # fmt: skip
         yield corpus, made, int(asked.sum()) - made.n
 
 

@@ -297,11 +297,12 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     that another evaluator, a control or a filter by evaluator changes no p-value. A drift that its corrected test does
     not bear out becomes undecided, and ``conflict`` says so; see :func:`core.analysis.verdicts.agreed`.
     """
-    table = table.assign(p_holm=math.nan, m_tests=0, conflict="")
-    tested = table[(table["tests"] != "") & (table["test"] != NO_TEST) & table["p"].notna()]
-    for _, rows in tested.groupby(list(by), sort=False):
-        table.loc[rows.index, "p_holm"] = holm(rows["p"].astype(float))
-        table.loc[rows.index, "m_tests"] = len(rows)
+    adjusted, sizes = np.full(len(table), math.nan), np.zeros(len(table), dtype=np.int64)
+    tested = np.flatnonzero((table["tests"] != "") & (table["test"] != NO_TEST) & table["p"].notna())
+    values = table["p"].to_numpy(dtype=np.float64)
+    for own in table.iloc[tested].groupby(list(by), sort=False).indices.values():
+        adjusted[tested[own]], sizes[tested[own]] = holm(values[tested[own]]), len(own)
+    table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
     if "drift" not in table:
         return table
     held = [agreed(found, p) for found, p in zip(table["drift"], table["p_holm"], strict=True)]

@@ -17,6 +17,8 @@ MOST_LEVELS = 24
 
 _known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarray]] = WeakKeyDictionary()
 
+_verified: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
+
 _levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
 
@@ -39,8 +41,18 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
 
 def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which variants are known to be wrong, bool [k, N]: those that say so, and those of which nothing is said."""
-    told = fact(table, FALSITY, probes)
-    return np.asarray((told == VERIFIED) | (told == ""))
+    own = _verified.setdefault(table, {})
+    if probes not in own:
+        told = fact(table, FALSITY, probes)
+        own[probes] = np.asarray((told == VERIFIED) | (told == ""))
+        own[probes].flags.writeable = False
+    return own[probes]
+
+
+def presumed(table: ScoreTable) -> bool:
+    """Whether some variant is only presumed to be wrong: where none is, those that are known to be wrong are all."""
+    rows = facts_of(table)
+    return bool(((rows["key"] == FALSITY) & rows["value"].notna() & (rows["value"] != VERIFIED)).any())
 
 
 def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ is only presumed kept apart. See :mod:`core.statistics.selectivity`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -100,6 +100,7 @@ def headlines(view: View) -> pd.DataFrame:
         for of in (VERIFIED_ONLY, EVERY) if _presumed(view) else (VERIFIED_ONLY,):
             both = halves(view, evaluator, known=of == VERIFIED_ONLY)
             for corpus, own in corpora(table):
+                own = own & view.items
                 sources = None if table.sources is None else table.sources[own]
                 unit = table.spread(evaluator, corpus)
                 found = selectivity(both.drops[:, own], both.harms[:, own], unit=unit, sources=sources)
@@ -115,21 +116,46 @@ def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
         MAP, one row an evaluator, corpus, directional family and invariant family (``nuisance``): mean over items of an
         item's selectivity, BCa over items or their sources.
     """
-    named, of_items = list[Mapping[str, object]](), list[np.ndarray]()
+    named, of_items = _cells(view, known)
+    parts = [_mapped(view, corpus, named, of_items, bounds=True) for corpus, _ in corpora(view.table)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def hidden_best(view: View, *, known: bool = True) -> pd.DataFrame:
+    """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time."""
+    named, of_items = _cells(view, known)
+    parts = []
+    for corpus, _ in corpora(view.table):
+        lowest = rivals(_mapped(view, corpus, named, of_items, bounds=False))
+        places = [named.index(each) for each in lowest[["evaluator", "family", "nuisance"]].to_dict("records")]
+        parts.append(_mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.ndarray]:
+    """Every cell of the map, and the selectivity of each item of the slice in it, float64 [cells, n]; NaN for none."""
+    named, of_items = list[dict[Hashable, object]](), list[np.ndarray]()
     for evaluator in _sighted(view) if not lack(view) else ():
         both = halves(view, evaluator, known=known)
+        drops, harms = both.drops[:, view.items], both.harms[:, view.items]
         for family, nuisance in product(dict.fromkeys(both.of_drops), dict.fromkeys(both.of_harms)):
             named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
-            of_items.append(
-                item_selectivity(both.drops[both.of_drops == family], both.harms[both.of_harms == nuisance])
-            )
-    table, records = view.table, list[Mapping[str, object]]()
-    for corpus, own in corpora(table) if named else ():
-        groups = None if table.sources is None else table.sources[own]
-        for told, found in zip(named, means_bca(np.stack(of_items)[:, own], groups=groups), strict=True):
-            if found.n:
-                records.append({**told, "corpus": corpus, "n_items": found.n, "value": found.estimate,
-                                "low": found.low, "high": found.high, "note": found.note})  # fmt: skip
+            of_items.append(item_selectivity(drops[both.of_drops == family], harms[both.of_harms == nuisance]))
+    return named, np.array(of_items).reshape(len(named), int(view.items.sum()))
+
+
+def _mapped(
+    view: View, corpus: str, named: Sequence[Mapping[Hashable, object]], of_items: np.ndarray, *, bounds: bool
+) -> pd.DataFrame:
+    """Columns MAP of some cells in one corpus; those of no item are left out."""
+    table, own = view.table, view.table.of_corpus(corpus)
+    groups = None if table.sources is None else table.sources[own]
+    means = means_bca(of_items[:, own[view.items]], groups=groups, held=view.items[own], bounds=bounds)
+    found = zip(named, means, strict=True)
+    records = [
+        {**told, "corpus": corpus, "n_items": each.n, "value": each.estimate, "low": each.low, "high": each.high,
+         "note": each.note} for told, each in found if each.n
+    ]  # fmt: skip
     return pd.DataFrame(records, columns=list(MAP))
 
 

@@ -180,8 +180,11 @@ class ScoreTable:
 
     def places(self, probes: Sequence[str]) -> np.ndarray:
         """Places of some probes, int [k]; those that nobody scored are left out."""
-        found = self.probes.index.get_indexer(pd.Index(list(probes), dtype=object))
-        return found[found >= 0]
+        return np.array([self._places[name] for name in probes if name in self._places], dtype=np.intp)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {str(name): place for place, name in enumerate(self.probes.index)}
 
     def clean(self, evaluator: str) -> np.ndarray:
         """Scores of the unedited items, float64 [N]."""

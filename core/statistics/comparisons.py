@@ -109,6 +109,7 @@ def compare(
     items: ArrayLike | None = None,
     sources: ArrayLike | None = None,
     span: tuple[float, float] | None = None,
+    drops: bool = True,
 ) -> Comparison:
     """Compare the right and the wrong sides.
 
@@ -118,6 +119,7 @@ def compare(
         items: item of each comparison, shape [n]; None: each is of an item of its own.
         sources: source of each comparison, shape [n]: those of one source are resampled together. None: the items.
         span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
+        drops: draw the interval of the drop, the one number here that takes a bootstrap; otherwise its bounds are NaN.
 
     Raises:
         InvalidInput: if the shapes differ, a score is infinite, or the span is not one.
@@ -126,21 +128,23 @@ def compare(
     low, high = _span(r, w, span)
     width = high - low
     tau, distance = NEAR * width, r - w
-    groups = None if len(np.unique(source)) == len(source) else source
+    names, first, rank = _ranked(item)
+    n_sources, of_items = len(names), None
+    if source is not item:
+        n_sources, of_items = len(_ranked(source)[0]), source[first]
+        of_items = None if len(np.unique(of_items)) == len(first) else of_items
+    groups = None if n_sources == len(source) else source
     failure, ties = failures(r, w, groups=groups)
     near, beaten, detection = (
         share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
-    names, rank = np.unique(item, return_inverse=True)
-    first = np.unique(rank, return_index=True)[1]
-    of_items = None if len(np.unique(source[first])) == len(first) else source[first]
     means = [_item_means(each, rank) for each in (r, w)]
     t, t_p = _as_if_independent(r, w)
-    said = verdict(failure, beaten, sources=len(np.unique(source)))
+    said = verdict(failure, beaten, sources=n_sources)
     return Comparison(
         failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
         standard_deviation(r), standard_deviation(w),
-        _scaled(_mean(r), low, width), _scaled(_mean(w), low, width), _drop(r, w, groups),
+        _scaled(_mean(r), low, width), _scaled(_mean(w), low, width), _drop(r, w, groups, drops),
         median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
         paired_test(*means, groups=of_items),
@@ -203,7 +207,16 @@ def _checked(
     if np.isinf(r).any() or np.isinf(w).any():
         raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
     both = ~(np.isnan(r) | np.isnan(w))
-    return r[both], w[both], item[both], source[both]
+    kept = item[both]
+    return r[both], w[both], kept, kept if source is item else source[both]
+
+
+def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Different codes in their order, the place where each comes first, and the rank of every entry's."""
+    if len(codes) and (codes[1:] > codes[:-1]).all():  # all differ and are in order: nothing to sort
+        places = np.arange(len(codes))
+        return codes, places, places
+    return np.unique(codes, return_index=True, return_inverse=True)
 
 
 def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:
@@ -215,10 +228,10 @@ def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tu
     return (float(both.min()), float(both.max())) if len(both) else (math.nan, math.nan)
 
 
-def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None) -> Interval:
+def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None, bounds: bool) -> Interval:
     if len(r) and r.mean() < SHIFT_FLOOR:
         return Interval(math.nan, math.nan, math.nan, len(r), 0.95, "the mean of the right sides is not above 0")
-    found = ratio_bca(w - r, r, groups=groups)
+    found = ratio_bca(w - r, r, groups=groups, bounds=bounds)
     return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
 
 
@@ -255,4 +268,6 @@ def _item_means(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
 
 def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Median over the comparisons of each item, NaN left out."""
+    if (rank[1:] > rank[:-1]).all():  # one comparison an item
+        return values
     return pd.Series(values).groupby(rank).median().to_numpy(dtype=np.float64)

@@ -80,6 +80,7 @@ def ratio_bca(
     level: float = 0.95,
     resamples: int | None = None,
     seed: int = RUN_SEED,
+    bounds: bool = True,
 ) -> Interval:
     """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`.
 
@@ -87,6 +88,7 @@ def ratio_bca(
         tops: shape [n]; an entry with a NaN in either is left out.
         bottoms: shape [n].
         groups, level, resamples, seed: as there.
+        bounds: draw the interval; otherwise its bounds are NaN where they would have to be drawn.
 
     Returns:
         NaN where Σ bottoms is not above 0.
@@ -100,8 +102,11 @@ def ratio_bca(
     a, b = a[there], b[there]
     if np.isinf(a).any() or np.isinf(b).any():
         raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
-    ranks = np.unique(codes[there], return_inverse=True)[1]
-    tops_of, bottoms_of = (np.bincount(ranks, each) for each in (a, b))
+    of_sources: list[np.ndarray] = [a, b]
+    if groups is not None:
+        ranks = np.unique(codes[there], return_inverse=True)[1]
+        of_sources = [np.bincount(ranks, each) for each in (a, b)]
+    tops_of, bottoms_of = of_sources
     n, sources, whole = len(a), len(tops_of), float(b.sum())
     if not whole > 0:
         return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
@@ -110,6 +115,8 @@ def ratio_bca(
         return Interval(estimate, math.nan, math.nan, n, level, said)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         return Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound")
+    if not bounds:
+        return Interval(estimate, math.nan, math.nan, n, level)
     both, draws = _summed(np.stack([tops_of, bottoms_of], axis=1), seed), _draws(sources, resamples)
     sums = _drawn_sums(both, draws, seed)
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
@@ -216,9 +223,10 @@ def median_ratio_bca(
         return Interval(estimate, math.nan, math.nan, n, level, said)
 
     blocks, units = _blocks(sources, seed)
+    each = np.arange(n)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
-        spread = counts[:, places]
+        spread = counts if np.array_equal(places, each) else counts[:, places]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(sample_medians(a, spread) / sample_medians(b, spread))
 
@@ -228,7 +236,7 @@ def median_ratio_bca(
     if sources == n:
         left_out = _divided(*map(_median_without_each, (a, b)))
     else:
-        left_out = np.concatenate([ratios(each, ranks) for each in _but_one(sources, n)])
+        left_out = np.concatenate([ratios(counts, ranks) for counts in _but_one(sources, n)])
     drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
     if drawn.min() == drawn.max():
         return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
@@ -236,34 +244,53 @@ def median_ratio_bca(
 
 
 def means_bca(
-    values: np.ndarray, *, groups: ArrayLike | None = None, level: float = 0.95, seed: int = RUN_SEED
+    values: np.ndarray,
+    *,
+    groups: ArrayLike | None = None,
+    held: np.ndarray | None = None,
+    level: float = 0.95,
+    seed: int = RUN_SEED,
+    bounds: bool = True,
 ) -> tuple[Interval, ...]:
     """Mean of every row with its BCa interval, all rows from the same draws; see :func:`mean_bca`.
 
     Args:
         values: float64 [m, n]; NaN are left out of their row.
         groups: source of each column, shape [n]; None: each is one.
+        held: which columns of a longer table these are, bool [N] with n of them: the others are NaN in every row, and
+            ``groups`` has the source of all N. The draws are of all of them. None: these are all.
         level, seed: as there.
+        bounds: draw the intervals; otherwise their bounds are NaN where they would have to be drawn.
     """
     rows = np.asarray(values, dtype=np.float64)
-    there = ~np.isnan(rows)
-    codes = np.arange(rows.shape[1]) if groups is None else np.asarray(groups).ravel()
-    ranks = np.unique(codes, return_inverse=True)[1]
+    there = np.ones(rows.shape[1], dtype=bool) if held is None else held
+    codes = np.arange(len(there)) if groups is None else np.asarray(groups).ravel()
+    ranks = codes if groups is None else np.unique(codes, return_inverse=True)[1]
     sources = int(ranks.max()) + 1 if len(ranks) else 0
-    tops, bottoms = (np.zeros((sources, len(rows))) for _ in range(2))
-    np.add.at(tops, ranks, np.where(there, rows, 0.0).T)
-    np.add.at(bottoms, ranks, there.T)
-    moving = [place for place in range(len(rows)) if _moves(rows[place, there[place]], bottoms[:, place])]
-    draws, above, below = _draws(sources, None), _summed(tops, seed)[:, moving], _summed(bottoms, seed)[:, moving]
-    drawn = np.empty((draws, 0)) if not moving else (
-        _divided(_drawn_sums(above, draws, seed), _drawn_sums(below, draws, seed))
-    )  # fmt: skip
-    found = [mean_bca(row, groups=codes, level=level, resamples=1) if place not in moving else None
-             for place, row in enumerate(rows)]  # fmt: skip
-    for column, place in enumerate(moving):
-        own, weight = tops[:, place], bottoms[:, place]
-        found[place] = _interval(drawn[:, column], own, weight, level=level)
-    return tuple(each for each in found if each is not None)
+    found: dict[int, Interval] = {}
+    moving = dict[int, tuple[np.ndarray, np.ndarray]]()
+    for place, row in enumerate(rows):
+        tops, bottoms = _of_sources(row, ranks[there], sources)
+        if not _moves(row[~np.isnan(row)], bottoms):
+            found[place] = mean_bca(row, groups=codes[there], level=level, resamples=1)
+        elif bounds:
+            moving[place] = tops, bottoms
+        else:
+            found[place] = _bare(tops, bottoms, level)
+    if moving:
+        draws = _draws(sources, None)
+        above, below = (_drawn_sums(_summed(np.stack(each, axis=1), seed), draws, seed)
+                        for each in zip(*moving.values(), strict=True))  # fmt: skip
+        for drawn, (place, own) in zip(_divided(above, below).T, moving.items(), strict=True):
+            found[place] = _interval(drawn, *own, level=level)
+    return tuple(found[place] for place in range(len(rows)))
+
+
+def _of_sources(row: np.ndarray, ranks: np.ndarray, sources: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of each source's values and how many they are, float64 [sources] each; NaN are left out."""
+    there = ~np.isnan(row)
+    own = ranks[there]
+    return np.bincount(own, row[there], minlength=sources), np.bincount(own, minlength=sources).astype(np.float64)
 
 
 def _moves(values: np.ndarray, sizes: np.ndarray) -> bool:
@@ -271,11 +298,17 @@ def _moves(values: np.ndarray, sizes: np.ndarray) -> bool:
     return len(values) > 0 and not too_few(len(values), int((sizes > 0).sum())) and np.ptp(values) > 0
 
 
+def _bare(tops: np.ndarray, bottoms: np.ndarray, level: float) -> Interval:
+    """Σ tops / Σ bottoms over sources, its bounds not drawn."""
+    n = bottoms.sum()
+    return Interval(float(tops.sum() / n), math.nan, math.nan, int(n), level)
+
+
 def _interval(drawn: np.ndarray, tops: np.ndarray, bottoms: np.ndarray, *, level: float) -> Interval:
     """BCa interval of Σ tops / Σ bottoms over sources, from what was drawn of it."""
-    n, sources = int(bottoms.sum()), int((bottoms > 0).sum())
-    left_out = _divided(tops.sum() - tops, bottoms.sum() - bottoms)[bottoms > 0]
-    return _bca(drawn, left_out, float(tops.sum() / bottoms.sum()), n=n, sources=sources, level=level, wide=True)
+    bare, kept = _bare(tops, bottoms, level), bottoms > 0
+    left_out = _divided(tops.sum() - tops[kept], bare.n - bottoms[kept])
+    return _bca(drawn, left_out, bare.estimate, n=bare.n, sources=int(kept.sum()), level=level, wide=True)
 
 
 def _bca(
@@ -299,6 +332,7 @@ def _draws(sources: int, wanted: int | None) -> int:
     return RESAMPLES if sources <= MANY else FEWER
 
 
+@lru_cache(maxsize=16)  # cells of one number of sources share their blocks
 def _blocks(sources: int, seed: int) -> tuple[np.ndarray, int]:
     """Block of each source, int [sources], and how many there are: each its own, or BLOCKS put together by chance."""
     if sources <= BLOCKS:

@@ -89,8 +89,15 @@ def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.asarray(np.ldexp(np.sqrt(np.where(variance > tiny, variance, math.nan)), int(power)))
 
 
+_COUNTED = 32_768  # draws counted at once: their counts stay in the processor's cache
+
+
 @lru_cache(maxsize=8)  # cells of one number of sources share their draws
 def _drawn(n: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
     picks = np.random.default_rng(seed).integers(n, size=(resamples, n))
-    counts = np.bincount((picks + n * np.arange(resamples)[:, None]).ravel(), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(np.int16)
+    counts, part = np.empty((resamples, n), dtype=np.int16), max(1, _COUNTED // max(n, 1))
+    for start in range(0, resamples, part):
+        own = picks[start : start + part]
+        own += n * np.arange(len(own))[:, None]
+        counts[start : start + part] = np.bincount(own.ravel(), minlength=own.size).reshape(own.shape)
+    return counts

@@ -13,6 +13,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import SECTIONS, Options, Question, catalogue
+from core.analysis.questions.directional import matrix
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
@@ -428,6 +429,15 @@ def test_without_directional_probes_nothing_is_said_of_what_it_fails_to_see(tmp_
     with Store.open(write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})) as store:
         assert blind_spots(read_table(store).view()) == {}
         assert "fails to see" not in card_report(store)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_the_matrix_as_the_page_shows_it_lacks_the_bounds_of_the_drops_alone(table: ScoreTable, known: bool) -> None:
+    whole, shown = (matrix(table.view(), Options(known=known), drops=each) for each in (True, False))
+    bounds = ["drop_low", "drop_high"]
+    assert whole["drop_low"].lt(whole["drop_high"]).any()
+    assert shown.loc[whole["drop_low"] != whole["drop_high"], bounds].isna().all(axis=None)
+    pd.testing.assert_frame_equal(shown.drop(columns=bounds), whole.drop(columns=bounds))
 
 
 def test_the_matrix_names_the_paper_s_elsewhere_and_what_is_not_here(asked: dict[str, Question]) -> None:

@@ -1,9 +1,20 @@
 """Selectivity from the table of scores: what is a harm, what is a drop, and what is left out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from core.analysis.selectivity import EVERY, VERIFIED_ONLY, _record, harmless, headlines, heat_map, lack, rivals
+from core.analysis.selectivity import (
+    EVERY,
+    VERIFIED_ONLY,
+    _record,
+    harmless,
+    headlines,
+    heat_map,
+    hidden_best,
+    lack,
+    rivals,
+)
 from core.analysis.slices import Slice
 from core.statistics.selectivity import selectivity
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of
@@ -66,6 +77,11 @@ def test_the_rival_is_the_harmless_family_with_the_lowest_selectivity(made: Open
     for family, own in cells.groupby("family"):
         assert found.loc[family, "value"] == own["value"].min()
     assert set(found["nuisance"]) <= {"vertical-flip", "rotation"}
+
+
+def test_the_rivals_found_without_the_whole_map_are_those_of_the_map(made: Open) -> None:
+    view = made(rows_of(("flat", "e"))).view()
+    pd.testing.assert_frame_equal(hidden_best(view), rivals(heat_map(view)))
 
 
 def test_a_slice_keeps_its_items_and_edits(made: Open) -> None:

@@ -19,6 +19,10 @@ from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
 from core.settings import results_dir
 from core.store.store import Store
+from pages.views.common.runs import narrowed, present
+from pages.views.contrast_tests import rates
+from pages.views.contrast_tests.state import USUAL
+from pages.views.results.data import answer
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions
@@ -96,6 +100,16 @@ def test_only_verified_comparisons_count_where_the_reader_says_so(open_page: Ope
     assert f"n = {ITEMS} comparisons" in said(whole)
     assert f"n = {ITEMS // 2} comparisons" in said(known)
     assert worst_failures(view_of(both_halves), "e", "denied", known=True)[1] < ITEMS
+
+
+def test_the_files_hold_the_intervals_of_the_drops_that_no_cell_shows(open_page: Open, both_halves: Path) -> None:
+    open_page(CONTRAST)
+    files = present()
+    scope, chosen, options = narrowed(files, USUAL).only(), Slice(), Options()
+    every, page = rates.whole(files, scope, chosen, options)(), rates.shown(files, scope, chosen, options)
+    pd.testing.assert_frame_equal(every, answer(files, scope, chosen, RATES, options))
+    assert every["drop_low"].lt(every["drop_high"]).any()
+    assert page.loc[every["drop_low"] != every["drop_high"], "drop_low"].isna().all()
 
 
 def test_a_filter_of_categories_leaves_their_items(open_page: Open, both_halves: Path) -> None:

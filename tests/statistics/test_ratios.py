@@ -130,6 +130,28 @@ def test_the_means_of_many_rows_are_those_of_each(groups: np.ndarray | None) -> 
         assert (one.low, one.high) == pytest.approx((alone.low, alone.high), nan_ok=True)
 
 
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(40), 2)])
+def test_columns_that_no_row_has_need_not_be_given(groups: np.ndarray | None) -> None:
+    rows = np.random.default_rng(6).uniform(size=(3, 80))
+    held = np.arange(80) % 4 > 0
+    rows[:, ~held] = math.nan
+    rows[2, 20:] = math.nan
+    assert means_bca(rows[:, held], groups=groups, held=held) == means_bca(rows, groups=groups)
+
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(15), 2)])
+def test_without_bounds_all_else_is_the_same(groups: np.ndarray | None) -> None:
+    rows = np.random.default_rng(6).uniform(size=(3, 30))
+    rows[1] = 0.5
+    rows[2, 4:] = math.nan
+    pairs = [*zip(means_bca(rows, groups=groups), means_bca(rows, groups=groups, bounds=False), strict=True)]
+    pairs += [tuple(ratio_bca(row, rows[0], groups=groups, bounds=each) for each in (True, False)) for row in rows[1:]]
+    for whole, bare in pairs:
+        assert (bare.estimate, bare.n, bare.note) == (whole.estimate, whole.n, whole.note)
+        # a bound that takes no draw is given all the same
+        assert math.isnan(bare.low) == math.isnan(bare.high) == (whole.low != whole.high)
+
+
 def test_many_sources_are_drawn_less_often_and_give_the_interval_of_the_normal() -> None:
     values = np.random.default_rng(7).normal(size=3000)
     found = mean_bca(values)

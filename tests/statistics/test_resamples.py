@@ -46,3 +46,12 @@ def test_values_of_one_source_are_in_a_sample_together() -> None:
     assert (counts[:, 1] == counts[:, 4]).all()
     assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()  # three sources are drawn, each with all that it made
     assert (sample_counts(5, 50).sum(axis=1) == 5).all()
+
+
+@pytest.mark.parametrize(("n", "resamples"), [(1, 3), (3, 12_000), (700, 100)])
+def test_the_counts_are_those_of_the_picks_of_one_stream_however_they_are_counted(n: int, resamples: int) -> None:
+    picks = np.random.default_rng(5).integers(n, size=(resamples, n))
+    written = (
+        (picks[:, :, None] == np.arange(n)).sum(axis=1) if n < 10 else [np.bincount(p, minlength=n) for p in picks]
+    )
+    np.testing.assert_array_equal(sample_counts(n, resamples, seed=5), written)

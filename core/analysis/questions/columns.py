@@ -183,7 +183,7 @@ def marks(
     """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open."""
     value, low, high = values
     several = [name for name in panel if len(frame[name].unique()) > 1]
-    title = frame[several].astype(str).agg(" · ".join, axis=1) if several else ""
+    title = joined(frame, several) if several else ""
     data = pd.DataFrame(
         {
             "label": frame[label], "series": frame[series].astype(str), "panel": title, "value": frame[value],
@@ -193,6 +193,11 @@ def marks(
     if "drift" in frame:
         data["hollow"] = frame["drift"] == TOO_FEW
     return data.dropna(subset=["value"]).reset_index(drop=True)
+
+
+def joined(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """The words of some columns of each row in one text."""
+    return [" · ".join(row) for row in zip(*(frame[name].astype(str) for name in names), strict=True)]
 
 
 def by_value(frame: pd.DataFrame) -> list[str]:

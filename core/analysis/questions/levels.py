@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,8 @@ FEW = 30
 FEWER = f"fewer than {FEW} comparisons"
 ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"
 """Rows over every value of a fact: paper E's overall failure counts items, and a mean of domains does not."""
+
+_grouped: WeakKeyDictionary[ScoreTable, Mapping[str, tuple[str, ...]]] = WeakKeyDictionary()
 
 _ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
 _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", "ties")
@@ -172,11 +175,17 @@ def _nothing(view: View) -> pd.DataFrame:
     return comparison_rows(view, []).assign(key="", of="")
 
 
-def _groups(table: ScoreTable) -> dict[str, tuple[str, ...]]:
+def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     """Family -> its probes and what they are compared with, of those that have three or four: their scores have orders.
 
     Which baseline a probe has may differ from item to item; that of most scores counts.
     """
+    if table not in _grouped:
+        _grouped[table] = _found_groups(table)
+    return _grouped[table]
+
+
+def _found_groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     found = {**table.of_expectation(DIRECTIONAL), **table.of_expectation(RESPONSE)}
     groups = {}
     for family, probes in found.items():

@@ -11,7 +11,7 @@ from core.analysis.effects import corpora
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import WHOLE, with_pair
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
 from core.analysis.questions.directional import (
     DEPTH,
     DROP,
@@ -186,9 +186,9 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
     data = pd.DataFrame(
         {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan,
-         "panel": frame[several].astype(str).agg(" · ".join, axis=1) if several else "", "n": frame["n"],
-         "hover": [f"{row.side}, {row.from_:.3g} to {row.to:.3g}\n{row.share:.1f} % of {row.n} comparisons"
-                   for row in frame.itertuples()]}
+         "panel": joined(frame, several) if several else "", "n": frame["n"],
+         "hover": [f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons" for side, low, high, share, n in
+                   zip(*(frame[name] for name in ("side", "from_", "to", "share", "n")), strict=True)]}
     )  # fmt: skip
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
     return Figure(

@@ -1,10 +1,13 @@
 """One test in depth: how far right and wrong lie apart, how their scores are spread, and what the edits did."""
 
+from dataclasses import replace
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Options, papers
-from core.analysis.questions.directional import RATES, numbers_of
+from core.analysis.questions.directional import numbers_of
 from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -12,6 +15,7 @@ from pages.views.common.runs import Signature, scores
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
+from pages.views.contrast_tests.rates import shown, whole
 from pages.views.contrast_tests.state import choose_test
 from pages.views.results.blocks import nothing
 from pages.views.results.data import people_beside, questions
@@ -27,9 +31,7 @@ def draw_test(
     """
     st.subheader("One test in depth", anchor=False)
     family, evaluator, scope = choose_test(state, files, scope)
-    asked = questions(files, scope)
-    rates = answered(files, scope, chosen, options, asked[RATES])
-    own = rates[(rates["family"] == family) & (rates["label"] == family)]
+    own = _of_test(shown(files, scope, chosen, options), family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
         nothing(f"{family} under {evaluator}")
@@ -38,14 +40,23 @@ def draw_test(
     left, right = st.columns(2, gap="medium")
     with left:
         id_, _ = papers.MEANS
-        both = people_beside(files, scope, chosen, Options(known=options.known), own)
+        beside = partial(people_beside, files, scope, chosen, options)
+        both, every = beside(own), whole(files, scope, chosen, options)
         people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
-        draw_figure(dumbbell(both, family), both, f"{id_}-{family}", title=f"{family}: mean scores of both sides",
-                    note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}")  # fmt: skip
+        draw_figure(
+            dumbbell(both, family), lambda: beside(_of_test(every(), family)), f"{id_}-{family}",
+            title=f"{family}: mean scores of both sides",
+            note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}",
+        )  # fmt: skip
     with right:
         _scores(files, scope, chosen, options, family, evaluator)
     _tables(files, scope, chosen, options, family, evaluator)
     return family, evaluator, scope
+
+
+def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
+    """Rows of the whole family, without those of its kinds."""
+    return rates[(rates["family"] == family) & (rates["label"] == family)]
 
 
 def _numbers(row: pd.Series) -> None:
@@ -71,8 +82,8 @@ def _numbers(row: pd.Series) -> None:
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
     axis = scores(files, scope).axis_of(family)
     question = questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
-    frame = answered(files, scope, chosen, Options(known=options.known, family=family), question)
-    own = frame[frame["evaluator"] == evaluator].reset_index(drop=True)
+    alone = replace(chosen, evaluators=(evaluator,))
+    own = answered(files, scope, alone, Options(known=options.known, family=family), question)
     if own.empty:
         return
     drawing = question.figures[0]
@@ -87,8 +98,8 @@ def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
     for question in (asked[id_] for id_ in numbers):
         if question.needs(table):
             continue
-        frame = answered(files, scope, chosen, options, question)
-        own = frame[(frame["family"] == family) & (frame["evaluator"] == evaluator)].reset_index(drop=True)
+        frame = answered(files, scope, replace(chosen, evaluators=(evaluator,)), options, question)
+        own = frame[frame["family"] == family].reset_index(drop=True)
         if len(own):
             with st.expander(question.title, icon=":material/table:"):
                 draw_rows(question, own)

@@ -1,5 +1,7 @@
 """One question on the page: its figures with their downloads, its table, and how to read it."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -51,20 +53,36 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
     return people_beside(files, scope, chosen, own, found) if question.id == MEANS[0] else found
 
 
-def draw_figure(figure: Figure, frame: pd.DataFrame, stem: str, *, title: str, note: str = "") -> None:
-    """Draw a figure under its title with the menu of its files, and how to read it beneath."""
+def draw_figure(
+    figure: Figure, frame: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, note: str = ""
+) -> None:
+    """Draw a figure under its title with the menu of its files, and how to read it beneath.
+
+    Args:
+        figure: to be drawn.
+        frame: the data behind it, or a function that makes them.
+        stem: name of the files.
+        title: in plain words.
+        note: how to read it.
+    """
     figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}")
     if note:
         st.caption(safe(note, limit=600))
 
 
-def draw_rows(question: Question, frame: pd.DataFrame) -> None:
-    """Draw the table of an answer with its files and how to read it."""
+def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:
+    """Draw the table of an answer with its files and how to read it.
+
+    Args:
+        question: whose columns are shown.
+        frame: the answer.
+        files: makes the rows that its files hold; None: those that are shown.
+    """
     if not question.columns:
         return
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
     answer_rows(question, frame, measure="percent", several=False)
     with st.container(horizontal=True, vertical_alignment="center"):
-        data_buttons(frame, question.id, key=f"contrast.{question.id}")
+        data_buttons(frame if files is None else files, question.id, key=f"contrast.{question.id}")
         st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))

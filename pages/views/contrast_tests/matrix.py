@@ -13,7 +13,8 @@ from core.analysis.slices import Slice
 from core.statistics.bootstrap import Interval
 from pages.views.common.runs import Signature
 from pages.views.common.url_state import PageState
-from pages.views.contrast_tests.draw import answered, draw_figure, draw_rows
+from pages.views.contrast_tests.draw import draw_figure, draw_rows
+from pages.views.contrast_tests.rates import shown, whole
 from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
 from pages.views.results.data import questions
@@ -24,14 +25,15 @@ BAR, MORE = "against_bar", "to_decide"
 def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
     """Draw the figure, and the table behind it folded away, each row held to the reader's bar."""
     question = questions(files, scope)[RATES]
-    frame = answered(files, scope, chosen, options, question)
+    frame, every = shown(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
         nothing(question.title)
         return
     drawing = question.figures[0]
-    draw_figure(drawing.figure(frame), frame, drawing.id, title=drawing.title, note=drawing.note)
+    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title, note=drawing.note)
     with st.expander("The numbers, with ties, tests and what each is taken for", icon=":material/table:"):
-        draw_rows(*held(question, frame, choose_bar(state)))
+        most = choose_bar(state)
+        draw_rows(*held(question, frame, most), files=lambda: held(question, every(), most)[1])
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.analysis.bar import MOST_FAILURES
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, families
-from core.analysis.facts import facts_of
+from core.analysis.facts import facts_of, presumed
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import percentage_of
@@ -75,16 +75,14 @@ def choose_view(state: PageState) -> str:
 def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     """Draw the filters in the sidebar; return the slice that they make."""
     table = scores(files, scope)
-    items = table.items
+    counts = _counts(files, scope)
     with st.sidebar:
         st.markdown("**Filters**", help="Every number on this page is of what the filters leave; a value's count is "
                     "that of its items.")  # fmt: skip
         for name, (label, help_text) in _ITEMS.items():
-            _choose_some(state, name, label, help_text, items[_COLUMNS[name]].dropna())
-        told = facts_of(table)
+            _choose_some(state, name, label, help_text, counts[name])
         for name, (label, help_text) in _FACTS.items():
-            own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
-            _choose_some(state, name, label, help_text, own["value"])
+            _choose_some(state, name, label, help_text, counts[name])
         st.toggle(
             "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
             "to be wrong. What a probe says nothing of counts.",
@@ -97,10 +95,24 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
     )  # fmt: skip
 
 
-def _choose_some(state: PageState, name: str, label: str, help_text: str, values: pd.Series) -> None:
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
+    """Field of the filters -> its values, sorted, with how many items each has."""
+    table = scores(files, scope)
+    told = facts_of(table)
+    values = {name: table.items[_COLUMNS[name]].dropna() for name in _ITEMS}
+    for name in _FACTS:
+        own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
+        values[name] = own["value"]
+    return {
+        name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
+        for name, own in values.items()
+    }  # fmt: skip
+
+
+def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
     """Draw the choice of some values with how many items each has, where there are several."""
-    counts = values.astype(str).value_counts().sort_index()
-    known = dict.fromkeys(state.get(name), 0) | {str(value): int(n) for value, n in counts.items()}
+    known = dict.fromkeys(state.get(name), 0) | dict(counts)
     if len(known) > 1 or state.get(name):
         said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
         st.multiselect(
@@ -123,9 +135,14 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
     )  # fmt: skip
 
 
-def options_of(state: PageState) -> Options:
-    """What the reader set that changes an answer."""
-    return Options(known=bool(state.get("verified")))
+def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:
+    """What the reader set that changes an answer: where nothing is only presumed, the verified ones are all."""
+    return Options(known=bool(state.get("verified")) and _presumed(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
+def _presumed(files: Signature, scope: Narrowed) -> bool:
+    return any(map(presumed, every_caption(scores(files, scope))))
 
 
 def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:

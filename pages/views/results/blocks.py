@@ -1,6 +1,6 @@
 """How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,14 @@ _TALL = 14
 """Rows from which a table scrolls."""
 
 
-def figure_block(figure: Figure, table: pd.DataFrame, stem: str, *, title: str, alt: str) -> None:
+def figure_block(
+    figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str
+) -> None:
     """Draw a figure under its title, with the menu of its files.
 
     Args:
         figure: to be drawn.
-        table: the data behind it.
+        table: the data behind it, or a function that makes them.
         stem: name of the files, and key of the figure.
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
@@ -52,13 +54,14 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         measure: of ``core.analysis.effects.MEASURES``.
         several: whether the scores are of several corpora; otherwise theirs is not named in every row.
     """
-    shown, config = pd.DataFrame(index=frame.index), dict[str, Any]()
+    values, config = dict[str, pd.Series](), dict[str, Any]()
     more = [each for each in _MORE if each.name in frame and frame[each.name].any()]
     for column in (*question.columns, *more):
         if column.name == "corpus" and not several:
             continue
-        for name, values, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
-            shown[name], config[name] = values, drawn
+        for name, own, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
+            values[name], config[name] = own, drawn
+    shown = pd.DataFrame(values, index=frame.index)
     height: Any = 480 if len(shown) > _TALL else "content"
     st.dataframe(
         _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}",

@@ -26,20 +26,28 @@ def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
 
 # Kept as one object for each slice: answers that share their rows work them out once for it.
 @st.cache_resource(hash_funcs=KEYED, max_entries=16, show_spinner=False)
-def _view(files: Signature, scope: Narrowed, chosen: Slice) -> View:
+def seen(files: Signature, scope: Narrowed, chosen: Slice) -> View:
+    """What a slice leaves of the scores of a scope."""
     return scores(files, scope).view(chosen)
 
 
-# The key names the studies' logs too: a vote makes it another.
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
 def people_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
 ) -> pd.DataFrame:
     """Means of both sides with people's ratings below; see :func:`core.analysis.people.sides.with_people`."""
-    return with_people(means, _view(files, scope, chosen), list_studies()[0], known=options.known)
+    # without a study nothing is added: looking for one costs less than the key of the means
+    return _people_beside(files, scope, chosen, options, means) if list_studies()[0] else means
+
+
+# The key names the studies' logs too: a vote makes it another.
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def _people_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
+) -> pd.DataFrame:
+    return with_people(means, seen(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
 def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
     """The answer to one question about what a slice leaves of a scope: the frame that a report writes of it."""
-    return questions(files, scope)[id_].compute(_view(files, scope, chosen), options)
+    return questions(files, scope)[id_].compute(seen(files, scope, chosen), options)

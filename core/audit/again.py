@@ -27,7 +27,7 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
         InvariscopeError: if it cannot be read.
     """
     origin = _origin(run.manifest["corpus"], root)
-    return load_again(replace(origin, options={**origin.options, **(options or {})}))
+    return load_again(replace(origin, options={**origin.options, **options}) if options else origin)
 
 
 def plan_again(run: Run, *, root: Path | None = None) -> Plan:

@@ -8,7 +8,6 @@ import typer
 from core.commands import _suite
 from core.commands._shared import exit_codes, note, print_json
 from core.errors import InvalidInput
-from core.evaluators.references import BY_WORDS
 
 if TYPE_CHECKING:
     from core.analysis.suites.result import Reached
@@ -130,6 +129,8 @@ def suite(
 
 def _check(names: list[str], files: int, *, calibrator: bool, images: bool, elsewhere: bool) -> None:
     """Refuse options that contradict each other."""
+    from core.evaluators.references import BY_WORDS
+
     if files and elsewhere:
         raise InvalidInput("--scores needs no images, device, references or calibrator: leave them out")
     if not files and not images and not (names and set(names) <= set(BY_WORDS)):
@@ -165,6 +166,7 @@ def _evaluated(
 ) -> "list[tuple[Reached, list[str]]]":  # fmt: skip
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrator import read_calibrator
+    from core.evaluators.references import BY_WORDS
 
     if name in BY_WORDS:
         if calibrator is not None:

@@ -147,7 +147,10 @@ def test_every_word_has_its_mixed_model_corrected_within_the_family(answer: Answ
         tested = own.dropna(subset=["p"])  # a word that moves every item alike has no test, and says so
         np.testing.assert_allclose(tested["p_holm"].astype(float), holm(tested["p"]), rtol=1e-9)
         assert set(tested["m_tests"]) <= {len(tested)}
-        assert own.loc[own["p"].isna(), "beta_note"].eq("every image moves by the same amount").all()
+        few = own["n_items"] < 10
+        assert own.loc[few, "beta_note"].str.fullmatch(r"no interval \(n = \d, below 10\), and no test").all()
+        assert own.loc[few, ["p", "beta_low", "beta_high", "item_sd", "residual_sd"]].isna().all(axis=None)
+        assert own.loc[own["p"].isna() & ~few, "beta_note"].eq("every image moves by the same amount").all()
     for _, row in found.iterrows():
         own = of(plain, evaluator=row["evaluator"], modifier=row["label"])
         own = own[own["category"] != "person"] if family == "economic" else own

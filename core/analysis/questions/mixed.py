@@ -4,6 +4,7 @@ Source: paper A, sections A.6, B.1 and B.3.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from core.analysis.questions.contrasts import shown
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
+from core.statistics.bootstrap import LEAST_N, too_few
 from core.statistics.mixed_model import mixed_effect
 
 BETA = Column("beta", "β₁ [95 % CI]", digits=4, signed=True, low="beta_low", high="beta_high",
@@ -28,7 +30,8 @@ SPREADS = (
 
 MIXED = (
     "β₁: mean shift of the score by REML, crossed random intercepts for image and category; where items share their "
-    "source, its interval and p are by source (cluster-robust, CR2), since neither intercept is one of the shift."
+    "source, its interval and p are by source (cluster-robust, CR2), since neither intercept is one of the shift. "
+    f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
 _COLUMNS = ("evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note",
             "item_sd", "category_sd", "residual_sd")  # fmt: skip
@@ -58,6 +61,9 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
     scores = np.concatenate([before, before + changes.delta[places]])
     of = None if view.table.sources is None else np.tile(view.table.sources[places], 2)
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
+    if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
+        found = replace(found, low=np.nan, high=np.nan, p=np.nan, image_sd=np.nan, category_sd=np.nan,
+                        residual_sd=np.nan, note=f"{few}, and no test")  # fmt: skip
     return {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images,
             "beta": found.effect, "beta_low": found.low, "beta_high": found.high, "beta_p": found.p,
             "beta_note": found.note, "item_sd": found.image_sd, "category_sd": found.category_sd,

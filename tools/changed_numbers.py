@@ -162,7 +162,7 @@ def _of_value(row: Row) -> set[str]:
         "b": table in ("S2", "T2") or name.endswith(MOVED),
         "c": table in SOCIETAL | {"S13"} or name.endswith(WORDS),
         "d": judge and table not in RISKS | CALIBRATED and row["n"] < row["n_now"],
-        "g": (quantity.startswith("p") and table not in ("S13",)) or table in LEVELS,
+        "g": quantity.startswith("p") or table in LEVELS,
         "h": quantity == "p (Holm)",
         "j": table == "T2" and name != "all composites",
         "k": table in CALIBRATED,

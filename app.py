@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.views.common.find import draw_find
 from pages.views.human_validation.access import at_the_door, hidden, visible
 
 ROOT = Path(__file__).resolve().parent
@@ -30,13 +31,14 @@ PAGES = {
         ("run_audit", "Run an audit", ":material/play_circle:"),
         ("human_validation", "Human validation", ":material/how_to_vote:"),
     ),
+    "Help": (("words", "Words", ":material/menu_book:"),),
 }
 
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 listed = visible(PAGES)
-st.navigation(
+page = st.navigation(
     {
         section: [
             st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
@@ -45,5 +47,9 @@ st.navigation(
         for section, pages in listed.items()
     }
     | at_the_door(listed),
-    position="hidden" if hidden() else "top",
-).run()
+    position="hidden" if hidden() else "sidebar",
+    expanded=True,
+)
+if not hidden():
+    draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
+page.run()

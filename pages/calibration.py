@@ -15,7 +15,7 @@ from pages.views.calibration.state import calib_state, fingerprint_of, fitted, r
 from pages.views.calibration.sweep import draw_sweep
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import Chips, chips, header
 from pages.views.common.runs import Signature, present, scores, store, under_all, view
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
@@ -38,14 +38,15 @@ def draw() -> None:
         state.publish()
         return
     try:
-        _draw(state, files, choose_scope(state, files).only())
+        row = chips(state)
+        _draw(state, files, choose_scope(state, files, row=row).only(), row)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()
 
 
-def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
-    chosen = choose_slice(state, files, scope, fields=FILTERS, more=False)
+def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
+    chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
     evaluator = choose(state, scores(files, scope).evaluators, references(scores(files, every).evaluators))

@@ -7,7 +7,7 @@ from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store, view
 from pages.views.common.scope import choose_scope
 from pages.views.common.text import safe
@@ -31,12 +31,13 @@ def draw() -> None:
         state.publish()
         return
     try:
-        scope = choose_scope(state, files, usual=USUAL).only()
+        row = chips(state)
+        scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
             draw_no_test(files, scope)
         else:
             asked = choose_view(state)
-            chosen, options = choose_items(state, files, scope), options_of(state, files, scope)
+            chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:

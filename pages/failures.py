@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
@@ -28,8 +28,9 @@ def draw() -> None:
         state.publish()
         return
     try:
-        scope = choose_scope(state, files).only()
-        chosen = choose_slice(state, files, scope)
+        row = chips(state)
+        scope = choose_scope(state, files, row=row).only()
+        chosen = choose_slice(state, files, scope, row)
         begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state)
         found = page_of_pairs(files, scope, chosen, state.get("sort"), state.get("floor"), state.get("page"))

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
@@ -33,8 +33,9 @@ def draw() -> None:
         elif not store(files).runs():
             draw_no_run(more="Two systems of your own need none, either: choose them above.")
         else:
-            scope = choose_scope(state, files).only()
-            draw_gap(state, files, scope, choose_slice(state, files, scope, fields=FILTERS))
+            row = chips(state)
+            scope = choose_scope(state, files, row=row).only()
+            draw_gap(state, files, scope, choose_slice(state, files, scope, row, fields=FILTERS))
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

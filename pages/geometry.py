@@ -6,7 +6,7 @@ from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import Chips, chips, header
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
@@ -31,14 +31,15 @@ def draw() -> None:
         draw_no_run()
     else:
         try:
-            _draw(state, files, choose_scope(state, files).only())
+            row = chips(state)
+            _draw(state, files, choose_scope(state, files, row=row).only(), row)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
     state.publish()
 
 
-def _draw(state: PageState, files: Signature, scope: Narrowed) -> None:
-    chosen = choose_slice(state, files, scope, fields=FILTERS, more=False)
+def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
+    chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     evaluator = choose_encoder(state, encoders(files, scope))
     if evaluator is None:
         st.info("None of the scope's evaluators has a text encoder on this machine.", icon=":material/hub:")

@@ -1,7 +1,11 @@
-"""Overview: what is loaded, how far each evaluator moves, and the three worst findings."""
+"""Overview: what this is, what is loaded, what was found; then every evaluator's card."""
 
+from collections.abc import Mapping
+
+import pandas as pd
 import streamlit as st
 
+from core.analysis.glance import at_a_glance
 from core.analysis.overview import not_on_card
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
@@ -18,15 +22,18 @@ from pages.views.common.runs import (
     origin_of_scores,
     present,
     risks,
+    scores,
     store,
 )
 from pages.views.common.scope import choose_scope, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.overview.card import draw_card
+from pages.views.overview.doors import draw_doors, draw_found, draw_loaded, draw_what
 from pages.views.overview.files import draw_report, draw_upload
+from pages.views.overview.glance import draw_glance, draw_kinds
 from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
-from pages.views.overview.plane import draw_plane
+from pages.views.overview.plane import draw_plane, selectivity, with_both
 
 
 def draw() -> None:
@@ -37,15 +44,17 @@ def draw() -> None:
     state.restore()
     header("Overview", "How far each caption metric moves although the meaning did not.", state)
     _problems(opened.problems)
+    draw_what()
     if opened.runs():
-        warn_incomplete(opened.runs())
         try:
             _numbers(files, choose_scope(state, files))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
+        warn_incomplete(opened.runs())
         st.subheader("What is loaded", anchor=False)
         draw_run_table(opened.runs())
     else:
+        draw_doors(None)
         draw_no_run()
     draw_upload(opened.runs())
     state.publish()
@@ -55,16 +64,34 @@ def _numbers(files: Signature, scope: Narrowed) -> None:
     """Draw what the scope's scores say."""
     seen = scope.only()
     table, contrasts, risk, worst = card(files, seen), families(files, seen), risks(files, seen), findings(files, seen)
+    draw_loaded(store(files).runs(), scores(files, seen))
+    draw_found(worst)
+    draw_doors(worst)
     st.subheader("Worst findings", anchor=False)
     draw_findings(worst)
-    st.subheader("Fairness card", anchor=False)
+    sources = origin_of_scores(files, seen)
     if table.empty:
+        st.subheader("Fairness card", anchor=False)
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
-        draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), origin_of_scores(files, seen))
+        st.subheader("Evaluators at a glance", anchor=False)
+        _glance(files, seen, table, risk, sources)
+        st.subheader("Fairness card", anchor=False)
+        draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), sources)
     draw_plane(files, seen)
     st.subheader("Take it home", anchor=False)
     draw_report(files, scope)
+
+
+def _glance(
+    files: Signature, scope: Narrowed, table: pd.DataFrame, risk: pd.DataFrame, sources: Mapping[str, str]
+) -> None:
+    """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
+    own = with_both(files, scope)
+    measured = selectivity(files, own) if own is not None else None
+    of = f"run {own.run}, caption {own.subject}" if own is not None and measured is not None else ""
+    draw_glance(at_a_glance(table, risk, measured), sources, of)
+    draw_kinds(table["evaluator"].unique())
 
 
 def _problems(problems: tuple[str, ...]) -> None:

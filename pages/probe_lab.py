@@ -1,10 +1,16 @@
 """Probe lab: one picture, one caption, the chosen probes under every chosen evaluator, now."""
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InvariscopeError
+from core.probes.base import Probe
+from core.scoring.lab_result import LabResult
+from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.probe_lab.downloads import draw_downloads
 from pages.views.probe_lab.made_of import for_caption
@@ -16,46 +22,42 @@ from pages.views.probe_lab.source import choose_picture, take_picked
 from pages.views.probe_lab.state import lab_state
 from pages.views.probe_lab.worst import draw_worst
 
+_HOW = (
+    "Each bar is the percent change against the probe's baseline. The grey null band holds 95 of 100 edits that nobody "
+    "can see, of the evaluator's run; a faint bar lies inside it. Where a probe breaks the meaning its colour says "
+    "whether the score drops, as it must."
+)
+
 
 def draw() -> None:
     """Draw the page."""
     state = lab_state()
     state.restore()
     take_picked(state)
-    header("Probe lab", "Edit a picture or its caption so that the meaning stays, and see which metric moves.", state)
-    left, right = st.columns([5, 6], gap="large")
-    with left:
+    header("Probe lab", "Edit a picture or its caption so that the meaning stays, and see which metric moves.", state,
+           lost=UPLOAD_LOST if state.get("source") != "corpus" else "")  # fmt: skip
+    left, right = st.columns([5, 8], gap="medium")
+    stage = right.container(key="lab_stage")
+    with left.container(key="lab_bench", gap="small"):
         bench = choose_picture(state)
     if bench is None:
-        with right:
+        with stage:
             st.info("Bring a picture to begin: upload one, take one, or pick a corpus item.", icon=":material/image:")
         state.publish()
         return
-    with right:
+    with left.container(gap="small"):
         caption = choose_caption(state, bench.item)
-        names = choose_evaluators(state)
+    with stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips"):
         probes = for_caption(state, choose_probes(state))
+        names = choose_evaluators(state)
     state.publish()
     if probes:
         st.subheader("Variants")
-        strip(bench, probes, caption)
-    st.subheader("Shifts")
-    if not caption or not names:
-        missing = "a caption" if not caption else "an evaluator"
-        st.info(f"Choose {missing} above to see how far each probe moves the score.", icon=":material/arrow_upward:")
+        strip(state, bench, probes, caption)
+    result = _shifts(stage, bench, caption, probes, names)
+    if result is None:
         return
-    try:
-        result = compute(bench, caption, probes, names)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        return
-    charts(bench, result)
     curves(result)
-    st.caption(
-        "Bars are percent changes against each probe's baseline, every evaluator on its own scale. The grey null "
-        "band holds 95 of 100 edits that nobody can see, of the evaluator's run; a faint bar lies inside it. Where a "
-        "probe breaks the meaning its colour says whether the score drops, as it must."
-    )
     seen, places, worst, rows, files = st.tabs(
         ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"]
     )
@@ -70,6 +72,25 @@ def draw() -> None:
     with files:
         draw_downloads(bench, result, probes)
     state.publish()
+
+
+def _shifts(
+    stage: DeltaGenerator, bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]
+) -> LabResult | None:
+    """Draw how far every probe moves the scores, beside the picture; None where nothing can be scored."""
+    with stage:
+        if not caption or not names:
+            missing = "a caption" if not caption else "an evaluator"
+            st.info(f"Choose {missing} to see how far each probe moves the score.", icon=":material/arrow_upward:")
+            return None
+        try:
+            result = compute(bench, caption, probes, names)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+            return None
+        charts(bench, result)
+        st.caption("Percent changes, every evaluator on its own scale.", help=_HOW)
+    return result
 
 
 enter()

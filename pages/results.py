@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store, stored_values
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice, describe
@@ -30,10 +30,11 @@ def draw() -> None:
         state.publish()
         return
     try:
-        whole = choose_scope(state, files, across=state.get("question") in ACROSS)
+        row = chips(state)
+        whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
         section = choose_section(state)
         scope = whole if section in ACROSS else whole.only()
-        chosen = choose_slice(state, files, scope)
+        chosen = choose_slice(state, files, scope, row)
         if said := describe(chosen):
             st.caption(f"Filtered: {safe(said, limit=400)}")
         asked = choose_part(state, questions(files, scope), section)

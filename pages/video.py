@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from pages.views.common.entry import enter
-from pages.views.common.frame import header
+from pages.views.common.frame import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.video.results import draw_results
 from pages.views.video.source import choose_captions, choose_video, draw_frames
@@ -16,7 +16,7 @@ def draw() -> None:
     state = video_state()
     state.restore()
     header("Video", "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
-           state)  # fmt: skip
+           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "")  # fmt: skip
     frames = choose_video(state)
     if frames is not None:
         draw_frames(frames)

@@ -35,6 +35,7 @@ PAGES = {
     "video": "/video",
     "run-audit": "/run_audit",
     "human-validation": "/human_validation",
+    "words": "/words",
 }
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")

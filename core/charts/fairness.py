@@ -9,23 +9,24 @@ import pandas as pd
 from core.charts.spec import Figure, Shade, Style
 
 
-def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -> Figure:
+def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:
     """One evaluator's families.
 
     Args:
         contrasts: rows of ``core.analysis.overview.family_contrasts`` of one evaluator; the null axis is left out.
         card: its rows of ``core.analysis.overview.fairness_card``: the worst family of each axis, and the null band.
         colour: ``#rrggbb`` of the evaluator.
+        top: where the axis ends, in percent, so that several figures can be held side by side; None: where its own do.
 
     Returns:
         A dot a family at its median |%Δ| with the 95 % interval, by axis and size, filled for the worst of its
         axis; grey up to the median shift of the null edits.
     """
-    rows = contrasts[contrasts["axis"] != "null"].dropna(subset=["median_abs_percent"])
-    rows = rows.sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
+    rows = _shown(contrasts).sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     worst = set(zip(card["axis"], card["family"], strict=True))
     marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]
     null = float(card["null_median"].max()) if len(card) else math.nan
+    top = shared_top(contrasts, card) if top is None else top
     frame = pd.DataFrame(
         {"label": rows["family"].astype(str), "series": "median |%Δ|", "panel": "", "value": rows["median_abs_percent"],
          "low": rows["abs_low"], "high": rows["abs_high"], "n": rows["n_items"],
@@ -33,14 +34,23 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str) -
          "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]}
     )  # fmt: skip
     return Figure(
-        "", "", "", frame, "", unit=" %", span=(0, 1.08 * _top(rows, null)), styles={"median |%Δ|": Style(colour)},
+        "", "", "", frame, "", unit=" %", span=(0, 1.08 * top), styles={"median |%Δ|": Style(colour)},
         shades=() if math.isnan(null) else (Shade(0, null),),
     )  # fmt: skip
 
 
-def _top(rows: pd.DataFrame, null: float) -> float:
-    ends = rows[["median_abs_percent", "abs_high"]].to_numpy(dtype=float).ravel()
-    return float(np.nanmax([*ends, null, 0.1]))
+def shared_top(contrasts: pd.DataFrame, card: pd.DataFrame) -> float:
+    """Where the furthest interval or null band of some evaluators ends, in percent; 0.1 at least.
+
+    Args:
+        contrasts, card: as for :func:`family_shifts`, of any number of evaluators.
+    """
+    ends = _shown(contrasts)[["median_abs_percent", "abs_high"]].to_numpy(dtype=float).ravel()
+    return float(np.nanmax([*ends, *card["null_median"], 0.1]))
+
+
+def _shown(contrasts: pd.DataFrame) -> pd.DataFrame:
+    return contrasts[contrasts["axis"] != "null"].dropna(subset=["median_abs_percent"])
 
 
 def _hover(row: dict[Any, Any], worst: bool) -> str:

@@ -23,7 +23,8 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     Args:
         rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
             percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
-            fell where a probe breaks the meaning: these bars are coloured by it and come last.
+            fell where a probe breaks the meaning: these bars are coloured by it and come last. With ``title``, what
+            stands beside a bar in the place of the probe.
         low: lower bound of the null band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
@@ -34,10 +35,11 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     """
     rows = _broken_last(rows)
     series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
+    said = rows["title" if "title" in rows else "probe"].astype(str)
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
     frame = pd.DataFrame(
-        {"label": rows["probe"].astype(str), "series": series, "panel": "", "value": percents, "low": math.nan,
-         "high": math.nan, "n": 1, "text": [signed(value) for value in percents],
+        {"label": said, "series": series, "panel": "", "value": percents,
+         "low": math.nan, "high": math.nan, "n": 1, "text": [signed(value) for value in percents],
          "hollow": [value is True and name == PERCENT
                     for value, name in zip(rows["in_null_band"], series, strict=True)],
          "hover": [_hover(row) for row in rows.to_dict("records")]}

@@ -139,8 +139,8 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
 def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page: Page) -> None:
     settled(_open(page, server + LAB))
     expect(page.get_by_role("link", name="Overview")).to_be_visible()
-    page.get_by_role("button", name="Explore").click()
-    expect(page.get_by_role("menuitem", name="Probe lab")).to_be_visible()
+    here = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Probe lab")
+    expect(here).to_have_attribute("aria-current", "page")
     assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
@@ -205,3 +205,16 @@ def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path
 def _open(page: Page, address: str) -> Page:
     page.goto(address)
     return page
+
+
+def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str, page: Page) -> None:
+    settled(_open(page, server + "/flip_risk"))
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("dialog").get_by_role("combobox")
+    expect(box).to_be_focused()
+    page.keyboard.type("null band")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Words", exact=True)).to_be_visible()
+    settled(page)
+    assert query(page) == {"find": "null band"}
+    expect(page.get_by_text("Null band", exact=True)).to_be_visible()

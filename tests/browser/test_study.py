@@ -49,7 +49,7 @@ def annotate(browser: Browser, link: str, *, kill_context_after: int = 0) -> Non
     page = context.new_page()
     page.goto(link)
     expect(page.get_by_role("heading", name="Before you begin")).to_be_visible(timeout=45_000)
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(0)
     settled(page)
     until(page, "Enter", page.get_by_test_id("stProgress").get_by_text("Item 1 of"))
     settled(page)

@@ -28,8 +28,7 @@ def kept(data: Path, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.usefixtures("kept")
 def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: Page) -> None:
     settled(_open(page, server))
-    page.get_by_text("Measure", exact=True).first.click()
-    page.get_by_role("menuitem", name="Suites").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Suites").click()
     expect(page.get_by_text("Why is mine different?")).to_be_visible()
     settled(page)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("one")

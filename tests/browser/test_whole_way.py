@@ -38,14 +38,15 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     assert len(bars) == 2
     assert all("%" in bar for bar in bars)
 
-    page.get_by_role("button", name="Explore").click()
-    page.get_by_role("menuitem", name="Failures").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Failures").click()
     expect(page.get_by_role("heading", name="Failures")).to_be_visible()
     settled(page)
     everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
+    page.get_by_role("button", name="Filters").click()
     family = page.get_by_role("combobox", name="Family")
     flip = page.get_by_role("option", name=re.compile("^vertical-flip"))
     choose(page, family, flip, re.compile("families=vertical-flip"), typed="vertical-flip")
+    page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     settled(page)
     filtered = page.get_by_text(re.compile(r"\d pairs")).first
@@ -54,9 +55,10 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     assert "vflip" in shown
     assert "hflip" not in shown
 
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
-    link = page.get_by_test_id("stPopoverBody").locator("code").inner_text().strip()
-    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
     assert query(page) == {"families": "vertical-flip"}
     other = context.new_page()
     settled(_open(other, link))
@@ -89,8 +91,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     assert query(page) == {"run": "walk"}
     expect(page.locator("[data-testid=stMain]")).to_contain_text("vertical-flip")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    page.get_by_role("button", name="Explore").click()
-    page.get_by_role("menuitem", name="Failures").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Failures").click()
     expect(page.get_by_role("heading", name="Failures")).to_be_visible()
     settled(page)
     assert query(page) == {"run": "walk"}

@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from core.charts.fairness import family_shifts
+from core.charts.fairness import family_shifts, shared_top
 from core.charts.interactive import plot
 
 
@@ -59,3 +59,12 @@ def test_every_interval_fits_on_the_axis() -> None:
     low, high = family_shifts(TABLE, CARD, colour="#0079BD").span
     assert low == 0
     assert high >= 9.3
+
+
+def test_figures_that_stand_side_by_side_end_at_the_furthest_of_them() -> None:
+    small, large = TABLE.iloc[:2], TABLE.iloc[[3]]
+    top = shared_top(TABLE, CARD)
+    assert top == pytest.approx(9.3)
+    for each in (small, large):
+        assert family_shifts(each, CARD, colour="#0079BD", top=top).span == (0, pytest.approx(1.08 * 9.3))
+    assert family_shifts(small, CARD.iloc[:1], colour="#0079BD").span == (0, pytest.approx(1.08 * 6.3))

@@ -18,6 +18,7 @@ GEOMETRY = "pages/geometry.py"
 CONTRAST = "pages/contrast_tests.py"
 SUITES = "pages/suites.py"
 VIDEO = "pages/video.py"
+WORDS = "pages/words.py"
 
 Open = Callable[..., AppTest]
 

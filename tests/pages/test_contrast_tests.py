@@ -115,13 +115,13 @@ def test_the_files_hold_the_intervals_of_the_drops_that_no_cell_shows(open_page:
 def test_a_filter_of_categories_leaves_their_items(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST, test="denied", of="e", categories="food")
     assert "n = 12 comparisons of 12 items" in said(app)
-    assert any("food · 12 items" in option for each in app.sidebar.multiselect for option in each.options)
+    assert any("food · 12 items" in option for each in app.multiselect for option in each.options)
 
 
 def test_filters_of_knob_and_domain_leave_the_items_that_tell_both(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST, test="denied", of="e", knob="colour")
     assert "n = 16 comparisons of 16 items" in said(app)
-    assert any("colour · 16 items" in option for each in app.sidebar.multiselect for option in each.options)
+    assert any("colour · 16 items" in option for each in app.multiselect for option in each.options)
     narrower = open_page(CONTRAST, test="denied", of="e", knob="colour", domain="animal")
     places = [place for place in range(ITEMS) if place % 3 and place % 2 == 0]
     assert f"n = {len(places)} comparisons of {len(places)} items" in said(narrower)
@@ -167,7 +167,7 @@ UPHELD = "contrast.upheld"
 
 
 def sliders(app: AppTest) -> list[str]:
-    return [each.key for each in app.sidebar.slider]
+    return [each.key for each in app.slider]
 
 
 def test_people_s_ratings_stand_beside_the_means_of_both_sides_of_what_the_filters_leave(
@@ -192,8 +192,8 @@ def test_only_comparisons_that_people_uphold_count_where_the_reader_says_so(
 ) -> None:
     whole = open_page(CONTRAST, test="denied", of="e")
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in said(whole)
-    assert "Judged here: 8 comparisons" in whole.sidebar.slider(key=UPHELD).help
-    half = whole.sidebar.slider(key=UPHELD).set_value(50).run()
+    assert "Judged here: 8 comparisons" in whole.slider(key=UPHELD).help
+    half = whole.slider(key=UPHELD).set_value(50).run()
     assert "n = 4 comparisons of 4 items" in said(half)
     assert half.query_params["upheld"] in ("50", ["50"])
     for share, items in (("50", {*voted}), ("75", {"i000", "i004"})):
@@ -243,7 +243,7 @@ def test_a_choice_stands_in_the_link(open_page: Open, both_halves: Path) -> None
     app = open_page(CONTRAST)
     app.selectbox(key="contrast.test.widget").select("swapped").run()
     assert app.query_params["test"] in ("swapped", ["swapped"])
-    app.sidebar.toggle(key="contrast.verified").set_value(True).run()
+    app.toggle(key="contrast.verified").set_value(True).run()
     assert app.query_params["verified"] in ("yes", ["yes"])
 
 

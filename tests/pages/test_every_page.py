@@ -19,13 +19,14 @@ from tests.pages.opening import (
     SUITES,
     SYSTEMS,
     VIDEO,
+    WORDS,
     Open,
     texts,
 )
 
 PAGES = (
     OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, SUITES, VIDEO, RUN,
-    HUMAN,
+    HUMAN, WORDS,
 )  # fmt: skip
 
 

@@ -161,3 +161,34 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     assert "Run broken, caption human, language en: the scope above holds no broken meaning" in words
     own = open_page(OVERVIEW, subject="human")
     assert "Run broken, caption human, language en." in said(own)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_first_lines_say_what_this_is_what_is_loaded_and_what_was_found(open_page: Open) -> None:
+    app = open_page(OVERVIEW)
+    told = said(app)
+    assert "A metric decides which caption of a picture wins" in told
+    assert "**Loaded:** conse-lite0, conse-lite2 and grounding-judge on 252 items of demo (run demo)" in told
+    assert re.search(
+        r"\*\*Found:\*\* \S+ moves by \d+\.\d % in the middle item \(95 % CI [\d.]+ to [\d.]+, n = \d+ items\)", told
+    )
+    assert "offline stand-in" in told
+
+
+@pytest.mark.usefixtures("demo")
+def test_every_evaluator_has_one_row_with_what_it_is(open_page: Open) -> None:
+    rows = next(each.value for each in open_page(OVERVIEW).dataframe if "Kind" in each.value)
+    assert sorted(rows["Evaluator"]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
+    assert set(rows["Kind"]) == {"offline stand-in"}
+    assert rows["Worst spatial edits"].str.fullmatch(r"[\w-]+ [\d.]+ % \([\d.]+ to [\d.]+\)").all()
+
+
+def test_a_metric_of_ones_own_is_called_so(open_page: Open, findings_run: Path) -> None:
+    rows = next(each.value for each in open_page(OVERVIEW).dataframe if "Kind" in each.value)
+    assert list(rows["Kind"]) == ["your own"]
+
+
+def test_without_a_run_the_doors_are_there(open_page: Open) -> None:
+    app = open_page(OVERVIEW)
+    assert "Every item of a corpus under every probe" in said(app)
+    assert "No run is here yet" in said(app)

@@ -6,6 +6,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.charts.style import signed
+from core.probes.titles import title
 from tests.pages.opening import LAB, Open, said, texts
 
 
@@ -24,8 +25,10 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
     app = open_page(LAB, evaluators="", probes="vflip,hflip,cultural:African")
     said = texts(app)
     assert not app.exception
-    assert "vflip" in said
-    assert "Choose an evaluator above" in said
+    assert [each.label for each in app.button if each.key.startswith("lab.see.")] == [
+        "**Upside down**", "**Mirrored**", "**African …**",
+    ]  # fmt: skip
+    assert "Choose an evaluator to see" in said
 
 
 def test_what_a_link_holds_that_is_not_here_is_told(open_page: Open) -> None:
@@ -128,6 +131,22 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
     assert "Score of the unedited pair" in texts(app)
 
 
+def badges(app: AppTest) -> dict[str, list[str]]:
+    """Title of every variant -> the badges on its card."""
+    found: dict[str, list[str]] = {}
+
+    def walk(block: object) -> None:
+        own = list(getattr(block, "children", {}).values())
+        told = [str(getattr(each, "label", "") or getattr(each, "value", "")) for each in own]
+        if told and told[0].startswith("**"):
+            found[told[0].strip("*").replace("\\", "")] = [text for text in told if "-badge[" in text]
+        for each in own:
+            walk(each)
+
+    walk(app.main)
+    return found
+
+
 HYDRANT = "A dog is tied to a fire hydrant."
 
 
@@ -140,11 +159,11 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     assert "An :primary-background[**American**] dog is tied to a fire hydrant." in told
     assert "A :primary-background[**happy**] dog is tied to a fire hydrant." in told
     assert "There is an American dog." not in told
-    drawn = [line for line in told if line.startswith((":gray-badge[", "**"))]
+    cards = badges(app)
     for name, badge in [("mention:2", "template"), ("base", "template"), ("natural-emotion:happy", "corpus caption")]:
-        assert drawn[drawn.index(f"**{name}**") + 1] == f":gray-badge[{badge}]"
-    assert drawn[drawn.index("**vflip**") + 1].startswith("**")
-    assert "Of the template, not of the caption above: base." in told
+        assert cards[title(name)] == [f":gray-badge[{badge}]"]
+    assert not cards["Upside down"]
+    assert "Of the template, not of the caption beside: Bare template." in told
     table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
     for name, made_of, baseline in [
@@ -233,7 +252,7 @@ def test_what_a_score_rests_on_is_mapped_on_demand_for_both_pictures(open_page: 
     app.button(key="lab.occluded").click().run()
     assert not app.exception
     maps = [image.alt for element in app.image for image in element.proto.imgs if "a part is hidden" in image.alt]
-    assert [alt.rpartition(": ")[2] for alt in maps] == ["Original", "vflip"]
+    assert [alt.rpartition(": ")[2] for alt in maps] == ["Original", "Upside down"]
     words = [list(frame.value["word"]) for frame in app.dataframe if "word" in frame.value]
     assert words == [["A", "frog", "sits."]] * 2
     assert "One scale for both pictures" in texts(app.run())

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.errors import InvalidInput
+from pages.views.common.frame import Chips, chips
 from pages.views.common.runs import Signature, narrowed, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
@@ -31,12 +32,15 @@ def scope_fields(files: Signature) -> tuple[Field, ...]:
     )
 
 
-def choose_scope(state: PageState, files: Signature, *, across: bool = False, usual: Scope | None = None) -> Narrowed:
-    """Draw the scope as one row at the top of a page, with what it leaves out, and let it hold on every page.
+def choose_scope(
+    state: PageState, files: Signature, *, row: Chips | None = None, across: bool = False, usual: Scope | None = None
+) -> Narrowed:
+    """Draw the scope as chips at the top of a page, with what it leaves out, and let it hold on every page.
 
     Args:
         state: a page's state that holds :func:`scope_fields`, restored.
         files: what the store depends on.
+        row: where the chips are drawn; a row of their own by default.
         across: say what is left out of every corpus, not of the one in view alone.
         usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
 
@@ -51,7 +55,8 @@ def choose_scope(state: PageState, files: Signature, *, across: bool = False, us
     _keep(state, scope)
     found = narrowed(files, scope)
     offered = _offers(files, scope, found)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{state.page}_scope"):
+    row = row or chips(state)
+    with row.scope:
         for each in offered:
             if len(each.options) > 1 or each.chosen:
                 _draw(state, each)
@@ -62,7 +67,8 @@ def choose_scope(state: PageState, files: Signature, *, across: bool = False, us
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     _unread(store(files).left_out)
     if left_out := found.left_out if across else found.only().left_out:
-        st.caption(safe(" ".join(left_out), limit=900))
+        with row.notes, st.popover("Left out", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"):
+            st.markdown(safe(" ".join(left_out), limit=900))
     state.share()
     return found
 

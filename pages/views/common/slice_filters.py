@@ -1,4 +1,4 @@
-"""The filters that several pages share: drawn in the sidebar, held in the link, a count beside every value.
+"""The filters that several pages share: drawn in a panel over the page, held in the link, a count beside every value.
 
 They choose a part of a scope (:mod:`pages.views.common.scope`); runs, corpus, subject, language and evaluators are its.
 """
@@ -10,6 +10,8 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import SIGNS, WHOLE, Slice
 from core.errors import InvalidInput
+from core.probes.titles import title
+from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.runs import Signature, facet_counts, known_values, stored_values
 from pages.views.common.text import as_percent, listed, thousands
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of
@@ -22,6 +24,10 @@ _LABELS = {
     "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
     "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
 }  # fmt: skip
+_COUNTS = (
+    "Every number on this page is of what the filters leave. A value's count is the number of shifts that choosing it "
+    "would leave, the other filters kept."
+)
 _SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"}
 
 ALL = tuple(_LABELS)
@@ -59,27 +65,33 @@ def percentage_of(what: str) -> Read:
 
 
 def choose_slice(
-    state: PageState, files: Signature, scope: Narrowed, *, fields: Sequence[str] = ALL, more: bool = True
+    state: PageState, files: Signature, scope: Narrowed, row: Chips, *, fields: Sequence[str] = ALL, more: bool = True
 ) -> Slice:
-    """Draw the filters in the sidebar and return the slice that they make.
+    """Draw the filters in their panel and return the slice that they make.
 
     Args:
         state: a page's state that holds :func:`slice_fields`.
         files: what the store depends on.
         scope: whose shifts are counted.
+        row: where the chip stands that opens the panel.
         fields: the choices that this page offers, of :data:`ALL`.
         more: offer sign, share inside the crop, controls and people's verdict too.
     """
     chosen = _slice(state)
     counts = facet_counts(files, scope, chosen)
-    with st.sidebar:
-        st.markdown("**Filters**", help="Every number on this page is of what the filters leave. A value's count is "
-                    "the number of shifts that choosing it would leave, the other filters kept.")  # fmt: skip
+    with filter_panel(state, row, told=_told(chosen, fields, more=more), about=_COUNTS):
         for name in fields:
             _choose(state, name, counts[name])
         if more:
             _choose_more(state, counts["sign"], judged=bool(known_values(files, scope)["judged"]))
     return _slice(state)
+
+
+def _told(chosen: Slice, fields: Sequence[str], *, more: bool) -> int:
+    """How many filters are set, of those that the page offers."""
+    single = (chosen.sign, chosen.inside, chosen.controls, chosen.accepted, chosen.whole)
+    others = sum(each not in (None, False) for each in single) if more else 0
+    return sum(bool(getattr(chosen, name)) for name in fields) + others
 
 
 def describe(chosen: Slice) -> str:
@@ -107,8 +119,13 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     st.multiselect(
         label, sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))), key=state.key(name),
         help=help_text, placeholder=f"All {len(counts)}",
-        format_func=lambda value: f"{value} · {thousands(counts.get(value, 0))}",
+        format_func=lambda value: f"{_named(name, value)} · {thousands(counts.get(value, 0))}",
     )  # fmt: skip
+
+
+def _named(field: str, value: str) -> str:
+    said = title(value) if field == "probes" else value
+    return value if said == value else f"{said} ({value})"
 
 
 def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> None:

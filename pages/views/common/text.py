@@ -26,7 +26,7 @@ def number(value: float | None, *, digits: int = 3) -> str:
     """Write a number, or a dash where there is none."""
     if value is None or math.isnan(value):
         return "—"
-    return ("-" if value < 0 else "") + decimals(value, digits=digits)
+    return ("−" if value < 0 else "") + decimals(value, digits=digits)
 
 
 def thousands(count: int) -> str:

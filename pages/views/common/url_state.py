@@ -7,7 +7,6 @@ over as many parameters as it has entries; here every field checks its own value
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -120,12 +119,6 @@ class PageState:
     def _chosen(self, name: str, key: str, usual: str) -> None:
         chosen = st.session_state[key]
         self.put(name, None if chosen == usual else chosen)
-
-    def link(self) -> str:
-        """The address of this view, as the fields stand now: what a widget changed is in it before it is published."""
-        query = urlencode(self._wanted())
-        address = (st.context.url or "").split("?")[0]
-        return f"{address}?{query}" if query else address
 
     def _wanted(self) -> dict[str, str]:
         """Every field that differs from its default, as the link's text."""

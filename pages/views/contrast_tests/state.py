@@ -13,6 +13,7 @@ from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
@@ -72,13 +73,13 @@ def choose_view(state: PageState) -> str:
     return str(state.get("view"))
 
 
-def choose_items(state: PageState, files: Signature, scope: Narrowed) -> Slice:
-    """Draw the filters in the sidebar; return the slice that they make."""
+def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> Slice:
+    """Draw the filters in their panel; return the slice that they make."""
     table = scores(files, scope)
     counts = _counts(files, scope)
-    with st.sidebar:
-        st.markdown("**Filters**", help="Every number on this page is of what the filters leave; a value's count is "
-                    "that of its items.")  # fmt: skip
+    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld"))
+    about = "Every number on this page is of what the filters leave; a value's count is that of its items."
+    with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in _ITEMS.items():
             _choose_some(state, name, label, help_text, counts[name])
         for name, (label, help_text) in _FACTS.items():

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
+from core.probes.titles import title
 from pages.views.common.links import LAB, lab_link
 from pages.views.common.text import as_percent, counted, number, safe, thousands
 from pages.views.failures.pictures import Made
@@ -25,7 +26,7 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
-    st.caption(f"**{safe(pair['probe'])}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
+    st.caption(f"**{safe(title(pair['probe']))}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
     if said := cut_said(first["object_kept"]):
         st.caption(f":material/content_cut: {said}")
 
@@ -83,7 +84,7 @@ def draw_pictures(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str
             st.image(made.before, alt=f"{what}, unedited: this probe edits the caption", width="stretch")
             return
         st.image(made.before, alt=f"{what}, unedited", width="stretch")
-        st.image(made.after, alt=f"{what} after {row['probe']}, {_edit_said(made)}", width="stretch")
+        st.image(made.after, alt=f"{what} after {title(row['probe']).lower()}, {_edit_said(made)}", width="stretch")
 
 
 def _edit_said(made: Made) -> str:

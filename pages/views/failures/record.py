@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
+from core.probes.titles import title
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import safe
@@ -29,7 +30,7 @@ def show_record(state: PageState, files: Signature, scope: Narrowed) -> None:
     def close() -> None:
         state.put("record", "")
 
-    st.dialog(f"{safe(pair['probe'])} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
+    st.dialog(f"{safe(title(pair['probe']))} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
         state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records
     )
 

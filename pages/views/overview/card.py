@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
 from core.analysis.overview import not_on_card
 from core.analysis.verdicts import reached, settled, told_from_null
-from core.charts.fairness import family_shifts
+from core.charts.fairness import family_shifts, shared_top
 from core.charts.style import colours
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
@@ -43,6 +43,7 @@ def draw_card(
     """
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
+    top = shared_top(contrasts[contrasts["evaluator"].isin(names)], card)
     cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
     for name in names:
         rows = card[card["evaluator"] == name]
@@ -50,7 +51,7 @@ def draw_card(
             st.markdown(f"**{safe(name)}**")
             if name in origins:
                 st.caption(safe(origins[name], limit=500))
-            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name])
+            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             draw(figure, key=f"overview.card.{name}", alt=_spoken(name, rows))
             for _, row in rows.iterrows():
                 _worst(row, risks)

@@ -8,6 +8,7 @@ from core.charts.canvas import thumbnail
 from core.charts.style import signed
 from core.corpora.images import read_item
 from core.errors import InvariscopeError, ProbeRejected
+from core.probes.titles import title
 from core.scoring.workbench import Workbench
 from core.store.manifest import Run
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
@@ -15,7 +16,7 @@ from pages.views.common.runs import evaluator_names, run_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.probe_lab.state import corpus_names, load_corpus, offered_probes, shared
 
-EXAMPLE_HEIGHT = 120
+EXAMPLE_HEIGHT = 170
 """Height in px of an example, so that the cards line up."""
 
 
@@ -39,7 +40,7 @@ def _finding(row: pd.Series) -> None:
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
     else:
-        said = (f"Item {row['item']} as it is", f"Item {row['item']} after {row['probe']}")
+        said = (f"Item {row['item']} as it is", f"Item {row['item']} after {title(row['probe']).lower()}")
         with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
             for pixels, alt in zip(example, said, strict=False):
                 st.image(pixels, alt=alt, width=round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0]))
@@ -48,7 +49,7 @@ def _finding(row: pd.Series) -> None:
     else:
         st.text(row["caption"])
     st.markdown(f"Score {number(row['baseline_score'])} → **{number(row['score'])}** "
-                f"({signed(row['percent'])}) with {safe(row['probe'])}")  # fmt: skip
+                f"({signed(row['percent'])}) with {safe(title(row['probe']))}")  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
                      query_params=failures_link(row))  # fmt: skip

@@ -1,5 +1,6 @@
 """Nuisance and signal on the first page: does an evaluator hold still because it is calm, or because it is deaf?"""
 
+import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Options
@@ -18,7 +19,7 @@ _DATA = f"{PLANE}-data"
 
 def draw_plane(files: Signature, scope: Narrowed) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named."""
-    own = _with_both(files, scope)
+    own = with_both(files, scope)
     st.subheader("Calm or deaf?", anchor=False)
     if own is None:
         st.caption(safe(f"{_reason(files, scope)}.", limit=500))
@@ -38,7 +39,15 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
     st.page_link(CONTRAST, label="Contrast tests", icon=":material/rule:")
 
 
-def _with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
+def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
+    """Selectivity an evaluator, verified comparisons alone; None where the scope holds no broken meaning."""
+    if lack(view(files, scope)):
+        return None
+    frame = answer(files, scope, Slice(), _DATA, Options())
+    return frame[frame["of"] == frame["of"].iloc[0]] if len(frame) else None
+
+
+def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
     """The scope where it holds both halves, else the usual one of Contrast tests; None where neither does."""
     if not lack(view(files, scope)):
         return scope

@@ -15,6 +15,7 @@ from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Construction, Probe, Subject
 from core.probes.pairs import subject_of
 from core.probes.strengths import measured_in, sweeps_among
+from core.probes.titles import title
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -22,6 +23,7 @@ from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
 from pages.views.common.runs import null_bands, present
 from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
 from pages.views.probe_lab.made_of import apart, marked, template
 from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
@@ -45,8 +47,8 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     return result if result.failures else shared().results.put(key, result)
 
 
-def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
-    """Draw every variant small, in one row that scrolls; an edit of the caption as its text."""
+def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
+    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it."""
     made_of = {probe.construction for probe in probes}
     if Construction.INSERTED in made_of:
         st.caption(
@@ -58,23 +60,31 @@ def strip(bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
             f"What is marked :gray-badge[template] is made of “{safe(template(bench.item))}” and the like, not of the "
             "caption above."
         )
-    with st.container(horizontal=True, wrap=False, gap="small", key="lab_strip"):
+    with st.container(key="lab_strip"):
+        cells = st.grid(6, min_column_width=150, gap="small")
         for probe in probes:
-            with st.container(width=148, gap="xxsmall", border=True):
-                _preview(bench, probe, subject_of(bench.item, caption))
+            with cells.container(gap="xxsmall", border=True, height="stretch"):
+                _preview(state, bench, probe, subject_of(bench.item, caption))
 
 
-def _preview(bench: Workbench, probe: Probe, subject: Subject) -> None:
-    made = bench.make(probe, subject)
-    st.markdown(f"**{safe(probe.name)}**")
+def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject) -> None:
+    made, said = bench.make(probe, subject), title(probe.name)
+    if isinstance(made, ProbeRejected):
+        st.markdown(f"**{safe(said)}**", help=safe(probe.name))
+    else:
+        st.button(
+            f"**{safe(said)}**", key=f"lab.see.{probe.name}", on_click=state.put, args=("variant", probe.name),
+            type="primary" if state.get("variant") == probe.name else "tertiary",
+            help=f"{safe(probe.name)}: show below what the metric saw of it",
+        )  # fmt: skip
     other = apart(probe.construction, bench.item, subject.caption)
     if other:
         st.badge(other, color="gray")
     if isinstance(made, ProbeRejected):
         st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
     elif made.pixels is not None:
-        st.image(thumbnail(made.pixels, side=260), alt=f"{bench.item.label or 'picture'} after {probe.name}",
-                 width="stretch")  # fmt: skip
+        alt = f"{bench.item.label or 'picture'} after {said.lower()}"
+        st.image(thumbnail(made.pixels, side=260), alt=alt, width="stretch")
     elif marked(made):
         st.markdown(marked(made))
     elif made.caption is not None:
@@ -88,7 +98,7 @@ def charts(bench: Workbench, result: LabResult) -> None:
     for note in result.notes.values():
         st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
     colour = colours(result.evaluators)
-    cells = st.grid(min(len(result.evaluators), 3) or 1, min_column_width=300, gap="medium")
+    cells = st.grid(min(len(result.evaluators), 2) or 1, min_column_width=270, gap="small")
     for name in result.evaluators:
         with cells.container(border=True):
             _chart(bench, result, name, colour[name])
@@ -121,12 +131,14 @@ def _chart(bench: Workbench, result: LabResult, name: str, colour: str) -> None:
     if rows.empty:
         st.caption("No probe is chosen.")
         return
-    figure = shift_bars(rows, low=-band.reach, high=band.reach, colour=colour)
+    figure = shift_bars(rows.assign(title=rows["probe"].map(title)), low=-band.reach, high=band.reach, colour=colour)
     draw(figure, key=f"lab.chart.{name}", alt=_spoken(name, rows))
     st.caption(_below(rows, band, of_run=name in result.stored))
     of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
     if (drawn := rows[of_template & rows["score"].notna()]).size:
-        st.caption(f"Of the template, not of the caption above: {safe(', '.join(drawn['probe']), limit=400)}.")
+        st.caption(
+            f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."
+        )
 
 
 def _scale(name: str) -> str:
@@ -166,7 +178,7 @@ def _spoken(name: str, rows: pd.DataFrame) -> str:
     if (sizes >= 0).any():
         top = rows.iloc[int(sizes.argmax())]
         return (f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
-                f"largest {top['probe']} {signed(top['percent'])}")  # fmt: skip
+                f"largest {title(top['probe'])} {signed(top['percent'])}")  # fmt: skip
     return f"Percent change under {name}: none is defined for {len(rows)} probes"
 
 

@@ -9,8 +9,9 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
+from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
-from pages.views.common.text import counted, safe
+from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (
     CAPTION_LIMIT,
@@ -107,12 +108,14 @@ def choose_evaluators(state: PageState) -> list[str]:
     """Draw the choice of evaluators, the missing ones listed with the command that gets them."""
     ready = ready_evaluators()
     known = evaluators.catalogue()
-    chosen = st.multiselect(
+    panel = st.popover(f"Evaluators: **{len(state.get('evaluators'))}**", key="lab.evaluators.panel")
+    chosen = panel.container(key="lab_evaluator_panel").multiselect(
         "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
     )  # fmt: skip
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken:
-        with st.popover(f"{counted(len(missing), 'evaluator')} not available here", type="tertiary"):
+        with st.popover(f"{len(missing)} not here", type="tertiary",
+                        help="Evaluators that are not available here, and how each is got"):  # fmt: skip
             for name, found in missing.items():
                 st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
                 st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
@@ -125,17 +128,19 @@ def choose_probes(state: PageState) -> list[Probe]:
     """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
     offered = offered_probes()
     chosen = set(state.get("probes"))
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"Probes · **{len(chosen)} chosen**", width="content")
-        with st.container(horizontal=True, width="content", gap="small"):
+    kept: list[str] = []
+    with (
+        st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel"),
+        st.container(key="lab_probe_panel", gap="xsmall"),
+    ):
+        with st.container(horizontal=True, gap="small"):
             st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
             st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
-    kept: list[str] = []
-    for title, groups in _groups(offered).items():
-        inside = sum(name in chosen for names in groups.values() for name in names)
-        with st.expander(f"{title} · {inside} chosen", expanded=title == _title(Axis.SPATIAL, usual=True)):
-            for group, names in groups.items():
-                kept += _pills(state, group, names, offered)
+        for title, groups in _groups(offered).items():
+            inside = sum(name in chosen for names in groups.values() for name in names)
+            with st.expander(f"{title} · {inside} chosen", expanded=title == _title(Axis.SPATIAL, usual=True)):
+                for group, names in groups.items():
+                    kept += _pills(state, group, names, offered)
     state.put("probes", [name for name in offered if name in kept])
     return [offered[name] for name in state.get("probes")]
 
@@ -151,7 +156,8 @@ def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str,
 
 
 def _short(probe: Probe, group: str) -> str:
-    return safe(probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
+    said = title(probe.name)
+    return safe(said if said != probe.name else probe.name.removeprefix(f"{group}-").removeprefix(f"{group}:"))
 
 
 def _toggle(state: PageState, key: str, names: list[str]) -> None:

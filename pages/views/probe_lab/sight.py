@@ -10,6 +10,7 @@ from core.errors import InvariscopeError
 from core.evaluators.base import Sight
 from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Probe, Variant
+from core.probes.titles import title
 from core.scoring.lab import see
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -26,14 +27,14 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
         return
     left, right = st.columns(2)
     evaluator = state.choose(left, "looker", "Evaluator", result.evaluators)
-    chosen = state.choose(right, "variant", "Variant", tuple(variants))
+    chosen = state.choose(right, "variant", "Variant", tuple(variants), format_func=title)
     rows = {row.probe: row for row in result.of(evaluator)}
-    sides = (("Original", IDENTITY, None), (chosen, chosen, variants[chosen]))
-    for column, (title, probe, variant) in zip(st.columns(2, gap="large"), sides, strict=True):
+    sides = (("Original", IDENTITY, None), (title(chosen), chosen, variants[chosen]))
+    for column, (said, probe, variant) in zip(st.columns(2, gap="large"), sides, strict=True):
         with column, st.container(border=True):
-            st.markdown(f"**{safe(title)}** · score **{number(rows[probe].score, digits=4)}**")
+            st.markdown(f"**{safe(said)}** · score **{number(rows[probe].score, digits=4)}**")
             _side(bench, variant, rows[probe].caption or result.caption, evaluator)
-    told = tuple((title, variant, rows[probe].caption or result.caption) for title, probe, variant in sides)
+    told = tuple((said, variant, rows[probe].caption or result.caption) for said, probe, variant in sides)
     draw_occluded(bench, told, evaluator)
 
 
@@ -49,9 +50,9 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
                  alt="The picture; what the evaluator's crop throws away is darkened")  # fmt: skip
     _inside(sight, pixels.shape[1], pixels.shape[0])
     views = st.container(horizontal=True, gap="small")
-    for title, view in sight.views:
-        views.image(thumbnail(view, side=224), caption=safe(title), width=160,
-                    alt=f"What enters the network: {title}")  # fmt: skip
+    for said, view in sight.views:
+        views.image(thumbnail(view, side=224), caption=safe(said), width=160,
+                    alt=f"What enters the network: {said}")  # fmt: skip
     st.caption("Prompt" + (f", {sight.tokens} tokens" if sight.tokens is not None else ""))
     with st.container(key=f"prompt_{'variant' if variant else 'original'}"):
         st.text(sight.prompt)

@@ -120,7 +120,7 @@ def corrected(question: Question, frame: pd.DataFrame) -> str:
 
 def nothing(what: str) -> None:
     """Say that the filters leave nothing of what a part shows."""
-    st.info(f"The filters leave nothing of “{safe(what)}”. Take one back in the sidebar, or *Reset all*.",
+    st.info(f"The filters leave nothing of “{safe(what)}”. Take one back under *Filters*, or *Reset all*.",
             icon=":material/filter_alt:")  # fmt: skip
 
 

@@ -1,0 +1,53 @@
+"""Every evaluator in one row: its worst edits, the gap that means something, and whether it sees a broken meaning."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.flips.risk import IQR
+
+
+def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The card's numbers with one row an evaluator, the calmest first; nothing is worked out anew.
+
+    Args:
+        card: ``core.analysis.overview.fairness_card`` of one corpus.
+        risks: ``core.analysis.overview.card_risks`` of it.
+        selective: selectivity an evaluator, columns evaluator, value, low, high; None: not measured.
+
+    Returns:
+        Column evaluator; for every axis of the card ``{axis}``, ``{axis}_abs``, ``{axis}_low``, ``{axis}_high`` (worst
+        family, its median |%Δ| and interval); evidence and of_iqr (the largest gap of evidence of these families, in
+        the score's units and in percent of its spread) with evidence_of, the family; selectivity, selectivity_low,
+        selectivity_high. NaN where something was not measured. Ordered by the largest of the medians.
+    """
+    rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
+    found = pd.DataFrame(rows)
+    if found.empty:
+        return found
+    if selective is None:
+        known = pd.DataFrame(columns=["evaluator", "value", "low", "high"])
+    else:
+        known = selective[["evaluator", "value", "low", "high"]].drop_duplicates("evaluator")
+    told = known.set_axis(["evaluator", "selectivity", "selectivity_low", "selectivity_high"], axis=1)
+    order = found.filter(regex="_abs$").max(axis=1).sort_values(kind="stable").index
+    return found.loc[order].merge(told, on="evaluator", how="left").reset_index(drop=True)
+
+
+def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
+    row: dict[str, Any] = {"evaluator": name}
+    for each in own.sort_values("axis").itertuples(index=False):
+        row |= {
+            str(each.axis): each.family, f"{each.axis}_abs": each.median_abs_percent,
+            f"{each.axis}_low": each.abs_low, f"{each.axis}_high": each.abs_high,
+        }  # fmt: skip
+    return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR)])
+
+
+def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
+    """The largest gap of evidence; NaN where one of the families has none, for then no gap is known to be enough."""
+    if risks.empty or risks["evidence"].isna().any():
+        return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": ""}
+    worst = risks.sort_values("evidence", kind="stable").iloc[-1]
+    return {"evidence": worst["evidence"], "of_iqr": worst["of_iqr"], "evidence_of": worst["family"]}

@@ -1,0 +1,124 @@
+"""Find: one box, opened by Ctrl+K on any page, for pages, findings, evaluators, items and words."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from core.analysis.scope import Scope
+from core.errors import InvariscopeError
+from pages.views.common.glossary import glossary
+from pages.views.common.keys import KEYED
+from pages.views.common.links import FAILURES, LAB, failures_link
+from pages.views.common.runs import Signature, findings, narrowed, present, scores
+from pages.views.common.text import safe
+from pages.views.common.url_state import carried
+
+RESULTS = "pages/results.py"
+WORDS = "pages/words.py"
+_ASKED = "find.asked"
+
+# A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
+_FOCUS = """
+export default function () {
+  let left = 40;
+  const focus = () => {
+    const input = document.querySelector('[role="dialog"] input');
+    if (left-- <= 0 || (input && document.activeElement === input)) return clearInterval(trying);
+    input?.focus();
+  };
+  const trying = setInterval(focus, 100);
+  return () => clearInterval(trying);
+}
+"""
+_focus = st.components.v2.component("invariscope_focus", js=_FOCUS)
+
+Titles = Mapping[str, str]
+"""File of a page -> its title."""
+
+
+class Place(NamedTuple):
+    """Something to be found.
+
+    Args:
+        name: what the reader types a part of.
+        page: file of the page that shows it.
+        link: parameters of that page's link.
+    """
+
+    name: str
+    page: str
+    link: dict[str, str]
+
+
+def draw_find(titles: Titles) -> None:
+    """Draw the button that opens the box, in the rail.
+
+    Args:
+        titles: of the pages that this session may see.
+    """
+    st.sidebar.button(
+        "Find", icon=":material/search:", shortcut="ctrl+k", key="find", type="tertiary", on_click=_ask,
+        help="A page, a finding, an evaluator, an item or a word",
+    )  # fmt: skip
+    if st.session_state.pop(_ASKED, False):
+        _box(titles)
+
+
+def _ask() -> None:
+    st.session_state[_ASKED] = True
+
+
+@st.dialog("Find", width="medium")
+def _box(titles: Titles) -> None:
+    places = [*(Place(f"Page · {title}", file, carried()) for file, title in titles.items()), *_stored(titles)]
+    chosen = st.selectbox(
+        "Find", places, index=None, format_func=lambda place: place.name, label_visibility="collapsed",
+        placeholder="A page, a finding, an evaluator, an item, a word", key="find.chosen",
+    )  # fmt: skip
+    _focus(key="find.focus", height=1)
+    if chosen is not None:
+        st.switch_page(chosen.page, query_params=chosen.link)
+    st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")
+
+
+def _stored(titles: Titles) -> list[Place]:
+    """What the runs hold, then the words; without a run that can be read, the words alone."""
+    found = list[Place]()
+    files = present()
+    if files:
+        try:
+            found = [place for kind in _KINDS for place in kind(files) if place.page in titles]
+        except InvariscopeError as error:
+            st.warning(safe(str(error), limit=300))
+    words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
+    return [*found, *(place for place in words if place.page in titles)]
+
+
+def _findings(files: Signature) -> list[Place]:
+    rows = findings(files, narrowed(files, Scope()).only())
+    return [
+        Place(
+            f"Finding · {row['evaluator']} moves by {row['median_abs_percent']:.1f} % under {row['family']}",
+            FAILURES,
+            failures_link(row),
+        )
+        for _, row in rows.iterrows()
+    ]
+
+
+def _evaluators(files: Signature) -> list[Place]:
+    names = scores(files, narrowed(files, Scope())).evaluators
+    return [Place(f"Evaluator · {name}", RESULTS, {"evaluators": name}) for name in names]
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Listing the items …")
+def _items(files: Signature) -> list[Place]:
+    rows = scores(files, narrowed(files, Scope())).items
+    return [
+        Place(f"Item · {label or 'no label'} · {item} · {corpus}", LAB, {"corpus": str(corpus), "item": str(item)})
+        for corpus, item, label in rows[["corpus", "item", "label"]].itertuples(index=False)
+    ]
+
+
+_KINDS: tuple[Callable[[Signature], list[Place]], ...] = (_findings, _evaluators, _items)

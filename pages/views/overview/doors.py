@@ -1,0 +1,73 @@
+"""The first ten seconds: what this is, what is loaded, what was found, and three doors."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.table import ScoreTable
+from core.store.manifest import Run
+from pages.views.common.links import FAILURES, LAB, failures_link
+from pages.views.common.text import counted, listed, number, safe
+from pages.views.common.url_state import carried
+
+AUDIT = "pages/run_audit.py"
+RESULTS = "pages/results.py"
+
+_WHAT = (
+    "A metric decides which caption of a picture wins. Invariscope edits the picture or the caption so that the "
+    "meaning stays, and shows which metrics move all the same; then it breaks the meaning, and shows which ones do not "
+    "notice."
+)
+
+
+def draw_what() -> None:
+    """Say what the dashboard is for."""
+    st.markdown(_WHAT)
+
+
+def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
+    """Say what the numbers of the page are of: the corpus in view, and how many more runs there are."""
+    scope, n_items = table.scope, int(table.of_corpus(table.scope.corpus).sum())
+    others = f" {counted(len(runs) - 1, 'other run is', 'other runs are')} loaded." if len(runs) > 1 else ""
+    st.markdown(
+        f"**Loaded:** {safe(listed(table.evaluators), limit=300)} on {counted(n_items, 'item')} of "
+        f"{safe(scope.corpus)} (run {safe(scope.run)}).{others}"
+    )
+
+
+def draw_found(worst: pd.DataFrame) -> None:
+    """Say the first of the worst findings, with the way to its failures."""
+    if worst.empty:
+        st.markdown("**Found:** no family yet that surely moves an evaluator by more than the margin.")
+        return
+    row = worst.iloc[0]
+    st.markdown(
+        f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
+        f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
+        f"{counted(int(row['n_items']), 'item')}) under {safe(row['family'])} edits, which leave the meaning as it is."
+    )
+
+
+def draw_doors(worst: pd.DataFrame | None) -> None:
+    """Draw the three ways in.
+
+    Args:
+        worst: the worst findings; None or empty: there is nothing to read yet.
+    """
+    doors = [
+        ("Try your picture", "Upload one, edit it, see which metric moves", LAB, ":material/add_photo_alternate:",
+         {"source": "upload"}),
+        ("Audit your metric", "Every item of a corpus under every probe, in the background", AUDIT,
+         ":material/play_circle:", {}),
+    ]  # fmt: skip
+    if worst is not None and not worst.empty:
+        link = failures_link(worst.iloc[0][["family", "evaluator"]])
+        doors.append(("Read the worst cases", "The pairs that move the furthest, side by side", FAILURES,
+                      ":material/photo_library:", link))  # fmt: skip
+    else:
+        doors.append(("Read the results", "Tables and figures by research question", RESULTS, ":material/bar_chart:",
+                      carried()))  # fmt: skip
+    cells = st.grid(len(doors), min_column_width=230, gap="small")
+    for title, told, page, icon, link in doors:
+        with cells.container(border=True, height="stretch", key=f"door_{page.split('/')[-1][:-3]}"):
+            st.page_link(page, label=f"**{title}**", icon=icon, query_params=link)
+            st.caption(told)

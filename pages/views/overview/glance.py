@@ -1,0 +1,103 @@
+"""Every evaluator in one row of one table, what it is beside its name."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.evaluators import registry
+from pages.views.common.downloads import data_buttons
+from pages.views.common.glossary import meaning
+from pages.views.common.text import listed, number, safe
+
+_GAP = "Gap that means something"
+
+
+@st.cache_data(show_spinner=False)
+def stand_ins() -> frozenset[str]:
+    """Names of the evaluators whose weights an installation brings."""
+    return frozenset(kind.spec.name for kind in registry.catalogue() if kind.spec.offline)
+
+
+def kind_of(name: str, origins: Mapping[str, str]) -> str:
+    """What an evaluator is, in a word or two.
+
+    Args:
+        name: of it.
+        origins: evaluators whose scores were imported.
+    """
+    if name in origins:
+        return "imported scores"
+    if name in stand_ins():
+        return "offline stand-in"
+    return "published" if name in registry.catalogue().entries else "your own"
+
+
+def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str) -> None:
+    """Draw the table.
+
+    Args:
+        rows: ``core.analysis.glance.at_a_glance``.
+        origins: evaluators whose scores were imported.
+        selective_of: what selectivity was measured on, in words; empty: it was not.
+    """
+    axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
+    records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+    shown = pd.DataFrame(
+        {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}
+    )
+    configured: dict[str, Any] = {
+        "Evaluator": st.column_config.Column(pinned=True),
+        "Kind": st.column_config.Column(help=meaning("offline stand-in")),
+    }
+    for axis in axes:
+        shown[f"Worst {axis} edits"] = [_worst(row, axis) for row in records]
+        configured[f"Worst {axis} edits"] = st.column_config.Column(
+            help="The family that moves it most: median |%Δ| and its 95 % interval"
+        )
+    shown[_GAP] = [_gap(row) for row in records]
+    configured[_GAP] = st.column_config.Column(
+        help=meaning("gap of evidence") + " Of the families in this row, the one that needs the largest."
+    )
+    if selective_of:
+        shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
+        configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
+    st.dataframe(shown, hide_index=True, alt="Every evaluator in one row", column_config=configured)
+    st.caption(
+        "The calmest first, by the larger of its worst medians: an order of what was seen, not a test. "
+        + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
+    )
+    data_buttons(rows, "evaluators-at-a-glance", key="overview.glance")
+
+
+def _worst(row: Mapping[str, Any], axis: str) -> str:
+    family = row.get(axis)
+    return f"{family} {_between(row, axis, 1, unit=' %')}" if isinstance(family, str) else "—"
+
+
+def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") -> str:
+    value = row.get(f"{name}_abs", row.get(name, math.nan))
+    if math.isnan(value):
+        return "—"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    interval = "no interval" if math.isnan(low) else f"{number(low, digits=digits)} to {number(high, digits=digits)}"
+    return f"{number(value, digits=digits)}{unit} ({interval})"
+
+
+def _gap(row: Mapping[str, Any]) -> str:
+    if math.isnan(row["evidence"]):
+        return "none was found"
+    return f"from {row['evidence']:.3g} on, {row['of_iqr']:.0f} % of its spread ({row['evidence_of']})"
+
+
+def draw_kinds(names: Iterable[str]) -> None:
+    """Say which evaluators are offline stand-ins, and where the published ones are."""
+    own = sorted(set(names) & stand_ins())
+    if own:
+        st.caption(
+            f":gray-badge[offline stand-in] {safe(listed(own), limit=300)}: they need no download, and their numbers "
+            "are their own, not those of a published metric. CLIPScore, PAC-S, UMIC, FLEUR and others are fetched with "
+            "`python -m core evaluators get NAME`; *Run an audit* lists them."
+        )

@@ -1,0 +1,75 @@
+"""Every evaluator in one row: the card's numbers, none of them worked out anew."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from core.analysis.flips.risk import IQR
+from core.analysis.glance import at_a_glance
+from core.analysis.overview import card_risks, fairness_card
+from core.analysis.reading import read_table
+from core.store.store import Store
+
+
+def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, object]:
+    return {"evaluator": evaluator, "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 1,
+            "abs_high": size + 1}  # fmt: skip
+
+
+def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
+    return {"evaluator": evaluator, "family": family, "unit": unit, "evidence": evidence, "of_iqr": 100 * evidence}
+
+
+CARD = pd.DataFrame(
+    [card_row("wild", "spatial", "rotation", 9.0), card_row("wild", "societal", "gender", 2.0),
+     card_row("calm", "spatial", "blur", 3.0), card_row("calm", "societal", "gender", 4.0)]
+)  # fmt: skip
+RISKS = pd.DataFrame(
+    [risk_row("wild", "rotation", 0.3), risk_row("wild", "gender", 0.5), risk_row("calm", "blur", 0.2),
+     risk_row("calm", "gender", math.nan), risk_row("calm", "blur", 0.9, unit="scale")]
+)  # fmt: skip
+
+
+def test_the_calmest_stands_first_with_the_worst_family_of_each_axis() -> None:
+    found = at_a_glance(CARD, RISKS).set_index("evaluator")
+    assert list(found.index) == ["calm", "wild"]
+    assert found.loc["wild", ["spatial", "spatial_abs", "spatial_low", "spatial_high"]].tolist() == [
+        "rotation",
+        9,
+        8,
+        10,
+    ]
+    assert found["selectivity"].isna().all()
+
+
+def test_the_gap_is_the_largest_and_none_where_a_family_has_none() -> None:
+    found = at_a_glance(CARD, RISKS).set_index("evaluator")
+    assert found.loc["wild", ["evidence", "of_iqr", "evidence_of"]].tolist() == [0.5, 50, "gender"]
+    assert math.isnan(found.loc["calm", "evidence"])
+    assert found.loc["calm", "evidence_of"] == ""
+
+
+def test_selectivity_stands_beside_who_has_one() -> None:
+    measured = pd.DataFrame({"evaluator": ["wild", "other"], "value": [0.7, 0.2], "low": 0.6, "high": 0.8})
+    found = at_a_glance(CARD, RISKS, measured).set_index("evaluator")
+    assert found.loc["wild", ["selectivity", "selectivity_low", "selectivity_high"]].tolist() == [0.7, 0.6, 0.8]
+    assert math.isnan(found.loc["calm", "selectivity"])
+    assert set(found.index) == {"calm", "wild"}
+
+
+def test_without_a_card_there_is_nothing_to_see() -> None:
+    assert at_a_glance(CARD.iloc[:0], RISKS.iloc[:0]).empty
+
+
+def test_of_the_shipped_run_every_number_is_the_cards(store: Store) -> None:
+    view = read_table(store).view()
+    card = fairness_card(view)
+    risks = card_risks(view, card)
+    found = at_a_glance(card, risks).set_index("evaluator")
+    assert set(found.index) == set(card["evaluator"])
+    for row in card.itertuples():
+        assert found.loc[row.evaluator, row.axis] == row.family
+        assert found.loc[row.evaluator, f"{row.axis}_abs"] == pytest.approx(row.median_abs_percent)
+    for name, own in risks[risks["unit"] == IQR].groupby("evaluator"):
+        assert found.loc[name, "evidence"] == pytest.approx(own["evidence"].max())

@@ -1,0 +1,37 @@
+"""Find: a page, a finding, an evaluator, an item or a word, from any page."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from pages.views.common.glossary import glossary
+from tests.pages.opening import FLIP_RISK, OVERVIEW, Open
+
+
+def opened(app: AppTest) -> AppTest:
+    app.button(key="find").click().run()
+    assert not app.exception
+    return app
+
+
+def offered(app: AppTest) -> list[str]:
+    return list(app.selectbox(key="find.chosen").options)
+
+
+def test_every_kind_is_offered(open_page: Open, demo: Path) -> None:
+    names = offered(opened(open_page(FLIP_RISK)))
+    assert "Page · Calibration" in names
+    assert "Evaluator · grounding-judge" in names
+    assert sum(name.startswith("Item · ") for name in names) == 252
+    assert sum(name.startswith("Finding · ") for name in names) == 3
+    assert sum(name.startswith("Word · ") for name in names) == len(glossary())
+
+
+def test_without_a_run_pages_and_words_are_left(open_page: Open) -> None:
+    kinds = {name.partition(" · ")[0] for name in offered(opened(open_page(OVERVIEW)))}
+    assert kinds == {"Page", "Word"}
+
+
+def test_an_annotator_has_no_box(open_page: Open, demo: Path) -> None:
+    app = open_page("pages/human_validation.py", token="nobody")
+    assert not [each for each in app.button if each.key == "find"]

@@ -1,0 +1,38 @@
+"""Titles of probes: words that a reader knows, one for each, true of the edit."""
+
+from collections import Counter
+
+import pytest
+
+from core.probes import registry
+from core.probes.titles import title
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("vflip", "Upside down"), ("hflip", "Mirrored"), ("rotate-10", "Turned by −10°"), ("rotate+5", "Turned by +5°"),
+    ("reposition-TL", "Moved to top left"), ("reposition-true-BR", "Moved to bottom right, true background"),
+    ("blur-2", "Blurred, σ 2 px"), ("cultural:African", "African …"), ("inserted-emotion:happy", "… happy …"),
+    ("natural-gender-spacy:swapped-male", "Social word: male, swapped in"), ("masking:draw2", "Words masked, draw 2"),
+    ("removal:p0.3", "Words removed, p = 0.3"), ("zoom:zoom15", "Zoomed by 15 %"), ("identity", "Unedited"),
+    ("my-own:probe", "my-own:probe"),
+])  # fmt: skip
+def test_a_probe_is_called_by_what_it_does(name: str, said: str) -> None:
+    assert title(name) == said
+
+
+def test_the_usual_probes_all_have_a_title_and_none_shares_it() -> None:
+    usual = [probe.name for probe in registry.catalogue() if probe.default and probe.axis.value in ("spatial", "null")]
+    assert usual
+    assert all(title(name) != name for name in usual)
+    assert max(Counter(map(title, usual)).values()) == 1
+
+
+def test_only_the_same_edit_under_two_names_shares_a_title_in_its_family() -> None:
+    by_family: dict[str, Counter[str]] = {}
+    for probe in registry.catalogue():
+        by_family.setdefault(probe.family, Counter())[title(probe.name)] += 1
+    shared = {family: {said for said, count in own.items() if count > 1} for family, own in by_family.items()}
+    assert {family: said for family, said in shared.items() if said} == {
+        "compression": {"JPEG, quality 75", "JPEG, quality 60"},
+        "blur": {"Blurred, σ 1 px", "Blurred, σ 2 px"},
+    }

@@ -10,9 +10,9 @@ from pages.views.common.runs import present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
-from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left
+from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
 from pages.views.failures.record import show_record
-from pages.views.failures.state import begin_at_first_page, failure_state, page_of_pairs
+from pages.views.failures.state import begin_at_first_page, failure_state, page_in_view
 
 
 def draw() -> None:
@@ -33,8 +33,9 @@ def draw() -> None:
         chosen = choose_slice(state, files, scope, row)
         begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state)
-        found = page_of_pairs(files, scope, chosen, state.get("sort"), state.get("floor"), state.get("page"))
+        found = page_in_view(state, files, scope, chosen, state.get("page"))
         if found.n_pairs == 0:
+            draw_one_item(state)
             draw_nothing_left(state, files, scope, chosen)
         else:
             draw_gallery(state, files, scope, chosen, found)

@@ -49,7 +49,7 @@ def draw() -> None:
         caption = choose_caption(state, bench.item)
     with stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips"):
         probes = for_caption(state, choose_probes(state))
-        names = choose_evaluators(state)
+        names = choose_evaluators(state, folded=True)
     state.publish()
     if probes:
         st.subheader("Variants")

@@ -42,10 +42,19 @@ EXPORTED = (
 
 _COLUMNS = ", ".join(PAIR)
 _LOOKED_UP = ("run", "item", "probe")
-_COUNTS = ["n_pairs", "n_shifts", "n_unranked"]
+_COUNTS = ["n_pairs", "n_shifts", "n_unranked", "n_items"]
 
 _SCALE = """left join (select unnest($c_run) as run, unnest($c_evaluator) as evaluator, unnest($c_sd) as sd,
                               unnest($c_typical) as typical) c on c.run = s.run and c.evaluator = s.evaluator"""
+
+
+_EVERY = f"""select {_COLUMNS}, key, 0 as more from pairs order by key desc nulls last, {_COLUMNS}
+             limit $limit offset $offset"""
+# the items of the page first: a window over every pair would cost more than all the rest
+_FURTHEST = f"""select {_COLUMNS}, p.key, i.more from pairs p
+                join (select run, item, max(key) as key, count(*) - 1 as more from pairs group by run, item
+                      order by key desc nulls last, run, item limit $limit offset $offset) i using (run, item)
+                qualify row_number() over (partition by run, item order by p.key desc nulls last, {_COLUMNS}) = 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +62,20 @@ class Ranking:
     """One page of pairs, the furthest first.
 
     Args:
-        pairs: PAIR, corpus, key (what the order counts; NaN where it is not defined, and then last) and leader (the
-            evaluator whose shift is the key; None in the order ``disagreement``).
+        pairs: PAIR, corpus, key (what the order counts; NaN where it is not defined, and then last), leader (the
+            evaluator whose shift is the key; None in the order ``disagreement``) and more (the other pairs of its item
+            in the slice, where an item is there once; else 0).
         n_pairs: pairs in the slice.
         n_shifts: shifts in the slice, one a (pair, evaluator).
         n_unranked: pairs without a key: unscored, without %Δ, below the floor, or under one evaluator only.
+        n_items: items of the pairs.
     """
 
     pairs: pd.DataFrame
     n_pairs: int
     n_shifts: int
     n_unranked: int
+    n_items: int
 
 
 def scales(table: ScoreTable) -> pd.DataFrame:
@@ -87,7 +99,7 @@ def scales(table: ScoreTable) -> pd.DataFrame:
 
 def rank(
     store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int,
-    offset: int = 0,
+    offset: int = 0, once: bool = False, item: str | None = None,
 ) -> Ranking:  # fmt: skip
     """Return one page of the slice's pairs in an order.
 
@@ -103,6 +115,8 @@ def rank(
         floor: least |baseline| of a shift that counts in the order ``percent``, as a share of the evaluator's
             typical clean score; a percent change of a tiny baseline is large whatever happened.
         limit, offset: pairs to return and to pass over.
+        once: an item is there with its furthest pair alone.
+        item: the only item to look at; None: every one.
 
     Raises:
         InvalidInput: for an unknown order or a number out of range.
@@ -111,21 +125,23 @@ def rank(
     clause, params = where(scope, chosen)
     params |= _scale_params(usual, floor, order)
     aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
+    if item is not None:
+        clause, params = f"{clause} and s.item = $only", params | {"only": item}
     keyed = _keyed(order, clause)
     grouped = f"select {_COLUMNS}, {aggregate} as key, count(*) as n from ({keyed}) group by {_COLUMNS}"
     found = store.query(
         f"""with pairs as materialized ({grouped}), counts as (
-              select count(*) as n_pairs, sum(n)::bigint as n_shifts, count(*) - count(key) as n_unranked from pairs),
-            page as (select {_COLUMNS}, key from pairs order by key desc nulls last, {_COLUMNS}
-                     limit $limit offset $offset)
+              select count(*) as n_pairs, sum(n)::bigint as n_shifts, count(*) - count(key) as n_unranked,
+                     count(distinct (run, item)) as n_items from pairs),
+            page as ({_FURTHEST if once else _EVERY})
             select page.*, counts.* from counts left join page on true order by key desc nulls last, {_COLUMNS}""",
         params | {"limit": limit, "offset": offset},
     )
-    n_pairs, n_shifts, n_unranked = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
+    n_pairs, n_shifts, n_unranked, n_items = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
     pairs = found.drop(columns=_COUNTS).dropna(subset=["run"]).reset_index(drop=True)
     pairs.insert(1, "corpus", scope.corpus)
     pairs["leader"] = _leaders(store, pairs, keyed, params) if order != "disagreement" else None
-    return Ranking(pairs, n_pairs, n_shifts, n_unranked)
+    return Ranking(pairs, n_pairs, n_shifts, n_unranked, n_items)
 
 
 def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:

@@ -118,6 +118,28 @@ def test_the_pages_together_are_every_pair_once(store: Store, scope: Narrowed, u
     assert whole["key"].dropna().is_monotonic_decreasing
 
 
+@pytest.mark.parametrize("order", sorted(ORDERS))
+def test_an_item_is_there_once_with_its_furthest_pair(
+    store: Store, scope: Narrowed, usual: pd.DataFrame, everything: pd.DataFrame, order: str
+) -> None:
+    chosen = Slice(families=("rotation", "cultural"))
+    expected = read_plainly(everything, chosen, order, 0.05)
+    best = expected.groupby(level="item").max().sort_values(ascending=False)
+    found = rank(store, scope, chosen, usual, order=order, floor=0.05, limit=40, offset=10, once=True)
+    assert found.n_items == len(best)
+    np.testing.assert_allclose(found.pairs["key"], best.to_numpy()[10:50], rtol=1e-12)
+    assert found.pairs["item"].is_unique
+    others = expected.groupby(level="item").size() - 1
+    assert found.pairs["more"].tolist() == others[found.pairs["item"]].tolist()
+
+
+def test_one_item_is_looked_at_alone(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+    found = rank(store, scope, Slice(families=("rotation",)), usual, order="absolute", limit=12, item="cat")
+    assert set(found.pairs["item"]) == {"cat"}
+    assert (found.n_pairs, found.n_items) == (4, 1)
+    assert rank(store, scope, Slice(), usual, order="absolute", limit=12, item="gone").n_pairs == 0
+
+
 def test_beyond_the_last_page_the_counts_stay(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("vertical-flip",))
     found = rank(store, scope, chosen, usual, order="percent", limit=12, offset=9_000)

@@ -40,9 +40,9 @@ def heads(app: AppTest) -> list[str]:
 def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, demo: Path) -> None:
     app = open_page(FAILURES)
     assert not app.exception
-    percents = [float(each.split("**")[0].split(". ")[1].split(" %")[0].replace("−", "-")) for each in heads(app)]
-    assert len(percents) == 12
-    assert [abs(each) for each in percents] == sorted(map(abs, percents), reverse=True)
+    moved = [float(each.split(". ")[1].split(" SD")[0].replace("−", "-")) for each in heads(app)]
+    assert len(moved) == 12
+    assert [abs(each) for each in moved] == sorted(map(abs, moved), reverse=True)
     pictures = [image for element in app.image for image in element.proto.imgs]
     assert 12 <= len(pictures) <= 24
     assert all(image.alt for image in pictures)
@@ -50,7 +50,7 @@ def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open,
 
 
 def test_a_card_shows_the_pair_under_every_evaluator(open_page: Open, elsewhere: Path) -> None:
-    app = open_page(FAILURES, evaluators="histogram", families="rotation")
+    app = open_page(FAILURES, evaluators="histogram", families="rotation", every="yes")
     tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
     assert len(tables) == 12
     assert all("paired" in table and "**histogram**" in table for table in tables)
@@ -78,17 +78,17 @@ def test_changed_words_are_marked_without_colour_alone(open_page: Open, elsewher
     assert ":blue-background[**" in said
 
 
-@pytest.mark.parametrize("sort", ["absolute", "standardised", "disagreement"])
+@pytest.mark.parametrize("sort", ["absolute", "percent", "disagreement"])
 def test_every_order_is_offered_and_in_the_link(open_page: Open, elsewhere: Path, sort: str) -> None:
     app = open_page(FAILURES)
     app.selectbox(key="failures.sort").set_value(sort).run()
     assert not app.exception
     assert app.query_params["sort"] == sort
-    assert {"absolute": "under", "standardised": "SD under", "disagreement": "SD apart"}[sort] in heads(app)[0]
+    assert {"absolute": "under", "percent": "% under", "disagreement": "SD apart"}[sort] in heads(app)[0]
 
 
 def test_a_filter_narrows_the_gallery_and_begins_at_the_first_page(open_page: Open, elsewhere: Path) -> None:
-    app = open_page(FAILURES, page="3")
+    app = open_page(FAILURES, page="3", every="yes")
     assert "page 3 of" in texts(app)
     app.multiselect(key="failures.families").set_value(["rotation"]).run()
     assert "**28 pairs**, 56 shifts · page 1 of 3" in texts(app)
@@ -97,7 +97,7 @@ def test_a_filter_narrows_the_gallery_and_begins_at_the_first_page(open_page: Op
 
 
 def test_pages_are_turned_and_stand_in_the_link(open_page: Open, elsewhere: Path) -> None:
-    app = open_page(FAILURES, families="rotation")
+    app = open_page(FAILURES, families="rotation", every="yes")
     first = heads(app)
     app.button(key="failures.turn.Next").click().run()
     assert app.query_params["page"] == "2"
@@ -108,7 +108,8 @@ def test_pages_are_turned_and_stand_in_the_link(open_page: Open, elsewhere: Path
 
 
 def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open, elsewhere: Path) -> None:
-    query = {"sort": "standardised", "families": "rotation", "evaluators": "histogram", "page": "2", "marks": "none"}
+    query = {"sort": "percent", "families": "rotation", "evaluators": "histogram", "page": "2", "marks": "none",
+             "every": "yes"}  # fmt: skip
     app = open_page(FAILURES, **query, inside="50-100")
     assert not app.warning
     assert {name: app.query_params[name] for name in query} == query
@@ -117,7 +118,7 @@ def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open, elsewhere:
 
 
 def test_a_page_beyond_the_last_is_the_last(open_page: Open, elsewhere: Path) -> None:
-    app = open_page(FAILURES, families="rotation", page="999")
+    app = open_page(FAILURES, families="rotation", page="999", every="yes")
     assert "There is no page 999" in texts(app)
     assert "page 3 of 3" in texts(app)
 
@@ -145,7 +146,7 @@ def test_what_a_link_holds_that_makes_no_sense_is_told_part_by_part(open_page: O
         "'101'",
     ):
         assert said in told
-    assert len(heads(app)) == 12
+    assert len(heads(app)) == 7  # one card an item
     assert not app.query_params
 
 
@@ -191,7 +192,7 @@ def test_a_corpus_that_is_gone_leaves_the_scores_and_one_sentence(open_page: Ope
     app = open_page(FAILURES)
     assert not app.exception
     assert not app.image
-    assert len(heads(app)) == 12
+    assert len(heads(app)) == 7
     assert "The pictures of corpus squares are not here" in texts(app).replace("\\", "")
 
 
@@ -204,6 +205,27 @@ def test_a_picture_that_changed_since_the_run_is_not_shown(
     app = open_page(FAILURES, record=record_text(CAT))
     assert not app.exception
     assert "picture of item 'cat' is not the one that the run scored" in texts(app).replace("\\", "")
+
+
+def test_an_item_has_one_card_that_opens_all_of_its_edits(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation")
+    assert "**28 pairs**, 56 shifts of 7 items, the furthest pair of each · page 1 of 1" in texts(app)
+    assert [each.label for each in app.button if (each.key or "").startswith("failures.more.")] == ["+3 more edits"] * 7
+    first = heads(app)[0].partition(". ")[2]
+    app.button(key="failures.more.0").click().run()
+    assert len(heads(app)) == 4
+    assert heads(app)[0].partition(". ")[2] == first
+    assert set(app.query_params) == {"families", "item"}
+    app.button(key="failures.item.all").click().run()
+    assert len(heads(app)) == 7
+    assert set(app.query_params) == {"families"}
+
+
+def test_an_item_that_is_not_there_can_be_taken_back(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, item="<b>gone</b>")
+    assert not app.exception
+    app.button(key="failures.item.all").click().run()
+    assert len(heads(app)) == 7
 
 
 def test_filters_that_leave_nothing_say_which_to_relax(open_page: Open, elsewhere: Path) -> None:
@@ -219,7 +241,7 @@ def test_filters_that_leave_nothing_say_which_to_relax(open_page: Open, elsewher
 def test_every_filter_is_cleared_at_once(open_page: Open, elsewhere: Path) -> None:
     app = open_page(FAILURES, families="rotation", modifiers="African", categories="vehicle")
     app.button(key="failures.relax.all").click().run()
-    assert len(heads(app)) == 12
+    assert len(heads(app)) == 7
     assert not app.query_params
 
 

@@ -47,9 +47,9 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         *many,
         Field("sign", first.sign, one_of(lambda: tuple(SIGNS), first.sign, what="sign")),
         Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
-        Field("controls", first.controls, _read_switch, lambda value: "yes" if value else "no"),
+        Field("controls", first.controls, read_switch, lambda value: "yes" if value else "no"),
         Field("accepted", 0, percentage_of("accepted")),
-        Field("whole", first.whole, _read_switch, lambda value: "yes" if value else "no"),
+        Field("whole", first.whole, read_switch, lambda value: "yes" if value else "no"),
     )
 
 
@@ -185,7 +185,8 @@ def _read_range(raw: str) -> tuple[tuple[int, int], str]:
     return (low, high), ""
 
 
-def _read_switch(raw: str) -> tuple[bool, str]:
+def read_switch(raw: str) -> tuple[bool, str]:
+    """Read a switch out of a link: yes or no."""
     if raw in ("yes", "no"):
         return raw == "yes", ""
     return False, f"A switch must be yes or no, got {raw[:40]!r}."

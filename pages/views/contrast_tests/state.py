@@ -17,7 +17,7 @@ from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
 from pages.views.common.scope import scope_fields
-from pages.views.common.slice_filters import percentage_of
+from pages.views.common.slice_filters import percentage_of, read_switch
 from pages.views.common.text import counted
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
@@ -58,7 +58,7 @@ def contrast_state(files: Signature) -> PageState:
             *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
             *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
             Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
-            Field("verified", False, _read_switch, lambda value: "yes" if value else "no"),
+            Field("verified", False, read_switch, lambda value: "yes" if value else "no"),
             Field("upheld", 0, percentage_of("upheld")),
         ),
     )
@@ -202,12 +202,6 @@ def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
 
 def _told(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
     return lambda: told_values(files, tuple(_FACTS))[name]
-
-
-def _read_switch(raw: str) -> tuple[bool, str]:
-    if raw in ("yes", "no"):
-        return raw == "yes", ""
-    return False, f"A switch must be yes or no, got {raw[:40]!r}."
 
 
 def _read_bar(raw: str) -> tuple[float, str]:

@@ -12,7 +12,7 @@ from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from core.probes.titles import title
 from pages.views.common.links import LAB, lab_link
-from pages.views.common.text import as_percent, counted, number, safe, thousands
+from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.failures.pictures import Made
 from pages.views.probe_lab.state import corpus_names
 
@@ -149,12 +149,17 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
         st.caption(f"{safe(str(row['evaluator']))} could not score this pair: {safe(str(reason), limit=200)}")
 
 
-def actions(pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None]) -> None:
+def actions(
+    pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None]
+) -> None:
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
         to_lab(pair, rows)
+        if pair["more"]:
+            st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
+                      key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip
 
 
 def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
@@ -197,7 +202,9 @@ def _times_null(row: pd.Series) -> str:
     if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
         return "—"
     times = abs(row["percent"]) / row["null_percent"]
-    return "within" if times <= 1 else _unbroken(thousands(round(times)) if times >= 10 else f"{times:.1f}")
+    if times <= 1 or times > 100:
+        return "within" if times <= 1 else "> 100"
+    return _unbroken(f"{times:.0f}" if times >= 10 else f"{times:.1f}")
 
 
 def _stripped(text: str) -> tuple[str, str, str]:

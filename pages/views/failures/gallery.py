@@ -27,19 +27,19 @@ from pages.views.failures.card import (
 )
 from pages.views.failures.downloads import draw_downloads
 from pages.views.failures.pictures import finished, pictures
-from pages.views.failures.state import A_PAGE, FLOORS, MARKS, by_pair, clear, page_of_pairs, shifts_of
+from pages.views.failures.state import A_PAGE, FLOORS, MARKS, by_pair, clear, once, page_in_view, shifts_of
 
 _ORDERS = {
+    "standardised": "Standardised change",
     "percent": "Percent change",
     "absolute": "Absolute change",
-    "standardised": "Standardised change",
     "disagreement": "Disagreement",
 }
 _ORDERS_HELP = """What comes first. A pair counts its largest shift over the evaluators of the scope.
 
+- **Standardised change**: |Δ| over the standard deviation of that evaluator's clean scores; comparable.
 - **Percent change**: |%Δ| against the baseline's score. Of a tiny baseline it is large whatever happened.
 - **Absolute change**: |Δ| on each evaluator's own scale; an evaluator on 0 to 10 comes before one on 0 to 1.
-- **Standardised change**: |Δ| over the standard deviation of that evaluator's clean scores; comparable.
 - **Disagreement**: the largest minus the smallest standardised shift of one pair over its evaluators."""
 
 _CARD_HELP = """**Score** is that of the baseline → that of the variant. **%Δ** is the change in percent of
@@ -81,21 +81,24 @@ def draw_controls(state: PageState) -> None:
             "Marks on pictures", tuple(MARKS), key=state.key("marks"), format_func=MARKS.__getitem__, width=170,
             help="Frames around a moved object, or the changed pixels in colour on grey",
         )  # fmt: skip
+        if not state.get("item"):
+            st.toggle("Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item")
         with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
             st.markdown(_CARD_HELP)
 
 
 def draw_gallery(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking) -> None:
     """Draw one page of pairs, and the way to the others."""
-    pages = -(-found.n_pairs // A_PAGE)
+    pages = -(-(found.n_items if once(state) else found.n_pairs) // A_PAGE)
+    draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
         state.put("page", pages)
-        found = page_of_pairs(files, scope, chosen, state.get("sort"), state.get("floor"), pages)
+        found = page_in_view(state, files, scope, chosen, pages)
     page = state.get("page")
     pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(_counts(found, page, pages))
+        st.markdown(_counts(found, page, pages, of_items=once(state)))
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
@@ -123,8 +126,19 @@ def _paged(state: PageState, key: str) -> None:
     state.put("page", st.session_state[key])
 
 
-def _counts(found: Ranking, page: int, pages: int) -> str:
+def draw_one_item(state: PageState) -> None:
+    """Say that only one item is looked at, and take it back on a click."""
+    if state.get("item"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"Item **{safe(state.get('item'))}** alone")
+            st.button("Every item", icon=":material/undo:", type="tertiary", key="failures.item.all",
+                      on_click=state.put, args=("item", ""))  # fmt: skip
+
+
+def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
     said = f"**{counted(found.n_pairs, 'pair')}**, {counted(found.n_shifts, 'shift')}"
+    if of_items:
+        said += f" of {counted(found.n_items, 'item')}, the furthest pair of each"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
     return f"{said} · page {page} of {f'{pages:,}'.replace(',', ' ')}"
@@ -164,7 +178,7 @@ def _below(
     scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
            floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
     verdict(judged, pair)
-    actions(pair, rows, key=key, open_record=_opener(state, pair))
+    actions(pair, rows, key=key, open_record=_opener(state, pair), show_item=lambda: state.put("item", pair["item"]))
 
 
 def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:

@@ -14,8 +14,8 @@ from pages.views.common.keys import KEYED
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, narrowed, scores, store, under_all
 from pages.views.common.scope import scope_fields
-from pages.views.common.slice_filters import slice_fields
-from pages.views.common.url_state import Field, PageState, one_of
+from pages.views.common.slice_filters import read_switch, slice_fields
+from pages.views.common.url_state import Field, PageState, one_of, text
 
 A_PAGE = 12
 """Pairs on one page: with two pictures each, at most 24 pictures."""
@@ -34,7 +34,9 @@ def failure_state(files: Signature) -> PageState:
         (
             *scope_fields(files),
             *slice_fields(files),
-            Field("sort", "percent", one_of(lambda: tuple(ORDERS), "percent", what="order")),
+            Field("sort", "standardised", one_of(lambda: tuple(ORDERS), "standardised", what="order")),
+            Field("every", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("item", "", text(limit=200)),
             Field("floor", 5, _read_floor),
             Field("marks", "object", one_of(lambda: tuple(MARKS), "object", what="marks")),
             Field("page", 1, _read_page),
@@ -45,7 +47,7 @@ def failure_state(files: Signature) -> PageState:
 
 def begin_at_first_page(state: PageState, scope: Narrowed, chosen: Slice, followed: bool) -> None:
     """Go back to page 1 when the reader changes what is ranked; a link that was followed names its own page."""
-    view = (scope, chosen, state.get("sort"), state.get("floor"))
+    view = (scope, chosen, *(state.get(name) for name in ("sort", "floor", "every", "item")))
     before = st.session_state.get(state.key("view"))
     if before not in (None, view) and not followed:
         state.put("page", 1)
@@ -66,12 +68,26 @@ def usual_scales(files: Signature, scope: Narrowed) -> pd.DataFrame:
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
-def page_of_pairs(files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int) -> Ranking:
+def page_of_pairs(
+    files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int, *, once: bool, item: str
+) -> Ranking:
     """One page of the ranking; see ``core.analysis.failures.rank``."""
     return rank(
         store(files), scope, chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=A_PAGE,
-        offset=A_PAGE * (page - 1),
+        offset=A_PAGE * (page - 1), once=once, item=item or None,
     )  # fmt: skip
+
+
+def page_in_view(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, page: int) -> Ranking:
+    """A page of what the reader asked for: an item once, every pair, or every pair of one item."""
+    return page_of_pairs(
+        files, scope, chosen, state.get("sort"), state.get("floor"), page, once=once(state), item=state.get("item")
+    )
+
+
+def once(state: PageState) -> bool:
+    """Whether an item has one card alone."""
+    return not state.get("every") and not state.get("item")
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)

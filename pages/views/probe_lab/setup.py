@@ -11,7 +11,7 @@ from core.evaluators import registry as evaluators
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
-from pages.views.common.text import safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (
     CAPTION_LIMIT,
@@ -104,18 +104,25 @@ def _human(state: PageState, item: Item) -> str:
     return texts[chosen]
 
 
-def choose_evaluators(state: PageState) -> list[str]:
-    """Draw the choice of evaluators, the missing ones listed with the command that gets them."""
+def choose_evaluators(state: PageState, *, folded: bool = False) -> list[str]:
+    """Draw the choice of evaluators, the missing ones listed with the command that gets them.
+
+    Args:
+        state: of a page that has the field ``evaluators``.
+        folded: behind a chip that says how many are chosen.
+    """
     ready = ready_evaluators()
     known = evaluators.catalogue()
-    panel = st.popover(f"Evaluators: **{len(state.get('evaluators'))}**", key="lab.evaluators.panel")
-    chosen = panel.container(key="lab_evaluator_panel").multiselect(
+    chip = f"Evaluators: **{len(state.get('evaluators'))}**"
+    panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
+    chosen = panel.container(key=f"{state.page}_evaluator_panel").multiselect(
         "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
     )  # fmt: skip
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken:
-        with st.popover(f"{len(missing)} not here", type="tertiary",
-                        help="Evaluators that are not available here, and how each is got"):  # fmt: skip
+        said = f"{len(missing)} not here" if folded else f"{counted(len(missing), 'evaluator')} not available here"
+        with st.popover(said, type="tertiary",
+                        help="How to get what is not available here"):  # fmt: skip
             for name, found in missing.items():
                 st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
                 st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)

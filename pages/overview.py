@@ -51,10 +51,9 @@ def draw() -> None:
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())
-        st.subheader("What is loaded", anchor=False)
+        st.header("What is loaded", anchor=False)
         draw_run_table(opened.runs())
     else:
-        draw_doors(None)
         draw_no_run()
     draw_upload(opened.runs())
     state.publish()
@@ -67,19 +66,19 @@ def _numbers(files: Signature, scope: Narrowed) -> None:
     draw_loaded(store(files).runs(), scores(files, seen))
     draw_found(worst)
     draw_doors(worst)
-    st.subheader("Worst findings", anchor=False)
+    st.header("Worst findings", anchor=False)
     draw_findings(worst)
     sources = origin_of_scores(files, seen)
     if table.empty:
-        st.subheader("Fairness card", anchor=False)
+        st.header("Fairness card", anchor=False)
         st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
     else:
-        st.subheader("Evaluators at a glance", anchor=False)
+        st.header("Evaluators at a glance", anchor=False)
         _glance(files, seen, table, risk, sources)
-        st.subheader("Fairness card", anchor=False)
+        st.header("Fairness card", anchor=False)
         draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), sources)
     draw_plane(files, seen)
-    st.subheader("Take it home", anchor=False)
+    st.header("Take it home", anchor=False)
     draw_report(files, scope)
 
 

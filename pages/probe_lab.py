@@ -52,7 +52,7 @@ def draw() -> None:
         names = choose_evaluators(state, folded=True)
     state.publish()
     if probes:
-        st.subheader("Variants")
+        st.header("Variants")
         strip(state, bench, probes, caption)
     result = _shifts(stage, bench, caption, probes, names)
     if result is None:

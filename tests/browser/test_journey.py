@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
@@ -159,7 +160,19 @@ def test_a_page_fits_its_width_in_both_themes(
     assert max(overflow) <= 1
     dark = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", dark)[:3])) < 200) == (scheme == "dark")
+    if width == 1280:
+        assert not serious(page)
     context.close()
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds that is serious, or a heading out of order; Streamlit's own menu, whose list it marks, aside."""
+    found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]})
+    return [
+        f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}"
+        for each in found.response["violations"]
+        if each["impact"] in ("serious", "critical") or each["id"] == "heading-order"
+    ]
 
 
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:

@@ -25,7 +25,7 @@ Open = Callable[..., AppTest]
 
 def texts(app: AppTest) -> str:
     """Everything that the page says, in one string."""
-    kinds = ("markdown", "caption", "text", "info", "success", "warning", "error", "title", "subheader", "code")
+    kinds = ("markdown", "caption", "text", "info", "success", "warning", "error", "title", "header", "code")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 

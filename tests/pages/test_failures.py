@@ -34,7 +34,7 @@ def elsewhere(open_page: Open, squares_run: Path) -> Path:
 
 
 def heads(app: AppTest) -> list[str]:
-    return [each.value for each in app.subheader]
+    return [each.value for each in app.header]
 
 
 def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, demo: Path) -> None:

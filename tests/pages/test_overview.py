@@ -188,7 +188,7 @@ def test_a_metric_of_ones_own_is_called_so(open_page: Open, findings_run: Path) 
     assert list(rows["Kind"]) == ["your own"]
 
 
-def test_without_a_run_the_doors_are_there(open_page: Open) -> None:
+def test_without_a_run_it_says_what_this_is_and_how_to_begin(open_page: Open) -> None:
     app = open_page(OVERVIEW)
-    assert "Every item of a corpus under every probe" in said(app)
+    assert "A metric decides which caption of a picture wins" in said(app)
     assert "No run is here yet" in said(app)

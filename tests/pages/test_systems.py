@@ -77,7 +77,7 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
     text = said(app)
     for heading in ("Standings", "Pairwise differences", "Under harmless edits", "At equal length",
                     "Agreement of evaluators", "Caption health", "Best of several"):  # fmt: skip
-        assert heading in [each.value for each in app.subheader]
+        assert heading in [each.value for each in app.header]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
     assert "C under vertical-flip" in text or "C and" in text
@@ -159,7 +159,7 @@ def test_references_stand_beside_the_standings_where_they_are_asked_for(open_pag
     write_leaderboard(with_references(replace(plain, name="mine"), found))
     app = open_page(SYSTEMS, board="mine", judge="ROUGE-L")
     assert not app.exception
-    assert "Beside references" in [each.value for each in app.subheader]
+    assert "Beside references" in [each.value for each in app.header]
     assert "On the 12 pictures that every system captions and that have references" in said(app)
     assert "words in lower case without punctuation" in said(app)
     assert "No edit was scored" in said(app)
@@ -173,4 +173,4 @@ def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> N
     assert not app.error
     found = read_leaderboard(path_of("demo"))
     assert set(found.beside["metric"]) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
-    assert "Beside references" in [each.value for each in app.subheader]
+    assert "Beside references" in [each.value for each in app.header]

@@ -26,7 +26,7 @@ def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Sl
         chosen: the part of them that the filters leave.
         evaluator: whose rows.
     """
-    st.subheader("Every reading, weighting and ε", anchor=False)
+    st.header("Every reading, weighting and ε", anchor=False)
     if not st.toggle("Compare them on the held-out items", key=state.key("ablation")):
         st.caption("Learns and sweeps each of 33 choices: paper A, A.7.")
         return

@@ -62,7 +62,7 @@ def draw_sweep(
     )
     changed = effect(key, strength, found)
     draw_measured(source, key, found, strength, own, stale)
-    st.subheader(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
+    st.header(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
     _tiles(changed, usual, strength)
     draw_selectivity(found, strength, view)
     _changes(state, changed, found)
@@ -192,7 +192,7 @@ def _numbers(changed: pd.DataFrame) -> None:
 
 
 def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: str) -> None:
-    st.subheader("Take it home", anchor=False)
+    st.header("Take it home", anchor=False)
     name = found.evaluator
     model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -170,7 +170,7 @@ def _spoken(table: pd.DataFrame) -> str:
 
 def draw_made_with(one: Run, other: Run) -> None:
     """Draw what two runs were made with that is not the same."""
-    st.markdown("#### What the two runs were made with")
+    st.markdown("## What the two runs were made with")
     table = manifest_differences(one, other)
     if table.empty:
         st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")

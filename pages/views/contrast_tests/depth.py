@@ -29,7 +29,7 @@ def draw_test(
     Returns:
         Both, and the scope of the caption that the test is of.
     """
-    st.subheader("One test in depth", anchor=False)
+    st.header("One test in depth", anchor=False)
     family, evaluator, scope = choose_test(state, files, scope)
     own = _of_test(shown(files, scope, chosen, options), family)
     mine = own[own["evaluator"] == evaluator]

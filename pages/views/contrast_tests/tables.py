@@ -22,7 +22,7 @@ def draw_section(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, section: str
 ) -> None:
     """Draw every question of a section that the scores can answer, and say what the others lack."""
-    st.markdown(f"##### {SECTIONS[section][1]}")
+    st.markdown(f"## {SECTIONS[section][1]}")
     asked = [each for each in questions(files, scope).values() if each.section == section]
     _draw(state, files, scope, chosen, options, asked)
 

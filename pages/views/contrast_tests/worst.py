@@ -24,7 +24,7 @@ def draw_worst(
 ) -> None:
     """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
     found, n = _worst(files, scope, chosen, evaluator, family, options.known)
-    st.subheader("Worst failures", anchor=False)
+    st.header("Worst failures", anchor=False)
     if found.empty:
         st.caption(safe(f"{evaluator} puts no wrong side of “{family}” at or above its right one here."))
         return

@@ -22,7 +22,7 @@ TINY = "†"
 def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None:
     """Draw the pair's place, how far it moves in this order, and what it is."""
     first = rows.iloc[0]
-    st.subheader(f"{place}. {_headline(pair, rows, order)}", anchor=False)
+    st.header(f"{place}. {_headline(pair, rows, order)}", anchor=False)
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []

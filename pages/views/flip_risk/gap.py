@@ -97,7 +97,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
 
 
 def _evidence(found: pd.DataFrame) -> None:
-    st.subheader("What is no evidence", anchor=False)
+    st.header("What is no evidence", anchor=False)
     st.markdown(EVIDENCE)
     number = st.column_config.NumberColumn
     st.dataframe(
@@ -147,7 +147,7 @@ def _standard(state: PageState) -> None:
 
 
 def _map(cells: pd.DataFrame, gap: float) -> None:
-    st.subheader("By family and evaluator", anchor=False)
+    st.header("By family and evaluator", anchor=False)
     figure = risk_map(cells)
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
     draw(
@@ -167,7 +167,7 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
 
 
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame]) -> None:
-    st.subheader("Against the gap", anchor=False)
+    st.header("Against the gap", anchor=False)
     styles = family_styles(table)
     names = sorted(table["evaluator"].unique())
     cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")

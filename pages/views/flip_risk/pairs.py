@@ -23,7 +23,7 @@ A_PAGE = 4
 def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
     """Draw the pairs whose order changed, those whose gap moved the most first."""
     marked = flipped_pairs(pairs)
-    st.subheader("Flipped pairs", anchor=False)
+    st.header("Flipped pairs", anchor=False)
     st.toggle("Count ties as flips", key=state.key("ties"), help="Equation 1 as printed: a lead that becomes a tie, or "
               "a tie that is broken, is a flip")  # fmt: skip
     mark = "flips" if state.get("ties") else "changes_sides"

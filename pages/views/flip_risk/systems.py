@@ -172,7 +172,7 @@ def _result(state: PageState, found: Systems) -> None:
         return
     flips = _by_family(found.pairs)
     table = _table(flips)
-    st.subheader("How often the order changes", anchor=False)
+    st.header("How often the order changes", anchor=False)
     _sentence(next(iter(flips.values())))
     figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
     draw(figure, key="flip.shares", alt="Share of pairs whose order changes, by family, with 95 % intervals")

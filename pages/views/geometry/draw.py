@@ -74,7 +74,7 @@ _WITHIN = " Ranked within families, and every order keeps a word in its own: eac
 
 
 def _draw_tests(found: Geometry) -> None:
-    st.subheader("Family by family", anchor=False)
+    st.header("Family by family", anchor=False)
     for _, row in found.tests[found.tests["family"] != ALL].iterrows():
         st.markdown(f"**{safe(row['family'])}**: {_said(row)}")
     with st.expander("Every number", icon=":material/table:"):

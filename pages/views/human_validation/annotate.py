@@ -92,7 +92,7 @@ def _instruct(study: Study) -> None:
     told = instructions(kind.name)
     examples = study.definition.examples
     if examples:
-        st.subheader("Examples", anchor=False)
+        st.header("Examples", anchor=False)
         cells = st.grid(min(len(examples), 3), min_column_width=240, gap="medium")
         for number, example in enumerate(examples, start=1):
             with cells.container(border=True, key=f"study_example_{number}"):
@@ -103,7 +103,7 @@ def _instruct(study: Study) -> None:
                 st.markdown(f"“{safe(example.caption)}”")
                 label = kind.scale[example.value - kind.lowest]
                 st.markdown(f"**{label.capitalize()}**: {safe(example.why)}")
-    st.subheader(told.title, anchor=False)
+    st.header(told.title, anchor=False)
     st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
     st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
     st.markdown("Answer with the keys that the buttons show, or tap them. Every answer is saved at once; you may stop "

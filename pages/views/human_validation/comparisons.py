@@ -64,7 +64,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
 
 
 def _draw_people(people: pd.DataFrame) -> None:
-    st.subheader("People", anchor=False)
+    st.header("People", anchor=False)
     shown = people.dropna(axis=1, how="all")
     st.dataframe(shown, hide_index=True, width="stretch", column_config=_columns(shown))
     st.caption("Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
@@ -73,7 +73,7 @@ def _draw_people(people: pd.DataFrame) -> None:
 
 
 def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
-    st.subheader("Evaluators on the same comparisons", anchor=False)
+    st.header("Evaluators on the same comparisons", anchor=False)
     if evaluators.empty:
         st.info(safe(f"The scores of run {study.definition.run} are not here, so no evaluator stands beside people."))
         return

@@ -15,7 +15,7 @@ _KINDS = {"csv": "text/csv", "parquet": "application/octet-stream", "json": "app
 
 def draw_files(study: Study, _state: PageState) -> None:
     """Draw the exports and the import."""
-    st.subheader("Export", anchor=False)
+    st.header("Export", anchor=False)
     st.caption("One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
                "JSON holds the study's definition as well.")  # fmt: skip
     withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
@@ -25,7 +25,7 @@ def draw_files(study: Study, _state: PageState) -> None:
                 form.upper() if form != "parquet" else "Parquet", _maker(study, form, withdrawn),
                 f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
             )  # fmt: skip
-    st.subheader("Import", anchor=False)
+    st.header("Import", anchor=False)
     st.caption("Votes made elsewhere, with the columns of an export: annotator, id, left, and a column a question. The "
                "file is checked as a whole; one bad row refuses it, by its number.")  # fmt: skip
     given = st.file_uploader("File of votes", list(FORMATS), key=f"study.import.{study.id}")

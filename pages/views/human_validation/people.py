@@ -48,7 +48,7 @@ def draw_people(study: Study, _state: PageState) -> None:
                 icon=":material/person_add:")  # fmt: skip
         return
     _draw_links(study)
-    st.subheader("Quality", anchor=False)
+    st.header("Quality", anchor=False)
     st.caption("Signs to look at, no verdicts: nobody is left out without you.")
     st.dataframe(table, column_config=_COLUMNS, hide_index=True, width="stretch")
     data_buttons(table, f"{study.id}-annotators", key="study.quality")
@@ -143,7 +143,7 @@ def _draw_actions(study: Study) -> None:
 
 def _draw_coverage(study: Study) -> None:
     cover = coverage_table(study)
-    st.subheader("Coverage", anchor=False)
+    st.header("Coverage", anchor=False)
     order = [name for name, *_ in study.definition.strata if name in set(cover["stratum"])]
     counts = cover.groupby("stratum", sort=False).agg(
         items=("id", "size"), votes=("votes", "sum"), planned=("planned", "sum"), skipped=("skipped", "sum")

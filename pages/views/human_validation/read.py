@@ -77,7 +77,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
             for row in table.to_dict("records"):
                 st.markdown(f"{row['measure']}: {_interval(row)}", help=_MEASURES[row["measure"]])
     data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
-    st.subheader("Pairs of annotators", anchor=False)
+    st.header("Pairs of annotators", anchor=False)
     st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
     if pairs.empty:
         st.info("No two annotators have judged the same items yet.")

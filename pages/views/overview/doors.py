@@ -47,11 +47,11 @@ def draw_found(worst: pd.DataFrame) -> None:
     )
 
 
-def draw_doors(worst: pd.DataFrame | None) -> None:
+def draw_doors(worst: pd.DataFrame) -> None:
     """Draw the three ways in.
 
     Args:
-        worst: the worst findings; None or empty: there is nothing to read yet.
+        worst: the worst findings; empty: the third way leads to the results.
     """
     doors = [
         ("Try your picture", "Upload one, edit it, see which metric moves", LAB, ":material/add_photo_alternate:",
@@ -59,7 +59,7 @@ def draw_doors(worst: pd.DataFrame | None) -> None:
         ("Audit your metric", "Every item of a corpus under every probe, in the background", AUDIT,
          ":material/play_circle:", {}),
     ]  # fmt: skip
-    if worst is not None and not worst.empty:
+    if not worst.empty:
         link = failures_link(worst.iloc[0][["family", "evaluator"]])
         doors.append(("Read the worst cases", "The pairs that move the furthest, side by side", FAILURES,
                       ":material/photo_library:", link))  # fmt: skip

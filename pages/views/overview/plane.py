@@ -20,7 +20,7 @@ _DATA = f"{PLANE}-data"
 def draw_plane(files: Signature, scope: Narrowed) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what holds both, named."""
     own = with_both(files, scope)
-    st.subheader("Calm or deaf?", anchor=False)
+    st.header("Calm or deaf?", anchor=False)
     if own is None:
         st.caption(safe(f"{_reason(files, scope)}.", limit=500))
         return

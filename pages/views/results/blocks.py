@@ -18,13 +18,16 @@ from pages.views.common.downloads import figure_buttons
 from pages.views.common.text import counted, safe
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
-_FROM = "Lower end of the 95 % bootstrap interval over items"
+_ENDS = "95 % interval; the files hold both ends as numbers"
 _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a %Δ: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
-_TALL = 14
+_TALL = 24
 """Rows from which a table scrolls."""
+
+_FROZEN = 2
+"""Columns at the left that stay in sight when a table is moved sideways."""
 
 
 def figure_block(
@@ -62,7 +65,9 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         for name, own, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
             values[name], config[name] = own, drawn
     shown = pd.DataFrame(values, index=frame.index)
-    height: Any = 480 if len(shown) > _TALL else "content"
+    for frozen in list(values)[:_FROZEN]:
+        config[frozen]["pinned"] = True
+    height: Any = 620 if len(shown) > _TALL else "content"
     st.dataframe(
         _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}",
         key=f"results.{question.id}.rows", column_config=config, height=height,
@@ -86,23 +91,37 @@ def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[
         look = st.column_config.TextColumn(column.header, alignment="right", help=column.help or None)
         yield column.name, frame[column.name].map(p_value), look
     elif column is PERCENT:
-        places, (_, digits) = COLUMNS[measure], UNITS[measure]
-        heads = ((_NAMES[measure], column.help), ("95 % from", _FROM), ("to", ""))
-        for name, place, (head, said) in zip(("value", "low", "high"), places, heads, strict=True):
-            yield name, *_number(frame[place], head, digits, signed=True, said=said)
+        (value, low, high), (_, digits) = COLUMNS[measure], UNITS[measure]
+        yield "value", *_number(frame[value], _NAMES[measure], digits, signed=True, said=column.help)
+        yield "interval", *_interval(frame, low, high, digits, signed=True)
     else:
         yield column.name, *_number(frame[column.name], _bare(column.header), column.digits, column.signed, column.help)
-        ends = [(column.low, "95 % from"), (column.high, "to")] if column.low else []
+        if column.low:
+            yield f"{column.name}_interval", *_interval(frame, column.low, column.high, column.digits, column.signed)
         if column.to:
-            ends += [(column.to, "After"), (f"{column.to}_low", "95 % from"), (f"{column.to}_high", "to")]
-        for name, head in ends:
-            yield name, *_number(frame[name], head, column.digits, column.signed)
+            yield column.to, *_number(frame[column.to], "After", column.digits, column.signed)
+            ends = (f"{column.to}_low", f"{column.to}_high")
+            yield f"{column.to}_interval", *_interval(frame, *ends, column.digits, column.signed)
 
 
 def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str = "") -> tuple[pd.Series, Any]:
     """Rounded, so that nothing reads as minus zero; the files keep every digit."""
     look = st.column_config.NumberColumn(head, format=f"%{'+' if signed else ''}.{digits}f", help=said or None)
     return values.astype(float).round(digits) + 0.0 if digits else values, look
+
+
+def _interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool) -> tuple[pd.Series, Any]:
+    """Both ends in one column; nothing where there is no interval."""
+    said = [
+        "" if pd.isna(first) or pd.isna(last) else f"{_said(first, digits, signed)} to {_said(last, digits, signed)}"
+        for first, last in zip(frame[low].astype(float), frame[high].astype(float), strict=True)
+    ]
+    look = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
+    return pd.Series(said, index=frame.index).replace("", None), look
+
+
+def _said(value: float, digits: int, signed: bool) -> str:
+    return f"{round(value, digits) + 0.0:{'+' if signed else ''}.{digits}f}".replace("-", "−")
 
 
 def _bare(header: str) -> str:

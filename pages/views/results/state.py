@@ -53,7 +53,7 @@ def choose_section(state: PageState) -> str:
         key=state.key("question"), label_visibility="collapsed",
     )  # fmt: skip
     section = str(state.get("question"))
-    st.markdown(f"##### {SECTIONS[section][1]}")
+    st.markdown(f"## {SECTIONS[section][1]}")
     return section
 
 

@@ -19,7 +19,7 @@ from pages.views.run_audit.setup import Asked
 
 def draw_cost(state: PageState, asked: Asked) -> None:
     """Draw the numbers, the command for a shell, and the button that starts the audit."""
-    st.subheader("What it costs", anchor=False)
+    st.header("What it costs", anchor=False)
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
         try:

@@ -42,20 +42,20 @@ class Asked:
 
 def choose_audit(state: PageState) -> Asked:
     """Draw every choice; return what was chosen."""
-    st.subheader("Corpus", anchor=False)
+    st.header("Corpus", anchor=False)
     corpus_place = st.container()
     with corpus_place:
         folder = _corpus(state)
         told = st.container()
-    st.subheader("Evaluators", anchor=False)
+    st.header("Evaluators", anchor=False)
     evaluators = [*choose_evaluators(state), *_further_evaluators()]
-    st.subheader("Captions", anchor=False)
+    st.header("Captions", anchor=False)
     st.segmented_control(
         "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
         help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
         "the item's first human caption in English, or each in turn. Caption probes always start from the template.",
     )  # fmt: skip
-    st.subheader("Probes", anchor=False)
+    st.header("Probes", anchor=False)
     chosen = choose_probes(state)
     asked = _asked(state, folder, evaluators, chosen)
     with told:

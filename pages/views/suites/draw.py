@@ -69,7 +69,7 @@ def _captioners(result: SuiteResult) -> None:
     agreed = tables.agreement_table(result)
     if agreed.empty:
         return
-    st.subheader("Captioners", anchor=False)
+    st.header("Captioners", anchor=False)
     _rows(agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed")
     ranks = tables.rank_table(result)
     _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by evaluator", "suites.ranks")
@@ -81,13 +81,13 @@ def _before_and_after(result: SuiteResult) -> None:
     both = tables.before_and_after([result])
     if not both["after"].notna().any():
         return
-    st.subheader("Before and after calibration", anchor=False)
+    st.header("Before and after calibration", anchor=False)
     _rows(both, tables.BEFORE_COLUMNS, "Preference accuracy before and after calibration", "suites.both")
     data_buttons(both, f"{result.id}-calibrated", key="suites.both")
 
 
 def _decisions(result: SuiteResult) -> None:
-    st.subheader("Why is mine different?", anchor=False)
+    st.header("Why is mine different?", anchor=False)
     decisions = tables.decision_table(result)
     _rows(decisions, tables.DECISION_COLUMNS, f"Every decision on the way to the numbers of {result.suite}",
           "suites.decisions", tall=_SENTENCE)  # fmt: skip

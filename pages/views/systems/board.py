@@ -17,7 +17,7 @@ def draw_standings(every: pd.DataFrame, evaluator: str) -> None:
     """Draw who stands where, in words, as figures and as a table."""
     rows = every[every["evaluator"] == evaluator]
     order = tuple(rows["system"])
-    st.subheader("Standings", anchor=False)
+    st.header("Standings", anchor=False)
     st.markdown(_said(rows))
     figure = system_means(rows)
     draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals")
@@ -56,7 +56,7 @@ def draw_beside(every: pd.DataFrame) -> None:
     """Draw what references say of the systems, where somebody asked for it."""
     if every.empty:
         return
-    st.subheader("Beside references", anchor=False)
+    st.header("Beside references", anchor=False)
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
     st.dataframe(
         wide, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D of every system",
@@ -80,7 +80,7 @@ def draw_beside(every: pd.DataFrame) -> None:
 def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     """Draw every pair."""
     rows = every[every["evaluator"] == evaluator]
-    st.subheader("Pairwise differences", anchor=False)
+    st.header("Pairwise differences", anchor=False)
     if rows.empty:
         st.caption("One system has nobody to differ from.")
         return
@@ -102,7 +102,7 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
 def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
     """Draw which neighbours a harmless edit swaps."""
     rows = swaps[swaps["evaluator"] == evaluator]
-    st.subheader("Under harmless edits", anchor=False)
+    st.header("Under harmless edits", anchor=False)
     if rows.empty:
         st.caption("No edit was scored, or one system has no neighbour: choose harmless edits for a new leaderboard.")
         return
@@ -136,7 +136,7 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
 def draw_length(every: pd.DataFrame, evaluator: str) -> None:
     """Draw the standings at equal length."""
     rows = every[every["evaluator"] == evaluator]
-    st.subheader("At equal length", anchor=False)
+    st.header("At equal length", anchor=False)
     first = rows.iloc[0]
     if pd.isna(first["slope"]):
         st.caption(f"No slope: {safe(str(first['note']))}.")
@@ -164,7 +164,7 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
 
 def draw_agreement(rows: pd.DataFrame) -> None:
     """Draw how alike the evaluators rank the systems."""
-    st.subheader("Agreement of evaluators", anchor=False)
+    st.header("Agreement of evaluators", anchor=False)
     if rows.empty:
         st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
         return

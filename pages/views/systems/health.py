@@ -12,7 +12,7 @@ _NUMBER = st.column_config.NumberColumn
 
 def draw_health(table: pd.DataFrame) -> None:
     """Draw a row a system, a column a measure, and below every number with its interval."""
-    st.subheader("Caption health", anchor=False)
+    st.header("Caption health", anchor=False)
     st.caption("What captioners that were trained on a metric's score learn to do: say words again, end in words about "
                "nothing or break off, grow longer, name what is not there.")  # fmt: skip
     values = wide(table)
@@ -42,7 +42,7 @@ def draw_health(table: pd.DataFrame) -> None:
 
 def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
     """Draw which caption each evaluator picks."""
-    st.subheader("Best of several", anchor=False)
+    st.header("Best of several", anchor=False)
     chosen = picks[picks["n_images"] > 0]
     if chosen.empty:
         st.caption("No picture has two captions with a score to pick from.")

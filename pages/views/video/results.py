@@ -93,7 +93,7 @@ def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
     maps = {name: found for name in state.get("evaluators") if (found := _maps(frames, captions, name))}
     if not maps:
         return
-    st.subheader("Which word matches which frame", anchor=False)
+    st.header("Which word matches which frame", anchor=False)
     left, right = st.columns(2)
     evaluator = state.choose(left, "looker", "Evaluator", tuple(maps))
     caption = state.choose(right, "reading", "Caption", tuple(maps[evaluator]))

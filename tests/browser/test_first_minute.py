@@ -1,0 +1,44 @@
+"""The first minute: from the first page to the shifts of one's own photograph, the actions counted."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journey import _open, photo, settled
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["photo"]
+
+MOST = 6
+
+
+def test_ones_own_photograph_moves_scores_in_six_actions_and_without_scrolling(
+    server: str, page: Page, photo: Path
+) -> None:
+    actions = 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+    settled(_open(page, server))
+    page.get_by_role("link", name="Try your picture").click()
+    actions += 1
+    expect(page.get_by_role("heading", name="Probe lab")).to_be_visible()
+    page.locator("input[type=file]").set_input_files(photo)
+    actions += 1
+    expect(page.get_by_text("1024 × 768 px")).to_be_visible()
+    settled(page)
+    name = page.get_by_label("Object", exact=True)
+    name.fill("bicycle")
+    actions += 1
+    name.press("Enter")
+    actions += 1
+    score = page.get_by_text(re.compile("^Score of the unedited pair")).first
+    expect(score).to_be_visible()
+    settled(page)
+    bars = page.locator(".st-key-lab_stage .bartext").first
+    expect(bars).to_be_visible()
+    expect(bars).to_be_in_viewport()
+    assert actions <= MOST
+    page.get_by_role("button", name="Upside down", exact=True).click()
+    expect(page.get_by_text(re.compile(r"^Upside down · score"))).to_be_visible()

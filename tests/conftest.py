@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +19,9 @@ from core.settings import results_dir
 from core.store.store import Store
 from tests import spread
 from tests.audit.squares import build_corpus
+
+if TYPE_CHECKING:
+    from core.report.model import Report
 
 # A property holds or does not; how long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -87,6 +92,19 @@ def store() -> Iterator[Store]:
     """The shipped run."""
     with Store.open(results_dir() / "demo") as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def demo_report(store: Store) -> "Iterator[Report]":
+    """The whole report of the shipped run, text encoders asked, for reading alone."""
+    from core.analysis.valence import embed  # a second of imports that most files do without
+    from core.evaluators.pool import Pool
+    from core.report.build import build
+
+    report = build(store, encode=partial(embed, Pool(device="cpu")))
+    written = [each.frame.to_csv() for each in (*report.tables, *report.figures, *report.details)]
+    yield report
+    assert [each.frame.to_csv() for each in (*report.tables, *report.figures, *report.details)] == written
 
 
 @pytest.fixture

@@ -10,12 +10,19 @@ from xdist.scheduler import LoadScopeScheduling
 MOST_PROCESSES = 4
 """Each takes up to 3 GB, its models and its browser included."""
 
-TOGETHER = ("tests/browser", "tests/report")
-"""Rooms whose files share what takes long to make: a server, a report."""
+TOGETHER = {
+    "tests/browser": "a server",
+    "tests/report": "the report of the shipped run",
+    "tests/analysis/test_blur_control.py": "the report of the shipped run",
+    "tests/pages/test_every_part_is_in_the_report.py": "the report of the shipped run",
+    "tests/pages/test_page_is_report.py": "the report of the shipped run",
+}
+"""Rooms and files, by what they share that takes long to make: those of one word go to one process."""
 
 LONGEST = (
     "tests/training/test_pr_mcs_on_photographs.py",
     "tests/browser",
+    "tests/report",
 )
 """What takes longest, begun first so that no process is left alone with it at the end."""
 
@@ -29,10 +36,11 @@ class FilesLongestFirst(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return next((room for room in TOGETHER if file.startswith(f"{room}/")), file)
+        return next((shared for place, shared in TOGETHER.items() if f"{file}/".startswith(f"{place}/")), file)
 
     def _assign_work_unit(self, node: object) -> None:
-        longest = next((each for each in LONGEST if each in self.workqueue), None)
+        units = (TOGETHER.get(each, each) for each in LONGEST)
+        longest = next((each for each in units if each in self.workqueue), None)
         if longest is not None:
             self.workqueue.move_to_end(longest, last=False)
         super()._assign_work_unit(node)

@@ -25,3 +25,12 @@ def test_rooms_get_several_processes_and_single_files_none(monkeypatch: pytest.M
 def test_the_processes_together_compute_with_a_thread_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread.os, "cpu_count", lambda: 8)
     assert [spread.threads(count) for count in (1, 2, 4, 16)] == [8, 4, 2, 1]
+
+
+def test_files_that_share_what_takes_long_to_make_go_to_one_process() -> None:
+    scheduler = object.__new__(spread.FilesLongestFirst)
+    for place, shared in spread.TOGETHER.items():
+        file = place if place.endswith(".py") else f"{place}/test_any.py"
+        assert scheduler._split_scope(f"{file}::test_it[a::b]") == shared
+    for alone in ("tests/reporting/test_any.py", "tests/pages/test_scope.py"):
+        assert scheduler._split_scope(f"{alone}::test_it") == alone

@@ -26,7 +26,7 @@ def sample_counts(
     if sources is None or n == 0:
         return _drawn(n, resamples, seed)
     names, ranks = np.unique(sources, return_inverse=True)
-    return np.asarray(_drawn(len(names), resamples, seed)[:, ranks])
+    return np.asarray(_drawn(len(names), resamples, seed).T[ranks].T)
 
 
 def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -39,32 +39,35 @@ def sample_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     order = known[np.argsort(values[known])]
     medians, half = np.full(len(counts), math.nan), len(order) // 2
     width, rows = 8 + math.ceil(2.5 * math.sqrt(len(order))), np.arange(len(counts) if len(order) else 0)
+    by_value = np.ascontiguousarray(counts.T)
     while len(rows):
         window = slice(max(0, half - width), half + width)
-        own = counts if len(rows) == len(counts) else counts[rows]
+        own = by_value if len(rows) == len(counts) else by_value[:, rows]
         medians[rows], found = _middles(values[order], own, order, window)
         rows, width = rows[~found], 4 * width
     return medians
 
 
 def _middles(
-    ordered: np.ndarray, counts: np.ndarray, order: np.ndarray, window: slice
+    ordered: np.ndarray, by_value: np.ndarray, order: np.ndarray, window: slice
 ) -> tuple[np.ndarray, np.ndarray]:
     """Median of each sample whose middle lies in a window of the ordered values, and which these are.
 
-    A sample without any value counts as found: its median is NaN.
+    A sample without any value counts as found: its median is NaN. The sums run over all samples at once, a value after
+    the other: counts [n, samples] are read in the order in which they lie.
     """
-    before = np.zeros((counts.shape[1], 2), dtype=np.float32)  # whole numbers below 2²⁴ are exact
-    before[order[: window.start], 0] = 1
-    before[order, 1] = 1
-    start, total = (counts @ before).astype(np.int64).T
-    below = start[:, None] + np.cumsum(counts[:, order[window]], axis=1, dtype=np.int32)
+    start = by_value[order[: window.start]].sum(axis=0, dtype=np.int32)
+    total = start + by_value[order[window.start :]].sum(axis=0, dtype=np.int32)
     first, second = (total - 1) // 2, total // 2
-    inside = (start <= first) & (second < below[:, -1])
-    medians = np.full(len(counts), math.nan)
-    low, high = ((below[inside] <= place[inside, None]).sum(axis=1) for place in (first, second))
+    below, low, high = start.copy(), np.zeros_like(start), np.zeros_like(start)
+    for place in order[window]:
+        below += by_value[place]
+        low += below <= first
+        high += below <= second
+    inside = (start <= first) & (second < below)
+    medians = np.full(by_value.shape[1], math.nan)
     own = ordered[window]
-    medians[inside] = (own[low] + own[high]) / 2
+    medians[inside] = (own[low[inside]] + own[high[inside]]) / 2
     return medians, inside | (total == 0)
 
 
@@ -94,10 +97,11 @@ _COUNTED = 32_768  # draws counted at once: their counts stay in the processor's
 
 @lru_cache(maxsize=8)  # cells of one number of sources share their draws
 def _drawn(n: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
+    """Counts int16 [resamples, n]; those of one value lie together, as sums over samples want them."""
     picks = np.random.default_rng(seed).integers(n, size=(resamples, n))
-    counts, part = np.empty((resamples, n), dtype=np.int16), max(1, _COUNTED // max(n, 1))
+    counts, part = np.empty((n, resamples), dtype=np.int16), max(1, _COUNTED // max(n, 1))
     for start in range(0, resamples, part):
         own = picks[start : start + part]
         own += n * np.arange(len(own))[:, None]
-        counts[start : start + part] = np.bincount(own.ravel(), minlength=own.size).reshape(own.shape)
-    return counts
+        counts[:, start : start + part] = np.bincount(own.ravel(), minlength=own.size).reshape(own.shape).T
+    return counts.T

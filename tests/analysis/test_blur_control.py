@@ -13,8 +13,8 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
-from core.report.build import build
 from core.report.card import card_report
+from core.report.model import Report
 from core.statistics.bootstrap import Interval
 from core.store.store import Store
 from pages.views.results.state import SHOWN
@@ -79,15 +79,14 @@ def test_without_one_of_the_two_edits_the_sentence_says_which(tmp_path: Path) ->
         assert sentences(read_table(opened).view()) == {"e": "Blur control: no run holds a moved object."}
 
 
-def test_the_control_is_on_page_report_and_card(store: Store) -> None:
+def test_the_control_is_on_page_report_and_card(store: Store, demo_report: Report) -> None:
     table = read_table(store)
     question = next(each for each in catalogue(table) if each.id == "S22")
     assert question.section in SHOWN
     assert not question.part_of
     frame = question.compute(table.view(), Options())
-    report = build(store)
-    pd.testing.assert_frame_equal(next(each.frame for each in report.tables if each.id == "S22"), frame)
-    assert "F-blur" in {each.id for each in report.figures}
+    pd.testing.assert_frame_equal(next(each.frame for each in demo_report.tables if each.id == "S22"), frame)
+    assert "F-blur" in {each.id for each in demo_report.figures}
     card = card_report(store)
     for sentence in sentences(table.view()).values():
         assert escape(sentence) in card

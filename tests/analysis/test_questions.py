@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -51,9 +52,13 @@ def asked(table: ScoreTable) -> dict[str, Question]:
 def answer(table: ScoreTable, asked: dict[str, Question]) -> Answer:
     view = table.view()
 
+    @cache
+    def known(id_: str, options: Options) -> pd.DataFrame:
+        return asked[id_].compute(view, options)
+
     def answered(id_: str, chosen: Slice | None = None, **options: object) -> pd.DataFrame:
-        part = view if chosen is None else table.view(chosen)
-        return asked[id_].compute(part, Options(**options))  # type: ignore[arg-type]
+        told = Options(**options)  # type: ignore[arg-type]
+        return known(id_, told).copy() if chosen is None else asked[id_].compute(table.view(chosen), told)
 
     return answered
 

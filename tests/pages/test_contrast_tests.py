@@ -23,26 +23,10 @@ from pages.views.common.runs import narrowed, present
 from pages.views.contrast_tests import rates
 from pages.views.contrast_tests.state import USUAL
 from pages.views.results.data import answer
-from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
+from tests.analysis.broken_runs import ITEMS, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions
 from tests.pages.opening import CONTRAST, Open, said
-
-FACTS = facts_of(["denied"], {"falsity": ["verified", "presumed"], "kind": ["near", "far"],
-                              "knob": ["count", "colour", "colour"], "domain": ["animal", "object"]})  # fmt: skip
-
-
-@pytest.fixture
-def both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with a run whose human captions were broken, beside a larger one of the template alone."""
-    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
-    rows = rows_of(("e", "flat"))
-    for row in rows:
-        row["category"] = "animal" if row["item"] < "i012" else "food"
-    write_broken(results_dir() / "broken", rows, facts=FACTS)
-    more = audited("vflip", "hflip", "rotate-5", "rotate+5", "gender:boy", "gender:girl", items=60)
-    write_run(results_dir() / "template", more, corpus={"name": "c"})
-    return results_dir()
 
 
 def view_of(folder: Path):
@@ -148,7 +132,7 @@ def test_a_family_of_another_caption_stands_in_the_matrix_and_opens_under_it(
 
 
 @pytest.fixture
-def voted(both_halves: Path) -> list[str]:
+def voted(own_folder: None, both_halves: Path) -> list[str]:
     """Two people on eight comparisons, four of them of ``denied``, of which both uphold the first and the third.
 
     The other four are of ``swapped``; there both uphold the first and the third too. What one alone upholds has 50 %.

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from core.analysis.reading import read_table
 from core.report.beyond import OF_PAGES, PARTS
 from core.report.build import build, questions
@@ -14,13 +12,7 @@ from pages.views.contrast_tests.state import VIEWS as TESTS
 from pages.views.flip_risk.state import VIEWS
 from pages.views.human_validation.coordinate import PARTS as STUDY_PARTS
 from pages.views.results.state import SHOWN
-from tests.analysis.made_runs import SHIPPED, audited, write_run
-
-
-@pytest.fixture(scope="module")
-def shipped() -> tuple[Store, Report]:
-    with Store.open([SHIPPED]) as store:
-        yield store, build(store)
+from tests.analysis.made_runs import audited, write_run
 
 
 def parts(page: str) -> set[str]:
@@ -40,8 +32,8 @@ def test_every_page_and_every_part_of_it_has_a_place_in_the_report_or_a_reason()
         assert bool(each.name) == bool(each.reason), each
 
 
-def test_what_a_part_is_held_by_is_in_the_report_or_named_as_missing(shipped: tuple[Store, Report]) -> None:
-    store, report = shipped
+def test_what_a_part_is_held_by_is_in_the_report_or_named_as_missing(store: Store, demo_report: Report) -> None:
+    report = demo_report
     known = {each.id for each in (*report.tables, *report.figures, *report.details, *report.missing)} | {"about"}
     sections = {f"section:{each.section}" for each in questions(read_table(store))}
     for each in PARTS:
@@ -52,15 +44,16 @@ def test_what_a_part_is_held_by_is_in_the_report_or_named_as_missing(shipped: tu
 def answered(store: Store, report: Report) -> None:
     held = {each.id for each in (*report.tables, *report.figures, *report.details)}
     lacks = {each.id: each.reason for each in report.missing}
-    for question in questions(read_table(store)):
+    table = read_table(store)
+    for question in questions(table):
         ids = {question.id, *(each.id for each in question.figures), *filter(None, [question.part_of])}
         assert ids & (held | set(lacks)), question.id
-        if reason := question.needs(read_table(store)):
+        if reason := question.needs(table):
             assert reason in {lacks.get(id_) for id_ in ids} or question.part_of, question.id
 
 
-def test_every_question_of_every_page_is_answered_or_named(shipped: tuple[Store, Report]) -> None:
-    answered(*shipped)
+def test_every_question_of_every_page_is_answered_or_named(store: Store, demo_report: Report) -> None:
+    answered(store, demo_report)
 
 
 def test_so_it_is_for_a_run_that_holds_little(tmp_path) -> None:

@@ -46,6 +46,13 @@ def study(open_page: Open, definition: Definition, tmp_path: Path, monkeypatch: 
 @pytest.fixture
 def results(study: Study, tmp_path: Path) -> None:
     """The run that the study was drawn from; only who reads scores needs it."""
+    (tmp_path / "data" / "results").mkdir()
+    (tmp_path / "data" / "results" / "demo").symlink_to(ROOT / "data" / "results" / "demo")
+
+
+@pytest.fixture
+def every_run(study: Study, tmp_path: Path) -> None:
+    """All runs that ship."""
     (tmp_path / "data" / "results").symlink_to(ROOT / "data" / "results")
 
 
@@ -324,7 +331,7 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
 
 
 def test_a_coordinator_draws_directional_families_and_reads_people_beside_evaluators(
-    open_page: Open, study: Study, results: None
+    open_page: Open, study: Study, every_run: None
 ) -> None:
     for path in sorted(study.folder.iterdir()):
         path.unlink()

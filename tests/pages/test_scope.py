@@ -1,6 +1,7 @@
 """One scope for all pages: in the link, from page to page, and in every number."""
 
 import re
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -24,15 +25,10 @@ from tests.pages.opening import (
     Open,
     said,
 )
-from tests.pages.scoped_runs import RUNS, write_runs
+from tests.pages.scoped_runs import RUNS
 
 NUMBERS = (OVERVIEW, FAILURES, RESULTS, COMPARE, FLIP_RISK, CALIBRATION, GEOMETRY)
 """Pages that show stored numbers."""
-
-
-@pytest.fixture
-def runs(open_page: Open) -> None:
-    write_runs()
 
 
 def go(app: AppTest, page: str, **query: str) -> AppTest:
@@ -50,7 +46,7 @@ def choose(app: AppTest, page: str, name: str, value: object) -> AppTest:
     return app.selectbox(key=f"{page}.{name}.widget").set_value(value).run()
 
 
-def test_the_usual_scope_is_one_run_a_corpus_and_says_what_it_left_out(open_page: Open, runs: None) -> None:
+def test_the_usual_scope_is_one_run_a_corpus_and_says_what_it_left_out(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES)
     assert not app.exception
     assert not app.error
@@ -62,7 +58,7 @@ def test_the_usual_scope_is_one_run_a_corpus_and_says_what_it_left_out(open_page
 
 @pytest.mark.parametrize("page", NUMBERS)
 def test_what_was_chosen_on_one_page_holds_on_the_next_and_stands_in_its_link(
-    open_page: Open, runs: None, page: str
+    open_page: Open, scoped: Path, page: str
 ) -> None:
     app = choose(open_page(FLIP_RISK), "flip", "run", ["second"])
     assert "left out" not in said(app)
@@ -73,7 +69,7 @@ def test_what_was_chosen_on_one_page_holds_on_the_next_and_stands_in_its_link(
 
 
 @pytest.mark.parametrize("between", [LAB, RUN, HUMAN])
-def test_a_page_without_numbers_in_between_loses_no_scope(open_page: Open, runs: None, between: str) -> None:
+def test_a_page_without_numbers_in_between_loses_no_scope(open_page: Open, scoped: Path, between: str) -> None:
     app = choose(open_page(FAILURES), "failures", "subject", "human")
     go(app, between)
     assert "subject" not in app.query_params
@@ -81,7 +77,7 @@ def test_a_page_without_numbers_in_between_loses_no_scope(open_page: Open, runs:
     assert app.query_params["subject"] == "human"
 
 
-def test_every_part_of_a_scope_travels(open_page: Open, runs: None) -> None:
+def test_every_part_of_a_scope_travels(open_page: Open, scoped: Path) -> None:
     asked = {"run": "first,tiles-1", "corpus": "squares", "subject": "human", "language": "en", "evaluators": "ant"}
     app = open_page(FAILURES, **asked)
     assert not app.warning
@@ -89,7 +85,7 @@ def test_every_part_of_a_scope_travels(open_page: Open, runs: None) -> None:
     assert {name: app.query_params[name] for name in asked} == asked
 
 
-def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, runs: None) -> None:
+def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES), "failures", "run", ["second"])
     go(app, FLIP_RISK, evaluators="bee")
     assert "run" not in app.query_params
@@ -97,12 +93,12 @@ def test_a_link_that_names_a_scope_is_the_scope(open_page: Open, runs: None) -> 
     assert dict(app.query_params) == {"evaluators": "bee"}
 
 
-def test_the_menu_entry_of_the_page_itself_keeps_the_scope(open_page: Open, runs: None) -> None:
+def test_the_menu_entry_of_the_page_itself_keeps_the_scope(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES, families="rotation"), "failures", "run", ["second"])
     assert dict(go(app, FAILURES).query_params) == {"run": "second"}
 
 
-def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, runs: None) -> None:
+def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, scoped: Path) -> None:
     app = choose(open_page(FAILURES), "failures", "corpus", "tiles")
     assert not app.exception
     assert not app.error
@@ -110,7 +106,7 @@ def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, runs
     assert "**44 pairs**, 88 shifts" in said(app)
 
 
-def test_corpora_are_never_pooled(open_page: Open, runs: None) -> None:
+def test_corpora_are_never_pooled(open_page: Open, scoped: Path) -> None:
     for corpus, n in (("squares", RUNS["first"]), ("tiles", RUNS["tiles-1"])):
         app = open_page(OVERVIEW, corpus=corpus)
         counts = {int(count) for count in re.findall(r"n = (\d+) items", said(app))}
@@ -119,7 +115,7 @@ def test_corpora_are_never_pooled(open_page: Open, runs: None) -> None:
 
 @pytest.mark.parametrize("page", NUMBERS)
 def test_an_evaluator_of_another_corpus_is_no_part_of_the_corpus_in_view(
-    open_page: Open, runs: None, page: str
+    open_page: Open, own_folder: None, scoped: Path, page: str
 ) -> None:
     rows = scores_of(("identity", "vflip"), 20, lambda probe, place: 0.5, corpus="walls", evaluator="cow")
     write_run(runs_dir() / "walls-1", rows, corpus={"name": "walls"}, evaluators=[{"name": "cow"}])
@@ -129,7 +125,7 @@ def test_an_evaluator_of_another_corpus_is_no_part_of_the_corpus_in_view(
     assert "cow" not in " ".join(each.value for each in app.markdown)
 
 
-def test_unknown_names_are_told_and_the_usual_scope_is_shown(open_page: Open, runs: None) -> None:
+def test_unknown_names_are_told_and_the_usual_scope_is_shown(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, run="gone", corpus="nowhere", subject="poem", language="xx", evaluators="ant,nobody")
     assert not app.exception
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
@@ -140,7 +136,9 @@ def test_unknown_names_are_told_and_the_usual_scope_is_shown(open_page: Open, ru
 
 
 @pytest.mark.parametrize("page", NUMBERS)
-def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(open_page: Open, runs: None, page: str) -> None:
+def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(
+    open_page: Open, scoped: Path, page: str
+) -> None:
     app = open_page(page, run="second", corpus="tiles", evaluators="bee")
     assert not app.exception
     warned = " ".join(each.value for each in app.warning).replace("\\", "")
@@ -149,7 +147,7 @@ def test_choices_that_do_not_go_together_are_taken_back_with_a_sentence(open_pag
     assert dict(app.query_params) == {"run": "second"}
 
 
-def test_reset_keeps_the_scope_and_usual_scope_takes_it_back_everywhere(open_page: Open, runs: None) -> None:
+def test_reset_keeps_the_scope_and_usual_scope_takes_it_back_everywhere(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, run="second", families="rotation", sort="absolute")
     app.button(key="failures.reset").click().run()
     assert dict(app.query_params) == {"run": "second"}
@@ -165,7 +163,7 @@ def test_nothing_to_choose_is_not_drawn(open_page: Open, demo: object) -> None:
     assert not [each.key for each in app.selectbox if each.key in ("failures.corpus.widget", "failures.subject.widget")]
 
 
-def test_a_filter_of_another_scope_is_still_there_to_be_taken_back(open_page: Open, runs: None) -> None:
+def test_a_filter_of_another_scope_is_still_there_to_be_taken_back(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, modifiers="boy", corpus="squares")
     choose(app, "failures", "corpus", "tiles")
     assert not app.exception
@@ -179,7 +177,7 @@ def test_a_filter_of_another_scope_is_still_there_to_be_taken_back(open_page: Op
     {"subject": "human"}, {},
 ])  # fmt: skip
 def test_the_screen_and_the_printed_card_state_the_same_numbers(
-    open_page: Open, runs: None, chosen: dict[str, str]
+    open_page: Open, scoped: Path, chosen: dict[str, str]
 ) -> None:
     app = open_page(OVERVIEW, corpus="squares", **chosen)
     text = said(app)
@@ -207,21 +205,21 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     assert [each[5] for each in rows] == risks
 
 
-def test_failures_show_a_pair_under_every_evaluator_whichever_are_chosen(open_page: Open, runs: None) -> None:
+def test_failures_show_a_pair_under_every_evaluator_whichever_are_chosen(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, evaluators="bee")
     tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
     assert len(tables) == 12
     assert all("ant" in table and "**bee**" in table and "| — |" not in table for table in tables)
 
 
-def test_a_calibration_is_held_to_evaluators_outside_the_choice(open_page: Open, runs: None) -> None:
+def test_a_calibration_is_held_to_evaluators_outside_the_choice(open_page: Open, scoped: Path) -> None:
     app = open_page(CALIBRATION, evaluators="ant")
     assert not app.exception
     assert app.multiselect(key="calib.against").options == ["bee", "bleu-4", "rouge-l", "cider-d"]
     assert "no other evaluator" not in said(app)
 
 
-def test_two_runs_of_a_corpus_are_compared_item_by_item(open_page: Open, runs: None) -> None:
+def test_two_runs_of_a_corpus_are_compared_item_by_item(open_page: Open, scoped: Path) -> None:
     app = open_page(COMPARE, a_run="first", b_run="second", b_evaluator="ant")
     assert not app.exception
     assert not app.error
@@ -230,7 +228,7 @@ def test_two_runs_of_a_corpus_are_compared_item_by_item(open_page: Open, runs: N
     assert set(table["n_items"]) == {RUNS["second"]}
 
 
-def test_a_side_of_the_comparison_that_cannot_be_is_one_sentence(open_page: Open, runs: None) -> None:
+def test_a_side_of_the_comparison_that_cannot_be_is_one_sentence(open_page: Open, scoped: Path) -> None:
     app = open_page(COMPARE, a_run="second", a_subject="human")
     assert not app.exception
     (told,) = app.error
@@ -239,7 +237,7 @@ def test_a_side_of_the_comparison_that_cannot_be_is_one_sentence(open_page: Open
     assert not app.error
 
 
-def test_links_between_pages_take_the_scope_along(open_page: Open, runs: None) -> None:
+def test_links_between_pages_take_the_scope_along(open_page: Open, scoped: Path) -> None:
     app = open_page(OVERVIEW, run="second")
     links = [each.proto for each in app.get("page_link") if "failures" in str(each.proto.page)]
     assert links
@@ -264,7 +262,7 @@ def test_names_from_a_run_are_shown_and_not_obeyed(open_page: Open) -> None:
     assert not [label for label in labels if "<img" in label.replace("\\<", "")]
 
 
-def test_a_shard_that_cannot_be_read_is_named_where_numbers_stand(runs: None, open_page: Open) -> None:
+def test_a_shard_that_cannot_be_read_is_named_where_numbers_stand(scoped: Path, open_page: Open) -> None:
     whole = said(open_page(RESULTS, run="first"))
     assert "cannot be read" not in whole
     shard = next((runs_dir() / "first").rglob("scores*/*.parquet"))

@@ -1,5 +1,7 @@
 """Articles, plurals and mass nouns against English that a person checked."""
 
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -74,3 +76,18 @@ def test_an_unknown_article_is_named_with_what_to_write(tmp_path: Path) -> None:
     table.write_text("word,article\nSUV,ann\n", encoding="utf-8")
     with pytest.raises(InvalidInput, match="line 2: article is 'ann'; write one of a, an"):
         articles(table)
+
+
+def test_the_package_is_read_without_its_checks_of_types_and_theirs_stay_for_others() -> None:
+    """They take a second of every process that needs an article."""
+    asked = "from core.probes.words.grammar import article; print(article('hour'))"
+    told = (
+        "import typeguard, inflect; print(*{'check_argument_types_internal'} & {*inflect.engine.a.__code__.co_names})"
+    )
+    after = "print(typeguard.typechecked.__module__)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{asked}; {told}; {after}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["an", "", "typeguard"]
+    plain = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert plain.stdout.split() == ["check_argument_types_internal"]

@@ -1,29 +1,19 @@
-"""The shipped run and a small one of two corpora, opened and reported once."""
+"""The shipped run, and a small one of three corpora opened and reported once."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bench.dashboard_store import write_store
-from core.analysis.valence import embed
-from core.evaluators.pool import Pool
 from core.report.build import build
 from core.report.model import Report
-from core.settings import ROOT
 from core.store.store import Store
 
 
 @pytest.fixture(scope="session")
-def demo() -> Iterator[Store]:
-    with Store.open([ROOT / "data" / "results" / "demo"]) as store:
-        yield store
-
-
-@pytest.fixture(scope="session")
-def demo_report(demo: Store) -> Report:
-    return build(demo, encode=partial(embed, Pool(device="cpu")))
+def demo(store: Store) -> Store:
+    return store
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ from core.statistics.rank_tests import rank_sum, signed_rank
 
 FINE = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
 COARSE = st.integers(-3, 3).map(float)
-SIZES = (2, 5, 9, 13, 14, 40, 50, 51, 400)
+SIZES = (2, 5, 9, 14, 40, 50, 51, 400)
+"""Of samples, around the sizes from which scipy's reference takes another way."""
 
 
 def _sample(values: st.SearchStrategy[float]) -> st.SearchStrategy[np.ndarray]:
@@ -22,6 +23,17 @@ def _sample(values: st.SearchStrategy[float]) -> st.SearchStrategy[np.ndarray]:
 def test_signed_ranks_are_those_of_scipy(differences: np.ndarray) -> None:
     if not differences.any():
         return
+    expected = stats.wilcoxon(differences)
+    assert signed_rank(differences) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("tied", [True, False])
+def test_signed_ranks_of_thirteen_are_those_of_every_sign(tied: bool, seed: int) -> None:
+    """The largest size at which scipy tries every sign where there are ties: half a second each."""
+    rng = np.random.default_rng(seed)
+    differences = rng.integers(-2, 4, size=13).astype(float) if tied else rng.normal(0.5, 1.0, size=13)
+    assert tied == (len(np.unique(np.abs(differences))) < 13)
     expected = stats.wilcoxon(differences)
     assert signed_rank(differences) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9, abs=1e-300)
 

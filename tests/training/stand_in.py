@@ -69,6 +69,6 @@ def text_encoder() -> Any:
     return SentenceTransformer(modules=[small[0], small[1], Normalize(), cone], device="cpu")
 
 
-def contrastive(network: Any, material: Material, folder: Path) -> None:
+def contrastive(network: Any, material: Material, folder: Path, recipe: Recipe = CONTRASTIVE) -> None:
     """Tune by CLIP's loss alone, in place; next to nothing is measured on the way."""
-    Trainer(network, replace(material, held_out=material.held_out[:2]), CONTRASTIVE, folder=folder).run()
+    Trainer(network, replace(material, held_out=material.held_out[:2]), recipe, folder=folder).run()

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import InvalidInput
 from core.probes.tables import lexicon_path, read_table
 
-if TYPE_CHECKING:  # its import instruments itself for over a second; listing probes does not need it
+if TYPE_CHECKING:
     import inflect
+
+T = TypeVar("T")
 
 _AFTER_THE_HEAD = re.compile(r"\s(?:of|with|in|on|from|for)\s")
 _LEADING_DIGITS = re.compile(r"[0-9]+")
@@ -128,11 +131,25 @@ def articles(path: Path) -> dict[str, str]:
     return {row.required("word").casefold(): row.one_of("article", ("a", "an")) for row in rows}
 
 
+_IMPORTING = Lock()
+
+
 @cache
 def _engine() -> "inflect.engine":
-    import inflect
+    """The package, without the checks of types that it has typeguard write into itself for over a second."""
+    import typeguard
 
+    with _IMPORTING:
+        usual, typeguard.typechecked = typeguard.typechecked, _as_it_is  # type: ignore[assignment]
+        try:
+            import inflect
+        finally:
+            typeguard.typechecked = usual
     return inflect.engine()
+
+
+def _as_it_is(checked: T) -> T:
+    return checked
 
 
 def _unaccented(word: str) -> str:

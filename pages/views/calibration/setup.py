@@ -66,6 +66,12 @@ def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]
 
 
 def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
+    """Fold what is behind a calibration: see :func:`_tell`."""
+    with st.expander("What it does, and what it costs", icon=":material/functions:"):
+        _tell(state, found, order)
+
+
+def _tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
     """Say what the reading does, what it costs, how the families are weighted, and what references are held to."""
     reading = state.get("reading")
     said = READING_TOLD[reading]

@@ -9,13 +9,14 @@ from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Settled, settled
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, MEASURED
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
 from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
+from pages.views.calibration.lead import lead
 from pages.views.calibration.measured import Source, draw_measured, measurement
 from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
@@ -40,7 +41,12 @@ def draw_sweep(
     """Draw everything that follows λ; only this part runs again while λ moves."""
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
+    first = st.container()
     strength = _slider(state, usual)
+    changed = effect(key, strength, found)
+    with first:
+        by_scores = lead(own.effect(strength), strength, MEASURED) if own else ""
+        st.markdown(by_scores or lead(changed, strength, found.basis))
     for sentence in found.caveats(strength, measured=own is not None):
         st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
     measured = {} if own is None else own.sweeps
@@ -60,7 +66,6 @@ def draw_sweep(
         "shift, on dev. Bands: 95 %, "
         f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ."
     )
-    changed = effect(key, strength, found)
     draw_measured(source, key, found, strength, own, stale)
     st.header(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
     _tiles(changed, usual, strength)

@@ -1,0 +1,42 @@
+"""What one gets of a calibration, in words: true of the numbers beside them."""
+
+import math
+
+import pandas as pd
+
+from pages.views.calibration.lead import lead
+from tests.pages.opening import CALIBRATION, Open, said
+
+
+def row(measure: str, name: str, before: float, after: float, *, n: int = 40) -> dict[str, object]:
+    return {"measure": measure, "axis": name, "name": name, "before": before, "after": after, "n": n}
+
+
+def told(*rows: dict[str, object]) -> str:
+    return lead(pd.DataFrame(rows), 0.5, "measured").replace("\\", "")
+
+
+def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
+    assert told(
+        row("axis sensitivity", "spatial", 0.4, 0.3), row("axis sensitivity", "societal", 0.2, 0.25),
+        row("axis sensitivity", "object", 0.3, 0.3), row("spearman", "people", 0.81, 0.79),
+    ) == (
+        "**Spatial edits move the score 25 % less (0.400 → 0.300 SD), societal edits move the score 25 % more "
+        "(0.200 → 0.250 SD) and object edits move the score as far as before (0.300 → 0.300 SD)** at λ = 0.5, "
+        "measured, on 40 held-out items. Order of the unedited scores: ρ with people −0.020 (0.810 → 0.790)."
+    )  # fmt: skip
+
+
+def test_axes_of_several_counts_name_the_range() -> None:
+    first, second = row("axis sensitivity", "a", 1, 0.5, n=20), row("axis sensitivity", "b", 1, 0.5, n=1_200)
+    assert "on 20 to 1,200 held-out items." in told(first, second)
+
+
+def test_where_nothing_is_known_nothing_is_said() -> None:
+    assert told(row("axis sensitivity", "a", math.nan, math.nan), row("axis sensitivity", "b", 0.0, 0.0)) == ""
+    assert told(row("spearman", "people", 0.8, 0.8)) == ""
+
+
+def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
+    first = said(open_page(CALIBRATION))
+    assert "held-out items. Order of the unedited scores: ρ with" in first

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
-from core.evaluators.base import BATCH_SIZE, BLIND, EvaluatorSpec
+from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
-from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
-from core.probes.registry import select, with_baselines, with_taggers
+from core.evaluators.video.items import asks, for_items, scores_videos
+from core.probes.base import ENGLISH, FRAMES, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
+from core.probes.registry import DEFAULT, catalogue, select, with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
+from core.probes.words.places import VIDEO
 from core.probes.words.taggers import tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
@@ -110,9 +112,24 @@ class Plan:
         return tuple(name for name in SUBJECTS if name in self.subjects or name in needed)
 
     @property
+    def videos(self) -> bool:
+        """Whether the items are videos."""
+        return any(item.frames for item in self.corpus.items)
+
+    @property
+    def kinds(self) -> tuple[type[Evaluator], ...]:
+        """Classes of the evaluators, as they score items of the corpus, in their order.
+
+        Raises:
+            InvalidInput: if one cannot score such items.
+        """
+        videos, name = self.videos, self.corpus.name
+        return tuple(for_items(find(reference), videos=videos, corpus=name) for reference in self.evaluators)
+
+    @property
     def specs(self) -> tuple[EvaluatorSpec, ...]:
         """What the evaluators say of themselves, in their order."""
-        return tuple(find(reference).spec for reference in self.evaluators)
+        return tuple(kind.spec for kind in self.kinds)
 
     @property
     def spoken(self) -> tuple[str, ...]:
@@ -153,8 +170,11 @@ class Plan:
     def cost(self) -> Cost:
         """Count the work."""
         items = self.corpus.items
-        read = [sum(self._pairs(language) for language in self.spoken if spec.reads(language)) for spec in self.specs]
-        read = read or [sum(self._pairs(language) for language in self.spoken)]
+        read = [
+            sum(self._pairs(language, kind) for language in self.spoken if kind.spec.reads(language))
+            for kind in self.kinds
+        ]
+        read = read or [sum(self._pairs(language, None) for language in self.spoken)]
         return Cost(
             items=len(items),
             images=len(items) * (1 + len(self.image_probes)),
@@ -163,9 +183,9 @@ class Plan:
             rows=sum(read),
         )
 
-    def _pairs(self, language: str) -> int:
-        """Pairs of one language: subject captions, times the rows that stand beside each."""
-        made = [self.subjects_of(probe) for probe in self.probes]
+    def _pairs(self, language: str, kind: type[Evaluator] | None) -> int:
+        """Pairs of one language that an evaluator scores: subject captions, times the rows that stand beside each."""
+        made = [self.subjects_of(probe) for probe in self.probes if kind is None or asks(kind, probe)]
         total = 0
         for name in self.identity_subjects:
             rows = 1 + sum(name in names for names in made)
@@ -196,11 +216,12 @@ class Plan:
 
     @property
     def words(self) -> dict[str, str]:
-        """Digest of the tables that directional and surface probes depend on; empty without any of these."""
+        """Digest of the tables that directional and surface probes and videos depend on; empty without any of these."""
         axes = {probe.axis for probe in self.caption_probes}
         surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
         folders = ["words"] if surface or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else []
         folders += ["surface"] if surface else []
+        folders += [VIDEO] if self.videos else []
         return {"words": words_fingerprint(folders)} if folders else {}
 
     def fingerprint(self) -> str:
@@ -220,6 +241,21 @@ class Plan:
             "batch_size": self.group_images,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
+    """Subjects of a run that names none: the template, and where no item has a label, the human caption."""
+    return (TEMPLATE,) if any(item.label for item in corpus.items) or not _captioned(corpus) else (HUMAN,)
+
+
+def usual_evaluators(corpus: Corpus, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of some evaluators that can score items of a corpus."""
+    videos = any(item.frames for item in corpus.items)
+    return tuple(name for name in names if not videos or scores_videos(find(name)))
+
+
+def _captioned(corpus: Corpus) -> bool:
+    return any(item.captions for item in corpus.items)
 
 
 def make_plan(
@@ -275,6 +311,8 @@ def make_plan(
     if not corpus.items:
         raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {len(corpus.rejected)} were left out")
     ids = [item.id for item in corpus.items]
+    if len({bool(item.frames) for item in corpus.items}) > 1:
+        raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
     found, without = with_taggers(_applicable(corpus, probes), probes)
@@ -298,16 +336,35 @@ def make_plan(
 
 
 def _applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
-    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself."""
+    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself.
+
+    Of videos the default holds the edits of frames besides.
+    """
+    held = {need for need in _GROUNDS if any(getattr(item, need) for item in corpus.items)}
     found = select(patterns)
-    held = {
-        need for need in {probe.needs for probe in found} if need and any(getattr(item, need) for item in corpus.items)
-    }
-    kept = tuple(probe for probe in found if not probe.needs or probe.needs in held or probe.name in patterns)
+    if FRAMES in held and DEFAULT in patterns:
+        found = tuple(probe for probe in catalogue() if probe in found or probe.needs == FRAMES)
+    lacking = {probe.name: _lacking(probe, held) for probe in found if probe.name not in patterns}
+    kept = tuple(probe for probe in found if not lacking.get(probe.name))
     if not kept:
-        lacking = " or ".join(sorted({probe.needs for probe in found}))
-        raise InvalidInput(f"no item of corpus {corpus.name!r} has {lacking}, which {', '.join(patterns)} need")
+        told = " or ".join(sorted(set(lacking.values())))
+        raise InvalidInput(f"no item of corpus {corpus.name!r} has {told}, which {', '.join(patterns)} need")
     return kept
+
+
+_GROUNDS = ("rivals", "wrong", FRAMES, "label")
+"""Fields of an item that probes need."""
+
+_PICTURE = "a single picture"
+
+
+def _lacking(probe: Probe, held: Collection[str]) -> str:
+    """What a probe needs that no item has, of the fields that some items have; empty: nothing."""
+    if probe.edits is Edits.IMAGE and FRAMES in held and probe.needs != FRAMES and not probe.framewise:
+        return _PICTURE
+    if probe.edits is Edits.CAPTION and probe.subjects == (TEMPLATE,) and "label" not in held:
+        return "label"
+    return "" if probe.needs in ("", *held) else probe.needs
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:
@@ -361,6 +418,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
+        if item.frames:
+            digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()
 
 

@@ -51,9 +51,12 @@ def audit(
         typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."),
     ] = None,
     subject: Annotated[
-        Literal["template", "human", "both"],
-        typer.Option(help="Caption that is held while the image is edited: 'There is a …', or one by a person."),
-    ] = "template",
+        Literal["template", "human", "both"] | None,
+        typer.Option(
+            help="Caption that is held while the image is edited: 'There is a …', or one by a person. Default: "
+            "template; human where no item has a label."
+        ),
+    ] = None,
     language: Annotated[
         list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
     ] = None,
@@ -82,7 +85,7 @@ def audit(
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
-    from core.audit.plan import SUBJECT_CHOICES, make_plan
+    from core.audit.plan import SUBJECT_CHOICES, make_plan, usual_evaluators, usual_subjects
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
@@ -96,11 +99,12 @@ def audit(
     target = out or settings.runs_dir()
     if resume and run_id is None:
         raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+    items = catalogue().get(corpus).load(root, **key_values(option))
     plan = make_plan(
-        catalogue().get(corpus).load(root, **key_values(option)),
-        evaluators=references(evaluators) or OFFLINE,
+        items,
+        evaluators=references(evaluators) or usual_evaluators(items, OFFLINE),
         probes=listed(probes) or ("default",),
-        subjects=SUBJECT_CHOICES[subject],
+        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
         languages=listed(language) or (ENGLISH,),
         captions_each=captions_each,
         root=root,

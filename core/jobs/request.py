@@ -87,7 +87,7 @@ class AuditRequest(OneCommand):
         words += ["--root", self.root] if self.root is not None else []
         words += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
         words += ["--probes", ",".join(self.probes), "--evaluators", ",".join(self.evaluators)]
-        words += ["--subject", self.subject] if self.subject != "template" else []
+        words += ["--subject", self.subject]
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
         for name in ("limit", "sample", "seed", "run_id", "device"):

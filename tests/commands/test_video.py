@@ -11,7 +11,7 @@ from core.corpora.videos import Sampling
 from core.evaluators.registry import find
 from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import read_idf
-from core.scoring.videos import VideoScorer
+from core.evaluators.video.scorer import VideoScorer
 from tests.commands.calling import Invoke
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.tiny import clip
@@ -65,7 +65,7 @@ def test_a_dual_encoder_gives_its_coarse_part_under_that_name(
 ) -> None:
     done = invoke("score", tmp_path / "candidates.json", footage, "--videos", "--evaluator", f"clipscore@{tiny}")
     assert done.exit_code == Code.OK
-    assert done.stdout.startswith("clipscore@openai, coarse part: ")
+    assert done.stdout.startswith("clipscore@openai (coarse part): ")
     assert "every frame" in done.stderr
 
 
@@ -131,7 +131,7 @@ def test_a_suite_of_videos_is_reported_with_what_it_depends_on(
     told = json.loads(done.stdout)
     assert [(each["evaluator"], each["references"]) for each in told["reached"]] == [
         ("emscore@openai", ""), ("refemscore@openai", "1 reference"), ("refemscore@openai", "2 references"),
-        ("clipscore@openai, coarse part", ""),
+        ("clipscore@openai (coarse part)", ""),
     ]  # fmt: skip
     assert all("10 frames, np.linspace" in each["made_with"] for each in told["reached"])
     assert (told["convention"], told["judgements"], told["images"]) == ("tau_b_raters", 9, 2)

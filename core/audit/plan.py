@@ -3,21 +3,24 @@
 import hashlib
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core import settings
+from core.audit.fitting import applicable
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
-from core.evaluators.video.items import asks, for_items, scores_videos
-from core.probes.base import ENGLISH, FRAMES, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
-from core.probes.registry import DEFAULT, catalogue, select, with_baselines, with_taggers
+from core.evaluators.video.base import VideoEvaluator
+from core.evaluators.video.idf import Idf
+from core.evaluators.video.items import asks, for_items
+from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
+from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
 from core.probes.words.places import VIDEO
 from core.probes.words.taggers import tagger
@@ -65,6 +68,7 @@ class Plan:
         languages: of human captions, ISO 639-1; the template is English.
         captions_each: most human captions of an item in each language, the first ones.
         without: sentences on probes of a wide choice that were left out, since what they need is not here.
+        idf: document frequencies that weigh the tokens of video evaluators; None: every token counts the same.
     """
 
     corpus: Corpus
@@ -80,6 +84,7 @@ class Plan:
     languages: tuple[str, ...] = (ENGLISH,)
     captions_each: int = 1
     without: tuple[str, ...] = ()
+    idf: Idf | None = None
 
     @property
     def group_images(self) -> int:
@@ -243,21 +248,6 @@ class Plan:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
-    """Subjects of a run that names none: the template, and where no item has a label, the human caption."""
-    return (TEMPLATE,) if any(item.label for item in corpus.items) or not _captioned(corpus) else (HUMAN,)
-
-
-def usual_evaluators(corpus: Corpus, names: Sequence[str]) -> tuple[str, ...]:
-    """Those of some evaluators that can score items of a corpus."""
-    videos = any(item.frames for item in corpus.items)
-    return tuple(name for name in names if not videos or scores_videos(find(name)))
-
-
-def _captioned(corpus: Corpus) -> bool:
-    return any(item.captions for item in corpus.items)
-
-
 def make_plan(
     corpus: Corpus,
     *,
@@ -272,6 +262,7 @@ def make_plan(
     sample: int | None = None,
     shard_items: int = SHARD_ITEMS,
     batch_size: int | None = None,
+    idf: Idf | None = None,
 ) -> Plan:
     """Plan an audit. The probes that others are compared with are added by themselves.
 
@@ -286,6 +277,7 @@ def make_plan(
         limit: take only the first items.
         sample: draw so many items by the seed, evenly over category and coverage; see :mod:`core.corpora.sampling`.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
+        idf: document frequencies that weigh the tokens of video evaluators; they stand in the fingerprints.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
@@ -315,7 +307,7 @@ def make_plan(
         raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
-    found, without = with_taggers(_applicable(corpus, probes), probes)
+    found, without = with_taggers(applicable(corpus, probes), probes)
     plan = Plan(
         corpus=stratified(corpus, sample, seed=seed) if sample else replace(corpus, items=corpus.items[:limit]),
         root=_root_of(corpus, root),
@@ -330,41 +322,16 @@ def make_plan(
         languages=tuple(dict.fromkeys(languages)),
         captions_each=captions_each,
         without=without,
+        idf=idf,
     )
     _check_languages(plan, languages_in(corpus.items))
+    _check_idf(plan)
     return plan
 
 
-def _applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
-    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself.
-
-    Of videos the default holds the edits of frames besides.
-    """
-    held = {need for need in _GROUNDS if any(getattr(item, need) for item in corpus.items)}
-    found = select(patterns)
-    if FRAMES in held and DEFAULT in patterns:
-        found = tuple(probe for probe in catalogue() if probe in found or probe.needs == FRAMES)
-    lacking = {probe.name: _lacking(probe, held) for probe in found if probe.name not in patterns}
-    kept = tuple(probe for probe in found if not lacking.get(probe.name))
-    if not kept:
-        told = " or ".join(sorted(set(lacking.values())))
-        raise InvalidInput(f"no item of corpus {corpus.name!r} has {told}, which {', '.join(patterns)} need")
-    return kept
-
-
-_GROUNDS = ("rivals", "wrong", FRAMES, "label")
-"""Fields of an item that probes need."""
-
-_PICTURE = "a single picture"
-
-
-def _lacking(probe: Probe, held: Collection[str]) -> str:
-    """What a probe needs that no item has, of the fields that some items have; empty: nothing."""
-    if probe.edits is Edits.IMAGE and FRAMES in held and probe.needs != FRAMES and not probe.framewise:
-        return _PICTURE
-    if probe.edits is Edits.CAPTION and probe.subjects == (TEMPLATE,) and "label" not in held:
-        return "label"
-    return "" if probe.needs in ("", *held) else probe.needs
+def _check_idf(plan: Plan) -> None:
+    if plan.idf is not None and not any(issubclass(find(each), VideoEvaluator) for each in plan.evaluators):
+        raise InvalidInput("document frequencies weigh tokens of video evaluators, and none is chosen; leave --idf out")
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ from core.evaluators.base import Evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.video.idf import Idf
 from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft, LeftOut
 from core.store.files import write_json
@@ -107,7 +108,7 @@ def run_audit(
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
-        described = [_described(pool, *each) for each in zip(plan.evaluators, plan.kinds, strict=True)]
+        described = [_described(pool, *each, plan.idf) for each in zip(plan.evaluators, plan.kinds, strict=True)]
         evaluators = [each for each, _ in described]
         _hold(pool, plan.evaluators, stack)
         begun_batch = None if existing == "replace" else begun_with(path)
@@ -125,9 +126,9 @@ def run_audit(
         return job.run()
 
 
-def _described(pool: Pool, reference: str, kind: type[Evaluator]) -> tuple[dict[str, Any], int]:
+def _described(pool: Pool, reference: str, kind: type[Evaluator], idf: Idf | None) -> tuple[dict[str, Any], int]:
     with pool.lease(reference) as loaded:
-        evaluator = made_for(loaded, kind)
+        evaluator = made_for(loaded, kind, idf=idf)
         return describe_evaluator(reference, evaluator), evaluator.full_batch
 
 
@@ -273,7 +274,7 @@ class _Job:
             if not read:
                 continue
             with self.pool.lease(reference) as loaded:
-                evaluator = made_for(loaded, self.kinds[reference])
+                evaluator = made_for(loaded, self.kinds[reference], idf=self.plan.idf)
                 if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
                     raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
                 started = time.perf_counter()

@@ -63,6 +63,10 @@ def audit(
     captions_each: Annotated[
         int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
     ] = 1,
+    idf: Annotated[
+        Path | None,
+        typer.Option(help="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
@@ -85,11 +89,13 @@ def audit(
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
-    from core.audit.plan import SUBJECT_CHOICES, make_plan, usual_evaluators, usual_subjects
+    from core.audit.fitting import usual_evaluators, usual_subjects
+    from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import Pool
+    from core.evaluators.video.idf import read_idf
     from core.jobs.progress import ProgressFile
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
@@ -111,6 +117,7 @@ def audit(
         seed=RUN_SEED if seed is None else seed,
         limit=limit,
         sample=sample,
+        idf=read_idf(idf) if idf else None,
     )
     for warning in plan.warnings:
         note(f"warning: {warning}")

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.audit.estimate import estimate
-from core.audit.plan import corpus_fingerprint, make_plan, usual_evaluators, usual_subjects
+from core.audit.fitting import usual_evaluators, usual_subjects
+from core.audit.plan import corpus_fingerprint, make_plan
 from core.audit.run import RunStopped, run_audit
 from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
@@ -19,6 +20,7 @@ from core.corpora.videos import Sampling
 from core.errors import InvalidInput
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
+from core.evaluators.video.clip_video import clip_idf
 from core.evaluators.video.scorer import video_scorer
 from core.scoring.video_edits import score_folder_edits
 from core.scoring.videos import VideoLine, score_videos
@@ -106,6 +108,28 @@ def test_the_scores_are_those_of_score_videos_with_references_too(
         own = scores[(scores["evaluator"] == scorer.name) & (scores["probe"] == "identity")].set_index("item")["score"]
         for line, each in zip(lines, found, strict=True):
             assert own[line.id] == pytest.approx(each.score, abs=1e-6)
+
+
+def test_document_frequencies_weigh_the_tokens_and_stand_in_the_fingerprint(
+    run: Run, corpus: Corpus, names: Sequence[str], tmp_path: Path
+) -> None:
+    idf = clip_idf(["The red square.", "The blue square.", "A dog."], corpus="three")
+    plan = make_plan(corpus, evaluators=names[:2], subjects=("human",), probes=["frames:half"], idf=idf)
+    weighed = run_audit(plan, tmp_path, run_id="r", pool=Pool(2000, "cpu"))
+    keys = [[each["fingerprint"]["key"] for each in made.manifest["evaluators"]] for made in (run, weighed)]
+    assert keys[0][0] != keys[1][0]
+    assert keys[0][1] == keys[1][1]
+    assert weighed.manifest["evaluators"][0]["fingerprint"]["settings"]["idf"] == idf.sha256
+    scores = table(weighed, "scores")
+    own = scores[(scores["evaluator"] == "emscore@openai") & (scores["probe"] == "identity")].set_index("item")["score"]
+    scorer = video_scorer(find(names[0]).load(), sampling=Sampling(FRAMES), idf=idf)
+    lines = [VideoLine(item.id, item.captions["en"][0], item.image_path or Path()) for item in corpus.items]
+    for line, each in zip(lines, score_videos(scorer, lines), strict=True):
+        assert own[line.id] == pytest.approx(each.score, abs=1e-6)
+    with pytest.raises(InvalidInput, match="was begun with other evaluators"):
+        run_audit(replace(plan, idf=None), tmp_path, run_id="r", pool=Pool(2000, "cpu"))
+    with pytest.raises(InvalidInput, match="none is chosen; leave --idf out"):
+        make_plan(corpus, evaluators=names[1:2], subjects=("human",), idf=idf)
 
 
 def test_what_is_by_construction_is_left_out_by_name_and_never_a_score(run: Run) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from core.corpora.images import check_stack
 from core.corpora.schema import Box, Item, Mask
 from core.corpora.stacks import as_picture
+from core.corpora.videos import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import (
     BLIND,
@@ -29,7 +30,8 @@ from core.evaluators.base import (
 from core.evaluators.references import Referenced, check_references
 from core.evaluators.video.base import VideoEvaluator, coarse_name
 from core.evaluators.video.formula import whole
-from core.evaluators.video.scorer import NO_FRAMES, VideoScorer, video_scorer
+from core.evaluators.video.idf import Idf
+from core.evaluators.video.scorer import NO_FRAMES, VideoScorer
 from core.probes.base import Probe
 
 if TYPE_CHECKING:
@@ -96,7 +98,8 @@ class OverFrames(Evaluator):
 
     @property
     def _scorer(self) -> VideoScorer:
-        return video_scorer(self.base)
+        assert isinstance(self.base, DualEncoder | VideoEvaluator)
+        return VideoScorer(self.base, Sampling())  # not video_scorer, which would take the weights of tokens away
 
     def crop(self, width: int, height: int) -> Box:
         """The part of each frame that reaches the network."""
@@ -251,9 +254,20 @@ def for_items(kind: type[Evaluator], *, videos: bool, corpus: str) -> type[Evalu
     return kind
 
 
-def made_for(evaluator: Evaluator, kind: type[Evaluator]) -> Evaluator:
-    """A loaded evaluator as :func:`for_items` gave its class."""
-    return kind(evaluator) if issubclass(kind, OverFrames) else evaluator
+def made_for(evaluator: Evaluator, kind: type[Evaluator], *, idf: Idf | None = None) -> Evaluator:
+    """A loaded evaluator as :func:`for_items` gave its class.
+
+    Args:
+        idf: document frequencies that weigh the tokens of a video evaluator; None: every token counts the same.
+
+    Raises:
+        InvalidInput: if they were counted with another tokenizer.
+    """
+    if not issubclass(kind, OverFrames):
+        return evaluator
+    if idf is not None and isinstance(evaluator, VideoEvaluator):
+        return kind(evaluator.weighed(idf))
+    return kind(evaluator)
 
 
 def for_item(evaluator: Evaluator, item: Item) -> Evaluator:

@@ -200,7 +200,7 @@ class Plan:
     def _count(self, name: str, language: str) -> int:
         """Captions of a subject in a language, over all items."""
         if name == TEMPLATE:
-            return len(self.corpus.items) if language == ENGLISH else 0
+            return sum(bool(item.label) for item in self.corpus.items) if language == ENGLISH else 0
         return sum(len(self._human(item, language)) for item in self.corpus.items)
 
     def _human(self, item: Item, language: str) -> tuple[str, ...]:
@@ -283,7 +283,8 @@ def make_plan(
         UnknownName: for an unknown evaluator or probe.
         NotAvailable: for probes, chosen by name or family, whose tagger is not here.
         InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
-            has, or languages of which no evaluator reads any.
+            has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
+            that cannot score such items, or document frequencies that none takes.
     """
     for name, value in (("limit", limit), ("sample", sample), ("shard_items", shard_items), ("batch_size", batch_size),
                         ("captions_each", captions_each)):  # fmt: skip
@@ -325,8 +326,17 @@ def make_plan(
         idf=idf,
     )
     _check_languages(plan, languages_in(corpus.items))
+    _check_labels(plan)
     _check_idf(plan)
     return plan
+
+
+def _check_labels(plan: Plan) -> None:
+    asked = plan.subjects == (TEMPLATE,) and TEMPLATE in plan.identity_subjects
+    if asked and not any(item.label for item in plan.corpus.items):
+        raise InvalidInput(
+            f"no item of corpus {plan.corpus.name!r} has a label to make the template of; choose the subject human"
+        )
 
 
 def _check_idf(plan: Plan) -> None:

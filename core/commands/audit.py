@@ -177,7 +177,8 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
         ("probes", len(plan.probes), edits),
-        ("unique images", cost.images, "at most: rejected variants make it less"),
+        ("unique videos" if plan.videos else "unique images", cost.images, "at most: rejected variants make it less"),
+        *_frames(plan),
         ("unique captions", cost.captions, "at most"),
         ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
         ("disk", kept, f"about, and {working} while it runs; {free} are free in {out}"),
@@ -186,6 +187,12 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
     table(columns, [_work(each) for each in told.work])
     _tell_power(plan, cost.items)
+
+
+def _frames(plan: "Plan") -> list[tuple[object, ...]]:
+    """The row of the frames that are decoded, where the items are videos."""
+    count = sum(len(item.frames) for item in plan.corpus.items)
+    return [("frames", count, "decoded of the videos as they are; each edit is of these")] if plan.videos else []
 
 
 def _tell_balance(plan: "Plan") -> None:

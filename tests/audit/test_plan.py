@@ -140,5 +140,7 @@ def test_a_corpus_without_labels_is_asked_no_template(squares: Corpus) -> None:
     plan = make_plan(bare, evaluators=[HISTOGRAM], subjects=("human",))
     assert not plan.caption_probes
     assert plan.identity_subjects == ("human",)
+    with pytest.raises(InvalidInput, match="has a label to make the template of; choose the subject human"):
+        make_plan(bare, evaluators=[HISTOGRAM], probes=["vflip"])
     with pytest.raises(InvalidInput, match="has label, which cultural need"):
         make_plan(bare, evaluators=[HISTOGRAM], subjects=("human",), probes=["cultural"])

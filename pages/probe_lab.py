@@ -63,10 +63,12 @@ def draw() -> None:
     )
     with seen:
         draw_sight(state, bench, result, probes)
-    with places:
-        draw_places(bench, caption, result.evaluators)
-    with worst:
-        draw_worst(bench, caption, result.evaluators)
+    for tab, draw_tab in ((places, draw_places), (worst, draw_worst)):
+        with tab:
+            if bench.item.frames:
+                st.caption("This is of one picture, and the item is a video. The page Video maps words and frames.")
+            else:
+                draw_tab(bench, caption, result.evaluators)
     with rows:
         table(result)
     with files:

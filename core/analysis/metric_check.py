@@ -10,7 +10,7 @@ import numpy as np
 from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged, needed
 from core.analysis.metric_breaks import Broken, broken, check_bounds
 from core.analysis.metric_contract import Finding, check_contract
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.cache import EmbeddingCache

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from core.audit.machine import describe_machine
 from core.audit.plan import Cost, Plan
-from core.evaluators.base import Availability, DualEncoder
-from core.evaluators.registry import find
+from core.evaluators.base import Availability, DualEncoder, Evaluator
 from core.store.manifest import Run, list_runs
 
 BYTES_A_ROW = 40
@@ -91,7 +90,7 @@ def estimate(plan: Plan, out: Path, *, runs: Iterable[Run] | None = None) -> Est
     """
     cost = plan.cost()
     speeds = measured_speeds(list_runs() if runs is None else runs)
-    work = tuple(_work(reference, cost, speeds) for reference in plan.evaluators)
+    work = tuple(_work(kind, cost, speeds) for kind in plan.kinds)
     kept = cost.rows * BYTES_A_ROW
     free = shutil.disk_usage(next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())).free
     return Estimate(cost, work, kept, kept + sum(each.inputs for each in work) * BYTES_AN_INPUT, free)
@@ -119,8 +118,7 @@ def measured_speeds(runs: Iterable[Run]) -> dict[str, float]:
     return {name: speed for name, (_, _, speed) in best.items()}
 
 
-def _work(reference: str, cost: Cost, speeds: dict[str, float]) -> Work:
-    kind = find(reference)
+def _work(kind: type[Evaluator], cost: Cost, speeds: dict[str, float]) -> Work:
     dual = issubclass(kind, DualEncoder)
     speed = speeds.get(kind.spec.name)
     return Work(

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ class Size:
 def size_of(plan: Plan) -> Size:
     """Count what an export of a plan takes at most."""
     cost = plan.cost()
-    each = sum(3 * item.width * item.height for item in plan.corpus.items)
+    each = sum(3 * item.width * item.height * max(len(item.frames), 1) for item in plan.corpus.items)
     return Size(cost.items, cost.images, cost.pairs, each * (1 + len(plan.image_probes)))
 
 
@@ -86,6 +87,10 @@ def export_pairs(
         StoreError: if something cannot be written, or another process works there.
         RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
     """
+    if by_pair and plan.videos:
+        raise InvalidInput(
+            "links by pair are of images, and the items are videos, each a folder of frames; leave it out"
+        )
     most = size_of(plan).bytes
     if most > most_bytes:
         raise InvalidInput(
@@ -163,7 +168,7 @@ class _Export:
             return False
         given = self.folder.given(index)
         names = set(given["image"].to_pylist())
-        if not all((self.folder.path / name).is_file() for name in names):
+        if not all(_last_written(self.folder.path / name).is_file() for name in names):
             return False
         self.images |= names
         self.captions |= set(given["caption"].to_pylist())
@@ -195,9 +200,11 @@ class _Export:
         self.folder.rows.write(index, found.tables(RUN, self.plan, metadata))
 
     def _write(self, key: str, pixels: np.ndarray) -> None:
-        path = self.folder.path / image_name(key)
-        if not path.exists():
-            write_whole(path, lambda temporary: _fill(temporary, encode_png(pixels)))
+        path = self.folder.path / image_name(key, video=pixels.ndim == 4)
+        if _last_written(path).exists():
+            return
+        for name, picture in reversed(list(_files(path, pixels))):
+            write_whole(name, partial(_fill, data=encode_png(picture)))
 
     def _tell(self, skipped: int) -> None:
         if self.progress is not None:
@@ -209,21 +216,35 @@ class _Export:
             raise KeyboardInterrupt
 
 
-def image_name(key: str) -> str:
-    """Path of an image below its export, e.g. ``images/ab/abcd….png``.
+def image_name(key: str, *, video: bool = False) -> str:
+    """Path of an image below its export, e.g. ``images/ab/abcd….png``; of a video the folder of its frames.
 
     Args:
         key: hash of its pixels.
     """
-    return f"{IMAGES}/{key[:2]}/{key}.png"
+    return f"{IMAGES}/{key[:2]}/{key}{'' if video else '.png'}"
+
+
+def _files(path: Path, pixels: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
+    """Files of an image, or of the frames of a video in their order, with what they show."""
+    if pixels.ndim == 3:
+        yield path, pixels
+        return
+    yield from ((path / f"{place:05d}.png", frame) for place, frame in enumerate(pixels, 1))
+
+
+def _last_written(path: Path) -> Path:
+    """The file whose presence says that an image is whole: of a video its first frame, which is written last."""
+    return path if path.suffix else path / "00001.png"
 
 
 def _given(draft: Draft) -> dict[str, object]:
     """The pair of a draft, as columns of GIVEN beside those of its row."""
     told = [text for text in references(draft) if _storable(text)]
     language = draft.subject.language
+    place = image_name(draft.image_key, video=bool(draft.item.frames))
     return {
-        "id": pair_id(draft.image_key, draft.caption, language, told), "image": image_name(draft.image_key),
+        "id": pair_id(draft.image_key, draft.caption, language, told), "image": place,
         "references": told,
     }  # fmt: skip
 
@@ -261,13 +282,17 @@ def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
     write_whole(folder.path / CANDIDATES, lambda path: write_candidates(path, folder.pairs()))
     if people:
         write_whole(folder.path / REFERENCES, lambda path: write_references(path, folder.pairs()))
-    size = sum((folder.path / name).stat().st_size for name in images)
+    size = sum(_bytes(folder.path / name) for name in images)
     counts = {"pairs": pairs, "images": len(images), "image_bytes": size, "with_references": people}
     told = {**folder.told, "status": COMPLETE, "counts": counts}
     write_json(folder.path / PLAN, told)
     for left in folder.path.glob("**/.*.tmp"):
         left.unlink(missing_ok=True)
     return PairFolder(folder.path, told)
+
+
+def _bytes(path: Path) -> int:
+    return sum(each.stat().st_size for each in ([path] if path.is_file() else path.iterdir()))
 
 
 def _link(image: Path, name: Path) -> None:

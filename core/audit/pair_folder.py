@@ -1,7 +1,8 @@
 """A folder of pairs that are scored elsewhere: what lies where, what decided its pairs, and how it is read back.
 
 - ``plan.json``: all that decides the pairs, its digest, counts, whether the folder is complete.
-- ``images/ab/abcd….png``: every unique image once, lossless, named by the hash of its pixels.
+- ``images/ab/abcd….png``: every unique image once, lossless, named by the hash of its pixels; of a video a folder of
+  that name, without ``.png``, with its frames ``00001.png``, ``00002.png``, …
 - ``pairs.jsonl``, ``candidates.json``, ``references.json``: see :mod:`core.corpora.pair_ids`.
 - ``rows/``: the tables of the run that an import makes, without an evaluator and without scores, shard by shard, and
   beside each row of its scores the pair that it is of.
@@ -39,7 +40,7 @@ GIVEN = pa.schema(
 """The pair of each row of a shard's scores, in their order."""
 
 _ID = f"^p[0-9a-f]{{{DIGITS}}}$"
-_IMAGE = f"^{IMAGES}/[0-9a-f]{{2}}/[0-9a-f]{{64}}[.]png$"
+_IMAGE = f"^{IMAGES}/[0-9a-f]{{2}}/[0-9a-f]{{64}}([.]png)?$"
 """What may stand in a path."""
 
 _DECIDES = (*DECIDES, "schema_version", "constants", "versions")

@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
+from core.audit.fitting import applicable
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput
-from core.evaluators.base import BATCH_SIZE, BLIND, EvaluatorSpec
+from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
+from core.evaluators.video.base import VideoEvaluator
+from core.evaluators.video.idf import Idf
+from core.evaluators.video.items import asks, for_items
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
-from core.probes.registry import select, with_baselines, with_taggers
+from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
+from core.probes.words.places import VIDEO
 from core.probes.words.taggers import tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
@@ -63,6 +68,7 @@ class Plan:
         languages: of human captions, ISO 639-1; the template is English.
         captions_each: most human captions of an item in each language, the first ones.
         without: sentences on probes of a wide choice that were left out, since what they need is not here.
+        idf: document frequencies that weigh the tokens of video evaluators; None: every token counts the same.
     """
 
     corpus: Corpus
@@ -78,6 +84,7 @@ class Plan:
     languages: tuple[str, ...] = (ENGLISH,)
     captions_each: int = 1
     without: tuple[str, ...] = ()
+    idf: Idf | None = None
 
     @property
     def group_images(self) -> int:
@@ -110,9 +117,24 @@ class Plan:
         return tuple(name for name in SUBJECTS if name in self.subjects or name in needed)
 
     @property
+    def videos(self) -> bool:
+        """Whether the items are videos."""
+        return any(item.frames for item in self.corpus.items)
+
+    @property
+    def kinds(self) -> tuple[type[Evaluator], ...]:
+        """Classes of the evaluators, as they score items of the corpus, in their order.
+
+        Raises:
+            InvalidInput: if one cannot score such items.
+        """
+        videos, name = self.videos, self.corpus.name
+        return tuple(for_items(find(reference), videos=videos, corpus=name) for reference in self.evaluators)
+
+    @property
     def specs(self) -> tuple[EvaluatorSpec, ...]:
         """What the evaluators say of themselves, in their order."""
-        return tuple(find(reference).spec for reference in self.evaluators)
+        return tuple(kind.spec for kind in self.kinds)
 
     @property
     def spoken(self) -> tuple[str, ...]:
@@ -153,8 +175,11 @@ class Plan:
     def cost(self) -> Cost:
         """Count the work."""
         items = self.corpus.items
-        read = [sum(self._pairs(language) for language in self.spoken if spec.reads(language)) for spec in self.specs]
-        read = read or [sum(self._pairs(language) for language in self.spoken)]
+        read = [
+            sum(self._pairs(language, kind) for language in self.spoken if kind.spec.reads(language))
+            for kind in self.kinds
+        ]
+        read = read or [sum(self._pairs(language, None) for language in self.spoken)]
         return Cost(
             items=len(items),
             images=len(items) * (1 + len(self.image_probes)),
@@ -163,9 +188,9 @@ class Plan:
             rows=sum(read),
         )
 
-    def _pairs(self, language: str) -> int:
-        """Pairs of one language: subject captions, times the rows that stand beside each."""
-        made = [self.subjects_of(probe) for probe in self.probes]
+    def _pairs(self, language: str, kind: type[Evaluator] | None) -> int:
+        """Pairs of one language that an evaluator scores: subject captions, times the rows that stand beside each."""
+        made = [self.subjects_of(probe) for probe in self.probes if kind is None or asks(kind, probe)]
         total = 0
         for name in self.identity_subjects:
             rows = 1 + sum(name in names for names in made)
@@ -175,7 +200,7 @@ class Plan:
     def _count(self, name: str, language: str) -> int:
         """Captions of a subject in a language, over all items."""
         if name == TEMPLATE:
-            return len(self.corpus.items) if language == ENGLISH else 0
+            return sum(bool(item.label) for item in self.corpus.items) if language == ENGLISH else 0
         return sum(len(self._human(item, language)) for item in self.corpus.items)
 
     def _human(self, item: Item, language: str) -> tuple[str, ...]:
@@ -196,11 +221,12 @@ class Plan:
 
     @property
     def words(self) -> dict[str, str]:
-        """Digest of the tables that directional and surface probes depend on; empty without any of these."""
+        """Digest of the tables that directional and surface probes and videos depend on; empty without any of these."""
         axes = {probe.axis for probe in self.caption_probes}
         surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
         folders = ["words"] if surface or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else []
         folders += ["surface"] if surface else []
+        folders += [VIDEO] if self.videos else []
         return {"words": words_fingerprint(folders)} if folders else {}
 
     def fingerprint(self) -> str:
@@ -236,6 +262,7 @@ def make_plan(
     sample: int | None = None,
     shard_items: int = SHARD_ITEMS,
     batch_size: int | None = None,
+    idf: Idf | None = None,
 ) -> Plan:
     """Plan an audit. The probes that others are compared with are added by themselves.
 
@@ -250,12 +277,14 @@ def make_plan(
         limit: take only the first items.
         sample: draw so many items by the seed, evenly over category and coverage; see :mod:`core.corpora.sampling`.
         batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
+        idf: document frequencies that weigh the tokens of video evaluators; they stand in the fingerprints.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
         NotAvailable: for probes, chosen by name or family, whose tagger is not here.
         InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
-            has, or languages of which no evaluator reads any.
+            has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
+            that cannot score such items, or document frequencies that none takes.
     """
     for name, value in (("limit", limit), ("sample", sample), ("shard_items", shard_items), ("batch_size", batch_size),
                         ("captions_each", captions_each)):  # fmt: skip
@@ -275,9 +304,11 @@ def make_plan(
     if not corpus.items:
         raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {len(corpus.rejected)} were left out")
     ids = [item.id for item in corpus.items]
+    if len({bool(item.frames) for item in corpus.items}) > 1:
+        raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
-    found, without = with_taggers(_applicable(corpus, probes), probes)
+    found, without = with_taggers(applicable(corpus, probes), probes)
     plan = Plan(
         corpus=stratified(corpus, sample, seed=seed) if sample else replace(corpus, items=corpus.items[:limit]),
         root=_root_of(corpus, root),
@@ -292,22 +323,25 @@ def make_plan(
         languages=tuple(dict.fromkeys(languages)),
         captions_each=captions_each,
         without=without,
+        idf=idf,
     )
     _check_languages(plan, languages_in(corpus.items))
+    _check_labels(plan)
+    _check_idf(plan)
     return plan
 
 
-def _applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
-    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself."""
-    found = select(patterns)
-    held = {
-        need for need in {probe.needs for probe in found} if need and any(getattr(item, need) for item in corpus.items)
-    }
-    kept = tuple(probe for probe in found if not probe.needs or probe.needs in held or probe.name in patterns)
-    if not kept:
-        lacking = " or ".join(sorted({probe.needs for probe in found}))
-        raise InvalidInput(f"no item of corpus {corpus.name!r} has {lacking}, which {', '.join(patterns)} need")
-    return kept
+def _check_labels(plan: Plan) -> None:
+    asked = plan.subjects == (TEMPLATE,) and TEMPLATE in plan.identity_subjects
+    if asked and not any(item.label for item in plan.corpus.items):
+        raise InvalidInput(
+            f"no item of corpus {plan.corpus.name!r} has a label to make the template of; choose the subject human"
+        )
+
+
+def _check_idf(plan: Plan) -> None:
+    if plan.idf is not None and not any(issubclass(find(each), VideoEvaluator) for each in plan.evaluators):
+        raise InvalidInput("document frequencies weigh tokens of video evaluators, and none is chosen; leave --idf out")
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:
@@ -361,6 +395,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
+        if item.frames:
+            digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from core.audit.batches import group_bytes
 from core.audit.plan import Plan
-from core.corpora.images import DecodedImage, read_item
+from core.corpora.images import DecodedImage
+from core.corpora.pictures import read_item
 from core.corpora.schema import Item
 from core.errors import InvariscopeError, ProbeRejected
 from core.evaluators.references import references_of
@@ -106,10 +107,10 @@ def references(draft: Draft) -> tuple[str, ...]:
 
 
 def _by_picture(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
-    """Items that share a file, in the order in which their files come first; one without a file stands alone."""
-    found: dict[tuple[Path | None, str], list[Item]] = {}
+    """Items that share a file and its frames, in the order in which they come first; without a file one is alone."""
+    found: dict[tuple[Path | None, str, tuple[int, ...]], list[Item]] = {}
     for item in items:
-        found.setdefault((item.image_path, "" if item.image_path else item.id), []).append(item)
+        found.setdefault((item.image_path, "" if item.image_path else item.id, item.frames), []).append(item)
     return found.values()
 
 

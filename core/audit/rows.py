@@ -13,8 +13,9 @@ from core.audit.plan import Plan, told_path
 from core.audit.render import Opened
 from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError
-from core.evaluators.base import Evaluator, EvaluatorSpec
+from core.evaluators.base import Evaluator
 from core.evaluators.scoring import PairScores
+from core.evaluators.video.items import ORDER_FREE, asks
 from core.probes.base import IDENTITY
 from core.probes.pairs import Draft, LeftOut, baseline_name
 from core.store.schema import ITEMS, REJECTIONS, SCORES, VARIANTS
@@ -58,20 +59,10 @@ class RowMaker:
         return rows, left_out
 
     @staticmethod
-    def readable(spec: EvaluatorSpec, drafts: Sequence[Draft]) -> tuple[list[Draft], list[LeftOut]]:
-        """Drafts whose captions an evaluator reads, and why it is not given the others."""
-        read = [draft for draft in drafts if spec.reads(draft.subject.language)]
-        left_out = [
-            LeftOut(
-                draft.item.id,
-                draft.probe.name if draft.probe else IDENTITY,
-                "language-not-read",
-                f"{spec.unread(draft.subject.language)}: caption {draft.subject.rank} is not scored",
-            )
-            for draft in drafts
-            if not spec.reads(draft.subject.language)
-        ]
-        return read, left_out
+    def readable(kind: type[Evaluator], drafts: Sequence[Draft]) -> tuple[list[Draft], list[LeftOut]]:
+        """Drafts that an evaluator is given, and why it is not given the others."""
+        told = [(draft, _unread(kind, draft)) for draft in drafts]
+        return [draft for draft, reason in told if reason is None], [reason for _, reason in told if reason]
 
     def _baseline(self, evaluator: Evaluator, draft: Draft) -> str | None:
         key = (draft.probe.name if draft.probe else IDENTITY, draft.subject.caption, draft.caption, draft.item.label)
@@ -88,6 +79,17 @@ class RowMaker:
         if caption not in self._truncated:
             self._truncated[caption] = bool(evaluator.truncates(caption))
         return self._truncated[caption]
+
+
+def _unread(kind: type[Evaluator], draft: Draft) -> LeftOut | None:
+    """Why an evaluator is not given a pair: it does not read the language, or its score cannot move."""
+    name, spec = draft.probe.name if draft.probe else IDENTITY, kind.spec
+    if not spec.reads(draft.subject.language):
+        told = f"{spec.unread(draft.subject.language)}: caption {draft.subject.rank} is not scored"
+        return LeftOut(draft.item.id, name, "language-not-read", told)
+    if not asks(kind, draft.probe):
+        return LeftOut(draft.item.id, name, "order-free", ORDER_FREE.format(name=spec.name))
+    return None
 
 
 class _ObjectInside:

@@ -22,9 +22,12 @@ from core.audit.record import check_same, describe_evaluator, first_manifest, no
 from core.audit.render import Group, all_groups, references
 from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
+from core.evaluators.base import Evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.video.idf import Idf
+from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft, LeftOut
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
@@ -105,7 +108,7 @@ def run_audit(
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
-        described = [_described(pool, reference) for reference in plan.evaluators]
+        described = [_described(pool, *each, plan.idf) for each in zip(plan.evaluators, plan.kinds, strict=True)]
         evaluators = [each for each, _ in described]
         _hold(pool, plan.evaluators, stack)
         begun_batch = None if existing == "replace" else begun_with(path)
@@ -123,8 +126,9 @@ def run_audit(
         return job.run()
 
 
-def _described(pool: Pool, reference: str) -> tuple[dict[str, Any], int]:
-    with pool.lease(reference) as evaluator:
+def _described(pool: Pool, reference: str, kind: type[Evaluator], idf: Idf | None) -> tuple[dict[str, Any], int]:
+    with pool.lease(reference) as loaded:
+        evaluator = made_for(loaded, kind, idf=idf)
         return describe_evaluator(reference, evaluator), evaluator.full_batch
 
 
@@ -169,7 +173,7 @@ class _Job:
             reference: manifest["evaluators"][index]["fingerprint"]["key"]
             for index, reference in enumerate(plan.evaluators)
         }
-        self.specs = dict(zip(plan.evaluators, plan.specs, strict=True))
+        self.kinds = dict(zip(plan.evaluators, plan.kinds, strict=True))
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.finished = 0
@@ -265,11 +269,12 @@ class _Job:
         if not drafts:
             self._tell(group.variants)
         for rank, (reference, maker) in enumerate(self.makers.items()):
-            read, unread = maker.readable(self.specs[reference], group.drafts)
+            read, unread = maker.readable(self.kinds[reference], group.drafts)
             found.left_out += unread
             if not read:
                 continue
-            with self.pool.lease(reference) as evaluator:
+            with self.pool.lease(reference) as loaded:
+                evaluator = made_for(loaded, self.kinds[reference], idf=self.plan.idf)
                 if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
                     raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
                 started = time.perf_counter()
@@ -285,7 +290,7 @@ class _Job:
                 spent = time.perf_counter() - started
                 new, without_baseline = maker.rows(evaluator, read, scores)
                 name = evaluator.spec.name
-                del evaluator  # while the next one loads, the pool may want its memory
+                del evaluator, loaded  # while the next one loads, the pool may want its memory
             found.rows += new
             found.left_out += without_baseline
             counts = counts.plus(ShardCounts(0, 0, scores.images_encoded, scores.captions_encoded, scores.calls))
@@ -296,7 +301,7 @@ class _Job:
         return counts
 
     def _is_read(self, draft: Draft) -> bool:
-        return any(spec.reads(draft.subject.language) for spec in self.specs.values())
+        return any(kind.spec.reads(draft.subject.language) and asks(kind, draft.probe) for kind in self.kinds.values())
 
     def _tell_part(self, images: int, rank: int, done: int, total: int) -> None:
         """Report how far a group of images is: the evaluators before ``rank``, and a part of what that one does."""

@@ -112,4 +112,5 @@ def _then(first: Probe | None, second: Probe, seed: int) -> Probe:
     return Probe(
         name, second.axis, family, Expectation.INVARIANT, Edits.IMAGE,
         f"{second.name} of what {IDENTITY if first is None else first.name} makes.", make, default=False,
+        framewise=second.framewise and (first is None or first.framewise),
     )  # fmt: skip

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.commands._progress import Update
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
-    from core.scoring.videos import VideoScorer
+    from core.evaluators.video.scorer import VideoScorer
 
 ERRORS_SHOWN = 3
 
@@ -174,12 +174,13 @@ Footage = tuple[str | None, Path | None]
 
 
 def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None") -> "VideoScorer":
-    from core.commands.video import sampling_of
+    from core.corpora.videos import Sampling
+    from core.evaluators.video.scorer import video_scorer
     from core.scoring.video_suites import usual_sampling
-    from core.scoring.videos import video_scorer
 
     frames, idf = footage or (None, None)
-    return video_scorer(loaded, sampling=sampling_of(frames) if frames else usual_sampling(held), idf=idf)
+    sampling = Sampling.from_option(frames, name="--frames") if frames else usual_sampling(held)
+    return video_scorer(loaded, sampling=sampling, idf=idf)
 
 
 def imported(held: "Suite", path: Path, column: str, called: str) -> "tuple[Reached, list[str]]":

@@ -51,15 +51,22 @@ def audit(
         typer.Option(help=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."),
     ] = None,
     subject: Annotated[
-        Literal["template", "human", "both"],
-        typer.Option(help="Caption that is held while the image is edited: 'There is a …', or one by a person."),
-    ] = "template",
+        Literal["template", "human", "both"] | None,
+        typer.Option(
+            help="Caption that is held while the image is edited: 'There is a …', or one by a person. Default: "
+            "template; human where no item has a label."
+        ),
+    ] = None,
     language: Annotated[
         list[str] | None, typer.Option(help="Languages of the human captions, e.g. en,de. Default: en.")
     ] = None,
     captions_each: Annotated[
         int, typer.Option(min=1, help="Most human captions of an item in each language, the first ones.")
     ] = 1,
+    idf: Annotated[
+        Path | None,
+        typer.Option(help="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Draw so many items by the seed, evenly over category and coverage.")
@@ -82,11 +89,13 @@ def audit(
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
+    from core.audit.fitting import usual_evaluators, usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import Pool
+    from core.evaluators.video.idf import read_idf
     from core.jobs.progress import ProgressFile
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
@@ -96,17 +105,19 @@ def audit(
     target = out or settings.runs_dir()
     if resume and run_id is None:
         raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+    items = catalogue().get(corpus).load(root, **key_values(option))
     plan = make_plan(
-        catalogue().get(corpus).load(root, **key_values(option)),
-        evaluators=references(evaluators) or OFFLINE,
+        items,
+        evaluators=references(evaluators) or usual_evaluators(items, OFFLINE),
         probes=listed(probes) or ("default",),
-        subjects=SUBJECT_CHOICES[subject],
+        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
         languages=listed(language) or (ENGLISH,),
         captions_each=captions_each,
         root=root,
         seed=RUN_SEED if seed is None else seed,
         limit=limit,
         sample=sample,
+        idf=read_idf(idf) if idf else None,
     )
     for warning in plan.warnings:
         note(f"warning: {warning}")
@@ -166,7 +177,8 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
         ("probes", len(plan.probes), edits),
-        ("unique images", cost.images, "at most: rejected variants make it less"),
+        ("unique videos" if plan.videos else "unique images", cost.images, "at most: rejected variants make it less"),
+        *_frames(plan),
         ("unique captions", cost.captions, "at most"),
         ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
         ("disk", kept, f"about, and {working} while it runs; {free} are free in {out}"),
@@ -175,6 +187,12 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
     table(columns, [_work(each) for each in told.work])
     _tell_power(plan, cost.items)
+
+
+def _frames(plan: "Plan") -> list[tuple[object, ...]]:
+    """The row of the frames that are decoded, where the items are videos."""
+    count = sum(len(item.frames) for item in plan.corpus.items)
+    return [("frames", count, "decoded of the videos as they are; each edit is of these")] if plan.videos else []
 
 
 def _tell_balance(plan: "Plan") -> None:

@@ -26,7 +26,7 @@ def export_pairs(
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,
     option: Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=val2017.")] = None,
     probes: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: 'default'.")] = None,
-    subject: Annotated[Literal["template", "human", "both"], typer.Option(help="As for 'audit'.")] = "template",
+    subject: Annotated[Literal["template", "human", "both"] | None, typer.Option(help="As for 'audit'.")] = None,
     language: Annotated[list[str] | None, typer.Option(help="As for 'audit'. Default: en.")] = None,
     captions_each: Annotated[int, typer.Option(min=1, help="As for 'audit'.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
@@ -42,9 +42,9 @@ def export_pairs(
 ) -> None:
     """Write the pairs of a run, or of a corpus under probes, for any metric anywhere to score.
 
-    The folder holds images/, pairs.jsonl (id, image, caption, language, references: CaptionEvalKit's lines),
-    candidates.json and references.json (clipscore's), and plan.json. An export that was stopped goes on when it is
-    called again. Read the scores back with import-scores.
+    The folder holds images/ (of a video a folder of frames), pairs.jsonl (id, image, caption, language, references:
+    CaptionEvalKit's lines), candidates.json and references.json (clipscore's), and plan.json. An export that was
+    stopped goes on when it is called again. Read the scores back with import-scores.
     """
     from core.audit.export import export_pairs as write
     from core.audit.export import size_of
@@ -58,8 +58,8 @@ def export_pairs(
         plan = _planned(corpus, root, key_values(option), probes, subject, language, captions_each,
                         limit, sample, seed)  # fmt: skip
     else:
-        given = (option, probes, language, limit, sample, seed)
-        if any(each is not None for each in given) or subject != "template" or captions_each != 1:
+        given = (option, probes, subject, language, limit, sample, seed)
+        if any(each is not None for each in given) or captions_each != 1:
             raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
         plan = _again(run, root)
     if not 0 <= most_gb < 1e9:
@@ -100,22 +100,25 @@ def _planned(
     root: Path | None,
     options: dict[str, str],
     probes: list[str] | None,
-    subject: str,
+    subject: str | None,
     language: list[str] | None,
     captions_each: int,
     limit: int | None,
     sample: int | None,
     seed: int | None,
 ) -> "Plan":
+    from core.audit.fitting import usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.corpora.registry import catalogue
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
 
+    items = catalogue().get(corpus).load(root, **options)
     return make_plan(
-        catalogue().get(corpus).load(root, **options), evaluators=None, probes=listed(probes) or ("default",),
-        subjects=SUBJECT_CHOICES[subject], languages=listed(language) or (ENGLISH,), captions_each=captions_each,
-        root=root, seed=RUN_SEED if seed is None else seed, limit=limit, sample=sample,
+        items, evaluators=None, probes=listed(probes) or ("default",), captions_each=captions_each,
+        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
+        languages=listed(language) or (ENGLISH,), root=root, seed=RUN_SEED if seed is None else seed, limit=limit,
+        sample=sample,
     )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.commands._score_files import Job, Report
+    from core.evaluators.video.scorer import VideoScorer
     from core.scoring.captions import CaptionScore
-    from core.scoring.videos import VideoScorer
 
 _Given = TypeVar("_Given", str, Path)
 
@@ -107,10 +107,10 @@ def score(
     """
     from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
-    from core.commands.video import sampling_of
+    from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
+    from core.evaluators.video.scorer import video_scorer
     from core.scoring.captions import score_captions
-    from core.scoring.videos import video_scorer
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
@@ -131,7 +131,7 @@ def score(
     lines = job.lines if compares else tuple(replace(line, references=()) for line in job.lines)
     with Pool(device=device).lease(name) as loaded, progress("scoring", unit="inputs") as update:
         if videos:
-            scorer = video_scorer(loaded, sampling=sampling_of(frames or "all"), idf=idf)
+            scorer = video_scorer(loaded, sampling=Sampling.from_option(frames or "all", name="--frames"), idf=idf)
             scores = _of_videos(scorer, job, progress=update)
             shown, beside, signature = called or scorer.name, False, f"{scorer.name}, {scorer.told}"
         else:

@@ -1,14 +1,11 @@
 """``video``: document frequencies, what a folder of videos holds, and what edits of frames do to scores."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from core.commands._shared import Code, exit_codes, note, print_json, table
-
-if TYPE_CHECKING:
-    from core.corpora.videos import Sampling
 
 app = typer.Typer(
     help="Videos: count document frequencies, look at a folder, score its captions under edits of the frames.",
@@ -84,15 +81,16 @@ def edits(
     from core.commands._progress import progress
     from core.corpora.demo import demo_dir
     from core.corpora.video_folder import read_video_folder
+    from core.corpora.videos import Sampling
     from core.evaluators.pool import Pool
+    from core.evaluators.video.scorer import video_scorer
     from core.report.cells import cells
     from core.report.model import Table
     from core.scoring.video_edits import score_folder_edits
-    from core.scoring.videos import video_scorer
     from core.store.files import csv_text, write_whole
 
     held = read_video_folder(folder or demo_dir() / "videos")
-    sampling = sampling_of(frames)
+    sampling = Sampling.from_option(frames, name="--frames")
     with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="videos") as update:
         rows, problems = score_folder_edits(loaded, held, sampling=sampling, progress=update)
         note(video_scorer(loaded, sampling=sampling).told)
@@ -114,15 +112,3 @@ def edits(
 
 def _fill(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-
-
-def sampling_of(frames: str) -> "Sampling":
-    """The sampling of ``--frames``: ``all`` or a number.
-
-    Raises:
-        InvalidInput: if it is neither.
-    """
-    from core.corpora.files import whole_number
-    from core.corpora.videos import Sampling
-
-    return Sampling(None if frames == "all" else whole_number(frames, name="--frames (all, or a number)"))

@@ -18,12 +18,11 @@ from core.corpora.image_header import (
     orientation,
     require_auditable,
 )
-from core.corpora.schema import Item, Rival
 from core.errors import BadImage, InvalidInput
 
 __all__ = [
-    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "check_rgb", "decode_image", "encode_png", "pixel_hash", "read_image",
-    "read_item", "read_rival", "require_auditable",
+    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "check_rgb", "check_stack", "decode_image", "encode_png", "pixel_hash",
+    "read_image", "require_auditable",
 ]  # fmt: skip
 
 _UPRIGHT = {
@@ -32,6 +31,17 @@ _UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }  # fmt: skip
 """What undoes each EXIF orientation. Source: EXIF 2.32, tag 0x0112."""
+
+
+def check_stack(frames: np.ndarray, *, what: str = "a video") -> None:
+    """Raise InvalidInput unless an array is a stack of frames, uint8 RGB [T, H, W, 3], each side at least 1.
+
+    Args:
+        frames: the array.
+        what: begins the sentence of the error.
+    """
+    if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[3] != 3 or 0 in frames.shape:
+        raise InvalidInput(f"{what} must be uint8 RGB of shape [T, H, W, 3], got {frames.dtype} {frames.shape}")
 
 
 def check_rgb(pixels: np.ndarray, *, what: str = "an image") -> None:
@@ -47,13 +57,13 @@ def check_rgb(pixels: np.ndarray, *, what: str = "an image") -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedImage:
-    """A decoded image and what had to be done to it.
+    """A decoded image, or the frames of a video, and what had to be done to it.
 
     Args:
-        pixels: uint8 RGB, shape [H, W, 3], contiguous.
+        pixels: uint8 RGB, shape [H, W, 3], of a video [T, H, W, 3], contiguous.
         bytes_sha256: hash of the file as it came.
         pixels_sha256: :func:`pixel_hash` of ``pixels`` (after any downsizing).
-        format: JPEG, PNG, WebP, GIF, TIFF or BMP, by content.
+        format: JPEG, PNG, WebP, GIF, TIFF or BMP, by content; ``video`` of frames.
         notes: sentences for the reader, e.g. that only the first frame is used.
     """
 
@@ -66,12 +76,12 @@ class DecodedImage:
     @property
     def width(self) -> int:
         """Width in pixels."""
-        return int(self.pixels.shape[1])
+        return int(self.pixels.shape[-2])
 
     @property
     def height(self) -> int:
         """Height in pixels."""
-        return int(self.pixels.shape[0])
+        return int(self.pixels.shape[-3])
 
 
 def decode_image(data: bytes, *, name: str, max_side: int | None = None, max_pixels: int = MAX_PIXELS) -> DecodedImage:
@@ -120,43 +130,6 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
     except OSError as error:
         raise cannot_read(path, error) from error
     return decode_image(data, name=str(path), max_side=max_side, max_pixels=max_pixels)
-
-
-def read_item(item: Item, *, decoded: DecodedImage | None = None) -> DecodedImage:
-    """Read an item's image at full size, and check that it is still the one the corpus recorded.
-
-    Args:
-        decoded: what the file gave for another item that shows it; None: the file is read.
-
-    Raises:
-        BadImage: if the file is unreadable, or its size or a recorded hash differs.
-    """
-    if item.image_path is None:
-        raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
-    image = read_image(item.image_path) if decoded is None else decoded
-    return _as_recorded(image, item.image_path, (item.width, item.height), item.bytes_sha256, item.pixels_sha256)
-
-
-def read_rival(item: Item, rival: Rival) -> DecodedImage:
-    """Read a rival's image at full size, and check that it has its size and is still the one recorded.
-
-    Raises:
-        BadImage: if the file is unreadable, or its size or a recorded hash differs.
-    """
-    size = rival.size or (item.width, item.height)
-    return _as_recorded(read_image(rival.path), rival.path, size, rival.bytes_sha256, rival.pixels_sha256)
-
-
-def _as_recorded(
-    image: DecodedImage, path: Path, size: tuple[int, int], bytes_sha256: str | None, pixels_sha256: str | None
-) -> DecodedImage:
-    if (image.width, image.height) != size:
-        raise _changed(path, f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}")
-    if bytes_sha256 not in (None, image.bytes_sha256):
-        raise _changed(path, "its bytes have another hash")
-    if pixels_sha256 not in (None, image.pixels_sha256):
-        raise _changed(path, "its pixels have another hash")
-    return image
 
 
 def pixel_hash(pixels: np.ndarray) -> str:
@@ -238,8 +211,3 @@ def _name_note(name: str, kind: str) -> list[str]:
     if SUFFIXES.get(suffix, kind) == kind:
         return []
     return [f"named {suffix} but holds {kind}; read as {kind}"]
-
-
-def _changed(path: Path, how: str) -> BadImage:
-    return BadImage(f"{path}: the file changed since the corpus was read ({how}); "
-                    "restore it or load the corpus again")  # fmt: skip

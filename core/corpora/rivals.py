@@ -14,3 +14,6 @@ PROTOTYPE_ROLES = (NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG)
 
 WRONG_PICTURE = "wrong-picture"
 """The picture that an item's wrong caption is right of; it may have another size. Source: Winoground."""
+
+OTHER_VIDEO = "other-video"
+"""Another video of the folder, of which no caption of the item is known to be true."""

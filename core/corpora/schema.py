@@ -190,7 +190,7 @@ class SceneObject:
 class Rival:
     """Another picture of an item, for tests that ask which of two pictures a caption fits better.
 
-    It is read with :func:`core.corpora.images.read_rival`.
+    It is read with :func:`core.corpora.pictures.read_rival`.
 
     Args:
         role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
@@ -199,6 +199,7 @@ class Rival:
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array.
         size: width and height in pixels; None: those of the item's own picture.
+        frames: places of the frames that are looked at, where ``path`` is a video; empty: a picture.
     """
 
     role: str
@@ -207,14 +208,15 @@ class Rival:
     bytes_sha256: str | None = None
     pixels_sha256: str | None = None
     size: tuple[int, int] | None = None
+    frames: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One image with its captions, label, category, box, mask and coverage.
+    """One image, or one video, with its captions, label, category, box, mask and coverage.
 
     ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
-    :func:`core.corpora.images.read_item`; nothing here touches the disk.
+    :func:`core.corpora.pictures.read_item`; nothing here touches the disk.
 
     Args:
         captions: captions by ISO 639-1 language, in the order of the source, e.g. ``{"en": ("A badger.",)}``.
@@ -232,6 +234,8 @@ class Item:
         named: critical objects of each caption, in the order of ``captions``, where the corpus lists them.
         backdrop: name of the place that the object was composed onto, where it can be drawn again without the object;
             empty: a photograph, or nobody knows.
+        frames: places of the frames that are looked at, from 0, never falling, where ``image_path`` is a video (a file
+            or a folder of frames): its pixels are a stack of these frames. Empty: a picture.
     """
 
     id: str
@@ -255,6 +259,7 @@ class Item:
     wrong: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     backdrop: str = ""
+    frames: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

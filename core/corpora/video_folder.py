@@ -12,6 +12,10 @@ from core.corpora.videos import find_videos
 from core.errors import BadCorpus, InvalidInput
 
 CAPTIONS = ("captions.json", "candidates.json", "captions.csv")
+
+BACKWARDS = "backwards.json"
+"""Beside the demo videos, ``{video: caption}``: what is true of each when it is shown backwards, and false of it."""
+
 _NEEDED = ("video", "caption")
 
 
@@ -80,6 +84,28 @@ def read_video_folder(root: Path) -> VideoFolder:
     if not kept:
         raise BadCorpus(f"no video of {root} has a caption in {held[0].name}; name each by its file")
     return VideoFolder(kept, tuple(rejected))
+
+
+def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
+    """The video whose frames stand for those of another one: the next that shares no caption, round the end.
+
+    Args:
+        captions: of each video.
+        place: of the video that another one is sought for.
+
+    Returns:
+        Its place; None where there is none.
+
+    Example:
+        >>> other_than([["A dog."], ["a dog. "], ["A cat."]], 0)
+        2
+    """
+    own = {spaced(text).casefold() for text in captions[place]}
+    for step in range(1, len(captions)):
+        other = (place + step) % len(captions)
+        if own.isdisjoint(spaced(text).casefold() for text in captions[other]):
+            return other
+    return None
 
 
 def _of_json(path: Path) -> Mapping[str, list[str]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.corpora.files import whole_number
 from core.corpora.image_header import SUFFIXES as IMAGES
 from core.corpora.image_header import read_header
 from core.corpora.images import read_image
@@ -66,6 +67,15 @@ class Sampling:
     def __post_init__(self) -> None:
         if self.count is not None and not 1 <= self.count <= MAX_FRAMES:
             raise InvalidInput(f"the number of frames must lie between 1 and {MAX_FRAMES:,}, got {self.count}")
+
+    @classmethod
+    def from_option(cls, given: int | str, *, name: str = "frames") -> "Sampling":
+        """Read a reader's choice: ``all``, or a number.
+
+        Raises:
+            InvalidInput: if it is neither.
+        """
+        return cls(None if given == "all" else whole_number(given, name=f"{name} (all, or a number)"))
 
     @property
     def told(self) -> str:

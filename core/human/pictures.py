@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from core.corpora import registry as corpora
-from core.corpora.images import encode_png, read_item
+from core.corpora.images import encode_png
+from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Origin
+from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
 from core.probes.base import IDENTITY
@@ -21,7 +23,7 @@ Load = Callable[[Origin], Corpus]
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """PNG files of one item, at the size of the run and at equal scale.
+    """PNG files of one item, at the size of the run and at equal scale; of a video, its frames side by side.
 
     Args:
         original: the image of the baseline: the unedited one, or the variant of the probe that is the baseline.
@@ -67,10 +69,10 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
         if item.pixels_sha256 is not None and image.pixels_sha256 != item.pixels_sha256:
             raise InvalidInput(f"the image of {item.item} in corpus {item.corpus!r} is not that of the run any more")
         if item.edits == "caption":
-            own = encode_png(image.pixels)
+            own = encode_png(as_picture(image.pixels))
             return Pictures(own, own)
         bench = Workbench(found, image.pixels, seed=definition.run_seed)
-        return Pictures(*(encode_png(_pixels(bench, item, probe)) for probe in (item.baseline, item.probe)))
+        return Pictures(*(encode_png(as_picture(_pixels(bench, item, probe))) for probe in (item.baseline, item.probe)))
     except NotAvailable:
         raise
     except (InvariscopeError, OSError) as error:
@@ -78,7 +80,7 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
 
 
 def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
-    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3].
+    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3].
 
     Raises:
         InvariscopeError: if the probe is not here, or cannot be applied any more.
@@ -98,6 +100,6 @@ def make_example(definition: Definition, corpus: str, item: str, *, load: Load =
         NotAvailable: if it is not here any more.
     """
     try:
-        return encode_png(read_item(load(_origin(definition, corpus)).get(item)).pixels)
+        return encode_png(as_picture(read_item(load(_origin(definition, corpus)).get(item)).pixels))
     except (InvariscopeError, OSError) as error:
         raise NotAvailable(f"an example of study {definition.id!r} cannot be shown: {error}") from error

@@ -17,6 +17,7 @@ from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
 from core.jobs.one_command import OneCommand
 from core.probes.registry import catalogue, select, with_taggers
+from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
 
 
@@ -87,7 +88,7 @@ class AuditRequest(OneCommand):
         words += ["--root", self.root] if self.root is not None else []
         words += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
         words += ["--probes", ",".join(self.probes), "--evaluators", ",".join(self.evaluators)]
-        words += ["--subject", self.subject] if self.subject != "template" else []
+        words += ["--subject", self.subject]
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
         for name in ("limit", "sample", "seed", "run_id", "device"):
@@ -120,11 +121,11 @@ class AuditRequest(OneCommand):
 
     def plan(self, corpus: Corpus) -> Plan:
         """Plan the audit of a corpus that was read already; see :func:`core.audit.plan.make_plan`."""
-        seed = {} if self.seed is None else {"seed": self.seed}
         return make_plan(
             corpus, evaluators=self.evaluators, probes=self.probes, subjects=SUBJECT_CHOICES[self.subject],
             root=None if self.root is None else Path(self.root), limit=self.limit, sample=self.sample,
-            languages=self.languages, captions_each=self.captions_each, **seed,
+            languages=self.languages, captions_each=self.captions_each,
+            seed=RUN_SEED if self.seed is None else self.seed,
         )  # fmt: skip
 
     def check(self) -> None:

@@ -16,6 +16,9 @@ TEMPLATE, HUMAN = SUBJECTS = ("template", "human")
 ENGLISH = "en"
 """Language of the template, and of a caption whose language nobody named."""
 
+FRAMES = "frames"
+"""Field of an item that an edit of a video's frames needs."""
+
 IDENTITY = "identity"
 """Name of the unedited image with the subject caption: the baseline of every image edit."""
 
@@ -103,8 +106,8 @@ class Variant:
     """The (image, caption) pair that a probe makes of an item.
 
     Args:
-        pixels: edited image, uint8 RGB [H, W, 3], of the item's size but where it was shrunk (``width`` and ``height``
-            of the facts); None where the item's own image stands.
+        pixels: edited image, uint8 RGB [H, W, 3], of a video [T, H, W, 3], of the item's size but where it was shrunk
+            (``width`` and ``height`` of the facts); None where the item's own image stands.
         caption: edited caption; None where the subject caption stands.
         object_box: where the object is in the variant's image, in pixels.
         object_mask: likewise as a mask of the variant's size.
@@ -154,6 +157,9 @@ class Probe:
         tagger: that reads the captions, of :data:`core.probes.words.taggers.TAGGERS`, where it is not the default;
             empty for every other probe.
         declares: what its captions are made of, where ``subjects`` do not say it.
+        framewise: whether an edit of the image is also one of a video, of each frame alike: it draws nothing and needs
+            no object.
+        reorders: whether it changes the order of a video's frames alone: an evaluator that knows no order is not asked.
     """
 
     name: str
@@ -177,6 +183,8 @@ class Probe:
     tagger: str = ""
     declares: Construction | None = None
     redrawn: bool = False
+    framewise: bool = False
+    reorders: bool = False
 
     @property
     def construction(self) -> Construction | None:
@@ -222,13 +230,15 @@ def probe(
     moves: tuple[str, ...] = (),
     needs: str = "",
     redrawn: bool = False,
+    framewise: bool = False,
+    reorders: bool = False,
 ) -> Callable[[Maker], Probe]:
     """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
 
     def mark(function: Maker) -> Probe:
         return Probe(
             name, axis, family, expectation, edits, summary, function, baseline, modifier, control, source, default,
-            subjects, draws, selector, held, moves, needs, redrawn=redrawn,
+            subjects, draws, selector, held, moves, needs, redrawn=redrawn, framewise=framewise, reorders=reorders,
         )  # fmt: skip
 
     return mark

@@ -7,6 +7,7 @@ evaluators make variants too and no evaluator may import an audit.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +18,7 @@ from core.errors import InvalidInput, ProbeRejected
 from core.probes import registry
 from core.probes.base import (
     ENGLISH,
+    FRAMES,
     HUMAN,
     IDENTITY,
     LENGTH_MATCHED,
@@ -27,6 +29,7 @@ from core.probes.base import (
     Subject,
     Variant,
 )
+from core.probes.frames import of_every_frame
 from core.probes.scene import Scene
 from core.probes.words.captions import base_caption, length_matched
 from core.probes.words.own_captions import PREFIX, length_matched_in
@@ -95,7 +98,7 @@ class Pairs:
 
     Args:
         item: its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3].
+        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
         seed: of the run; the same seed gives the same variants.
         image_key: hash of ``pixels``; None: worked out when it is needed.
     """
@@ -108,7 +111,7 @@ class Pairs:
 
     @property
     def pixels(self) -> np.ndarray:
-        """The unedited image, uint8 RGB [H, W, 3], read-only."""
+        """The unedited image, uint8 RGB [H, W, 3], or the frames of the video, [T, H, W, 3], read-only."""
         return self.scene.pixels
 
     @property
@@ -130,10 +133,13 @@ class Pairs:
         """
         held = NO_CAPTION if subject is None else subject
         own = () if probe.edits is Edits.IMAGE or held.is_first else (held.language, str(held.rank))
+        draw = partial(stream, self.seed, self.item.id, probe.draws or probe.name, *own)
         try:
             if subject is None and probe.edits is not Edits.IMAGE:
                 raise ProbeRejected("no-caption", f"probe {probe.name!r} edits a caption and none is given")
-            return probe.make(self.scene, held, stream(self.seed, self.item.id, probe.draws or probe.name, *own))
+            if self.item.frames and probe.edits is Edits.IMAGE and probe.needs != FRAMES:
+                return of_every_frame(probe, self.scene, held, draw)
+            return probe.make(self.scene, held, draw())
         except ProbeRejected as rejection:
             return rejection
         except Exception as error:  # a stranger's probe may raise anything; it costs this variant alone
@@ -165,7 +171,8 @@ class Pairs:
             if not subjects:
                 told = f"probe {probe.name!r} is true beside the {' and '.join(probe.held)} caption alone"
                 return Edited(None, (), (ProbeRejected("other-subject", told),))
-            untrue = {subject: reason for subject in subjects if (reason := _untrue(probe, subject))}
+            moving = bool(self.item.frames)
+            untrue = {subject: reason for subject in subjects if (reason := _untrue(probe, subject, moving=moving))}
             subjects = [subject for subject in subjects if subject not in untrue]
             if not subjects:
                 return Edited(None, (), tuple(untrue.values()))
@@ -226,9 +233,10 @@ def baseline_name(draft: Draft, *, count_tokens: Callable[[str], int | None] | N
     return length_matched(draft.probe.family, draft.caption, label, count_tokens=count_tokens)
 
 
-def _untrue(probe: Probe, subject: Subject) -> ProbeRejected | None:
+def _untrue(probe: Probe, subject: Subject, *, moving: bool) -> ProbeRejected | None:
     """Why a human caption is not held beside an edited image: it names a place that the edit changes."""
-    word = place_named(subject.caption, subject.language, probe.moves) if subject.name == HUMAN else ""
+    named = subject.name == HUMAN and place_named(subject.caption, subject.language, probe.moves, moving=moving)
+    word = named or ""
     told = (
         f"{subject.caption!r} names a place ({word}) that probe {probe.name!r} changes, so it would no longer be true"
     )

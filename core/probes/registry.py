@@ -8,6 +8,9 @@ from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expe
 from core.probes.words.taggers import unavailable
 from core.registry import Catalogue, discover
 
+DEFAULT = "default"
+"""Selects the paper's grid."""
+
 DIRECTIONAL = "directional"
 """Selects every probe that asks for a drop or for a response; its further readings and sweeps aside."""
 
@@ -107,7 +110,7 @@ def _check_subjects(probe: Probe, baseline: Probe) -> None:
 def _selects(pattern: str, probe: Probe) -> bool:
     if pattern in (probe.name, "all", probe.selector or probe.name):
         return True
-    if pattern == "default":
+    if pattern == DEFAULT:
         return probe.default
     if probe.selector:
         return False

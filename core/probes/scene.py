@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from core.corpora.demo_build.plates import true_plate
-from core.corpora.images import check_rgb, read_rival
+from core.corpora.images import check_rgb, check_stack
+from core.corpora.pictures import read_rival
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out
@@ -32,7 +33,7 @@ class Scene:
 
     Args:
         item: the item; its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3]; a read-only view is kept.
+        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3]; a read-only view is kept.
 
     Raises:
         InvalidInput: if ``pixels`` is not such an array, or the item, or its mask, has another size.
@@ -189,8 +190,8 @@ def boxed(box: Box, width: int, height: int) -> np.ndarray:
 
 
 def _check(item: Item, pixels: np.ndarray) -> None:
-    check_rgb(pixels, what=f"the image of item {item.id!r}")
-    height, width = pixels.shape[:2]
+    (check_stack if item.frames else check_rgb)(pixels, what=f"the image of item {item.id!r}")
+    height, width = pixels.shape[-3:-1]
     if (item.width, item.height) != (width, height):
         raise InvalidInput(
             f"item {item.id!r} is annotated for {item.width} × {item.height} px but its image has {width} × {height}; "
@@ -205,7 +206,7 @@ def _check(item: Item, pixels: np.ndarray) -> None:
 
 
 def rival_pixels(item: Item, role: str) -> np.ndarray:
-    """Read the item's other picture of a role; uint8 RGB [H, W, 3], of its own size.
+    """Read the item's other picture of a role; uint8 RGB [H, W, 3], of its own size, of a video [T, H, W, 3].
 
     Raises:
         ProbeRejected: ``no-rival`` where the item has none; ``bad-rival`` where it cannot be used.

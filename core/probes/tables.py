@@ -70,7 +70,8 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
 
     Args:
-        folders: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones.
+        folders: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
+            videos.
     """
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()

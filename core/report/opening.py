@@ -182,6 +182,7 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
         yield ("That the evaluator with the larger percentage is the worse one: percent depend on where a score has "
                "its zero. Shifts in standard deviations compare evaluators.")  # fmt: skip
     yield from _controls(table, answers)
+    yield from _orders(table)
     if not studied:
         yield ("That people find the edited pairs as good as the unedited ones: nobody was asked about pairs of these "
                "runs.")  # fmt: skip
@@ -220,6 +221,14 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
     missing = int((table.stored & pd.isna(table.scores)).sum())
     if missing:
         yield f"Anything about {_counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
+
+
+def _orders(table: ScoreTable) -> Iterator[str]:
+    found = table.about.get("rejections", pd.DataFrame(columns=["code"]))
+    if (found["code"] == "order-free").any():
+        yield ("That a caption which is false of a video backwards would lose by it: evaluators that know no order "
+               "of the frames give both one score, by construction. That was not measured and counts "
+               "nowhere.")  # fmt: skip
 
 
 def _largest(rows: pd.DataFrame, sizes: pd.Series) -> pd.Series:

@@ -12,6 +12,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.video.items import ORDER_FREE, asks, for_item
 from core.probes import registry
 from core.probes.base import IDENTITY, Axis, Probe, Subject, Variant
 from core.probes.pairs import Draft, subject_of
@@ -126,7 +127,8 @@ def see(bench: Workbench, variant: Variant | None, caption: str, evaluator: str,
         NotAvailable: if the evaluator cannot be loaded.
     """
     with pool.lease(evaluator) as loaded:
-        return loaded.see(bench.image(variant)[1], caption, object_mask=bench.object_mask(variant))
+        looks = for_item(loaded, bench.item)
+        return looks.see(bench.image(variant)[1], caption, object_mask=bench.object_mask(variant))
 
 
 def _take_turn(
@@ -140,7 +142,8 @@ def _take_turn(
     say: Callable[[str], None],
 ) -> tuple[list[LabRow], Fingerprint, str]:
     """Rows, fingerprint and note of one evaluator; nothing refers to it afterwards: the pool can unload it."""
-    with pool.lease(name) as evaluator:
+    with pool.lease(name) as loaded:
+        evaluator = for_item(loaded, bench.item)
         if not evaluator.spec.reads(subject.language):
             raise InvalidInput(f"{evaluator.spec.unread(subject.language)}; choose a caption in another language")
         say(f"Scoring with {name}")
@@ -184,6 +187,9 @@ def _pairs(
     pairs = [_Pair(bench.unedited(subject), bench.pixels, IDENTITY, subject.caption)]
     rejections: dict[str, str] = {}
     for probe in probes:
+        if not asks(type(evaluator), probe):
+            rejections[probe.name] = ORDER_FREE.format(name=evaluator.spec.name)
+            continue
         edited = bench.edited(probe, [subject])
         if edited.reasons:
             rejections[probe.name] = edited.reasons[0].detail

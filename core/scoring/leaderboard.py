@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.corpora.system_files import System, unlike
 from core.errors import InvalidInput, InvariscopeError
@@ -15,6 +15,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.references import Referenced, references_of
 from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.towers.prompts import ClipPrompts
+from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.words.health import known_instances, objects_named, objects_there
 from core.scoring.workbench import Workbench
@@ -174,7 +175,8 @@ def score_board(
             f"{evaluator.spec.name} gives better captions lower scores; a leaderboard needs the opposite"
         )
     chosen = entered.items if items is None else tuple(items)
-    work = _Work(evaluator, entered, tuple(probes), seed)
+    evaluator = for_item(evaluator, chosen[0]) if chosen else evaluator
+    work = _Work(evaluator, entered, tuple(each for each in probes if asks(type(evaluator), each)), seed)
     waiting: list[Workbench] = []
     held = 0
     for done, item in enumerate(chosen, 1):

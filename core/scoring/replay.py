@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Box, Item
+from core.corpora.stacks import as_picture
 from core.errors import BadImage, ProbeRejected
 from core.probes.base import Probe, Subject
 from core.scoring.workbench import Workbench
@@ -13,7 +14,7 @@ from core.scoring.workbench import Workbench
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """The two pictures of a pair.
+    """The two pictures of a pair; of a video, its frames side by side.
 
     Args:
         before: the item's picture, uint8 RGB [H, W, 3], read-only.
@@ -67,4 +68,5 @@ def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Re
     made = bench.make(probe, subject)
     if isinstance(made, ProbeRejected):
         raise made
-    return Replay(bench.pixels, made.pixels, bench.item.box, made.object_box, made.notes)
+    after = None if made.pixels is None else as_picture(made.pixels)
+    return Replay(bench.picture, after, bench.item.box, made.object_box, made.notes)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
@@ -95,6 +96,8 @@ def score_systems(
     records: list[dict[str, object]] = []
     left_out: list[str] = []
     cache = EmbeddingCache(None, memory_mb=64)
+    evaluator = for_item(evaluator, matched.items[0]) if matched.items else evaluator
+    probes = [each for each in probes if asks(type(evaluator), each)]
     for done, item in enumerate(matched.items, 1):
         captions = (matched.a[item.id], matched.b[item.id])
         try:

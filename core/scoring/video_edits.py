@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.corpora.video_folder import VideoFolder
+from core.corpora.video_folder import VideoFolder, other_than
 from core.corpora.videos import Sampling, open_video
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.video.base import TokenMap, VideoEvaluator, VideoScore
+from core.evaluators.video.scorer import VideoScorer, video_scorer
 from core.probes.pixels.edits import flip_horizontal, flip_vertical, jpeg
-from core.scoring.videos import VideoScorer, sampled, video_scorer
+from core.probes.pixels.frame_edits import every_second
+from core.scoring.videos import sampled
 
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
 ORIGINAL, REVERSED, OTHER = "original", "reversed", "other video"
@@ -49,7 +51,7 @@ class FrameEdit:
 EDITS = {
     ORIGINAL: FrameEdit("The frames as they are."),
     REVERSED: FrameEdit("The last frame first. The score cannot move, by construction."),
-    "every second frame": FrameEdit("Half of the frames: the score should stay.", places=lambda n: [*range(0, n, 2)]),
+    "every second frame": FrameEdit("Half of the frames: the score should stay.", places=every_second),
     "re-encoded": FrameEdit("Each frame saved as JPEG of quality 95, which nobody can see: the score should stay.",
                             pixels=jpeg),
     "mirrored": FrameEdit("Each frame mirrored: the score should stay, unless the caption names left or right.",
@@ -115,7 +117,9 @@ def score_folder_edits(
     evaluator: Evaluator, folder: VideoFolder, *, sampling: Sampling,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
-    """Score the first caption of every video of a folder under every edit; another video is the next of the folder.
+    """Score the first caption of every video of a folder under every edit.
+
+    The other video is the one that an audit shows too: the next of the folder that shares no caption.
 
     Args:
         evaluator: loaded; without references.
@@ -133,7 +137,7 @@ def score_folder_edits(
     held: dict[str, list[np.ndarray] | None] = {}
 
     def frames(place: int) -> list[np.ndarray] | None:
-        video = folder.videos[place % total]
+        video = folder.videos[place]
         if video.id not in held:
             try:
                 held[video.id] = list(sampled(open_video(video.path), sampling))
@@ -142,12 +146,14 @@ def score_folder_edits(
                 problems.append(str(error))
         return held[video.id]
 
+    captions = [video.captions for video in folder.videos]
     for place, video in enumerate(folder.videos):
-        own, other = frames(place), frames(place + 1) if total > 1 else None
+        beside = other_than(captions, place)
+        own, other = frames(place), None if beside is None else frames(beside)
         if own is not None:
             table = score_edits(evaluator, own, video.captions[:1], other=other)
             made.append(table.assign(video=video.id)[["video", *COLUMNS]])
-        if place > 0:
+        if place > 0 and held[video.id] is not None:
             held.pop(video.id)  # the first one is the last one's other video
         if progress is not None:
             progress(place + 1, total)

@@ -8,8 +8,9 @@ import numpy as np
 from core.corpora.suites import ENGLISH, Suite
 from core.corpora.videos import Sampling
 from core.errors import InvalidInput
+from core.evaluators.video.scorer import VideoScorer
 from core.scoring.suites import SuiteScores, check_folders, check_referenced, places_of
-from core.scoring.videos import VideoLine, VideoScorer, score_videos
+from core.scoring.videos import VideoLine, score_videos
 
 _USUAL_FRAMES = {"VATEX-EVAL": 10}
 """Suite -> frames of a video that its publishers look at; elsewhere all of them."""
@@ -27,7 +28,7 @@ def score_video_suite(
     """Score every caption of a suite of videos.
 
     Args:
-        scorer: of :func:`core.scoring.videos.video_scorer`.
+        scorer: of :func:`core.evaluators.video.scorer.video_scorer`.
         suite: whose images are videos.
         folders: where the videos lie, as files or as folders of frames.
         progress: called with (captions done, captions in all).

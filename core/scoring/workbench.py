@@ -8,6 +8,7 @@ import numpy as np
 
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Box, Item, Mask
+from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import Edits, Probe, Subject, Variant
 from core.probes.pairs import Pairs, subject_of
@@ -19,7 +20,7 @@ class Workbench(Pairs):
 
     Args:
         item: its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3].
+        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
         seed: run seed; with the seed of a run, an item's variants are those of the run.
     """
 
@@ -28,6 +29,11 @@ class Workbench(Pairs):
         self._made: dict[tuple[str, Subject | None], Variant | ProbeRejected] = {}
         self._hashes: dict[str, str] = {}
         self._lock = RLock()
+
+    @property
+    def picture(self) -> np.ndarray:
+        """What stands for the item where one picture is shown, uint8 RGB [H, W, 3]: of a video, its frames."""
+        return as_picture(self.pixels)
 
     def make(self, probe: Probe, subject: Subject | None = None) -> Variant | ProbeRejected:
         """Return the variant of a probe, or why the probe cannot be applied; an edited image is made once for all."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus, Item
 from core.errors import BadImage, InvalidInput, NotAvailable, StoreError
 from core.evaluators.metrics.mcs import Mcs

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.metric_check import check_metric
 from core.analysis.metric_contract import check_contract
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator

@@ -12,6 +12,7 @@ HISTOGRAM = f"{PLUGINS / 'histogram.py'}:Histogram"
 PAIRED = f"{PLUGINS / 'histogram.py'}:PairedHistogram"
 SHORT_MEMORY = f"{PLUGINS / 'histogram.py'}:ShortMemory"
 ENGLISH = f"{PLUGINS / 'histogram.py'}:EnglishHistogram"
+ORDERED = f"{PLUGINS / 'ordered.py'}:Ordered"
 GATED = f"{PLUGINS / 'gated.py'}:Gated"
 
 LABELS = ("bed", "dog", "car", "umbrella")

@@ -125,3 +125,22 @@ def test_the_fingerprint_follows_the_rivals_and_an_item_without_keeps_the_one_it
     assert with_rival(replace(rival, path=Path("elsewhere/a.jpg"))) == with_rival(rival)
     for other in ({"role": "proto-right"}, {"facts": {"value": "3"}}, {"bytes_sha256": "3" * 64}):
         assert with_rival(replace(rival, **other)) != with_rival(rival)
+
+
+def test_a_probe_that_needs_a_field_of_its_own_stays_where_an_item_has_it(squares: Corpus) -> None:
+    drawn = replace(squares, items=(replace(squares.items[0], backdrop="meadow"), *squares.items[1:]))
+    names = {probe.name for probe in make_plan(drawn, evaluators=[HISTOGRAM], probes=["reposition-true"]).probes}
+    assert names == {probe.name for probe in catalogue() if probe.family == "reposition-true"}
+    with pytest.raises(InvalidInput, match="no item of corpus 'squares' has backdrop, which reposition-true need"):
+        make_plan(squares, evaluators=[HISTOGRAM], probes=["reposition-true"])
+
+
+def test_a_corpus_without_labels_is_asked_no_template(squares: Corpus) -> None:
+    bare = replace(squares, items=tuple(replace(item, label=None) for item in squares.items))
+    plan = make_plan(bare, evaluators=[HISTOGRAM], subjects=("human",))
+    assert not plan.caption_probes
+    assert plan.identity_subjects == ("human",)
+    with pytest.raises(InvalidInput, match="has a label to make the template of; choose the subject human"):
+        make_plan(bare, evaluators=[HISTOGRAM], probes=["vflip"])
+    with pytest.raises(InvalidInput, match="has label, which cultural need"):
+        make_plan(bare, evaluators=[HISTOGRAM], subjects=("human",), probes=["cultural"])

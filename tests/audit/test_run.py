@@ -12,7 +12,7 @@ import pytest
 
 from core.audit.plan import Plan, make_plan
 from core.audit.run import Progress, RunStopped, run_audit
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, ProbeRejected, StoreError
 from core.evaluators.cache import EmbeddingCache

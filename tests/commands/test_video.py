@@ -1,6 +1,7 @@
 """``score --videos`` and ``video``: captions of videos in, scores out, with what they depend on."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from core.corpora.videos import Sampling
 from core.evaluators.registry import find
 from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import read_idf
-from core.scoring.videos import VideoScorer
+from core.evaluators.video.scorer import VideoScorer
 from tests.commands.calling import Invoke
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.tiny import clip
@@ -65,7 +66,7 @@ def test_a_dual_encoder_gives_its_coarse_part_under_that_name(
 ) -> None:
     done = invoke("score", tmp_path / "candidates.json", footage, "--videos", "--evaluator", f"clipscore@{tiny}")
     assert done.exit_code == Code.OK
-    assert done.stdout.startswith("clipscore@openai, coarse part: ")
+    assert done.stdout.startswith("clipscore@openai (coarse part): ")
     assert "every frame" in done.stderr
 
 
@@ -131,7 +132,7 @@ def test_a_suite_of_videos_is_reported_with_what_it_depends_on(
     told = json.loads(done.stdout)
     assert [(each["evaluator"], each["references"]) for each in told["reached"]] == [
         ("emscore@openai", ""), ("refemscore@openai", "1 reference"), ("refemscore@openai", "2 references"),
-        ("clipscore@openai, coarse part", ""),
+        ("clipscore@openai (coarse part)", ""),
     ]  # fmt: skip
     assert all("10 frames, np.linspace" in each["made_with"] for each in told["reached"])
     assert (told["convention"], told["judgements"], told["images"]) == ("tau_b_raters", 9, 2)
@@ -165,3 +166,26 @@ def test_edits_of_the_demo_videos_are_reported_and_written(invoke: Invoke, tmp_p
     told = json.loads(invoke("video", "edits", "--evaluator", f"clipscore@{tiny}", "--frames", "2", "--json").stdout)
     turned = next(each for each in told["edits"] if each["edit"] == "reversed")
     assert (turned["median"], turned["low"], turned["n"]) == (0.0, None, 8)
+
+
+def test_an_audit_of_videos_is_planned_with_its_frames_scored_and_refused_in_sentences(
+    invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
+) -> None:
+    done = invoke("audit", "--corpus", "demo-videos", "--dry-run")
+    assert done.exit_code == Code.OK, done.stderr
+    assert "unique videos" in done.stdout
+    assert re.search(r"frames +64 ", done.stdout)
+    assert "conse-lite2 (coarse part)" in done.stdout
+    assert "grounding-judge" not in done.stdout
+    for asked, said in ((("--evaluators", "grounding-judge"), "scores one image and embeds no frames"),
+                        (("--subject", "template"), "has a label to make the template of; choose the subject human"),
+                        (("--idf", tmp_path / "gone.json"), "gone.json")):  # fmt: skip
+        refused = invoke("audit", "--corpus", "demo-videos", "--dry-run", *asked)
+        assert refused.exit_code == Code.BAD_INPUT
+        assert said in refused.stderr
+    (footage / "captions.json").write_text(json.dumps(CANDIDATES))
+    made = invoke("audit", "--corpus", "videos", "--root", footage, "--option", "frames=3", "--run-id", "r", "--probes",
+                  "null,frames:half", "--evaluators", f"emscore@{tiny}", "--out", tmp_path / "runs")  # fmt: skip
+    assert made.exit_code == Code.OK, made.stderr
+    assert "2 items kept, 0 left out" in made.stdout
+    assert "10 scores, 0 null" in made.stdout

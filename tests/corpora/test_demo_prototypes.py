@@ -14,7 +14,7 @@ from core.corpora.build_demo import build_demo
 from core.corpora.demo_build.knobs import turned
 from core.corpora.demo_build.prototype_plan import read_quadruples
 from core.corpora.demo_prototypes import load_demo_prototypes
-from core.corpora.images import read_item, read_rival
+from core.corpora.pictures import read_item, read_rival
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp

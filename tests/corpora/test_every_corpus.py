@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from core.corpora.images import MIN_SIDE, read_item
+from core.corpora.images import MIN_SIDE
+from core.corpora.pictures import read_item
 from core.corpora.registry import CorpusLoader, catalogue, corpus_loader
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.probes.rejections import LOADERS as LOADERS_CODES
 from tests.corpora.coco_folder import CocoFolder
+from tests.corpora.footage import moving, write_frames, write_video
 from tests.corpora.objects365_folder import Objects365Folder
 from tests.corpora.openimages_folder import OpenImagesFolder
 
@@ -83,9 +85,18 @@ def rated(root: Path) -> None:
     (root / "flickr8k.json").write_text(json.dumps(held))
 
 
+def videos(root: Path) -> None:
+    write_video(root / "a.mp4", moving("red", 6))
+    write_frames(root / "b", moving("blue", 6))
+    (root / "torn.mp4").write_bytes(b"no video")
+    write_frames(root / "bare", moving("green", 2))
+    captions = {"a": ["A red square.", "It moves."], "b.png": "Nothing.", "b": "A blue square.", "torn": "A square."}
+    (root / "captions.json").write_text(json.dumps(captions))
+
+
 BUILDERS: dict[str, Callable[[Path], None]] = {
     "coco": coco, "folder": folder, "multi30k": multi30k, "objects365": objects365,
-    "openimages": openimages, "pairs": pairs, "protobias": protobias, "rated": rated,
+    "openimages": openimages, "pairs": pairs, "protobias": protobias, "rated": rated, "videos": videos,
 }  # fmt: skip
 
 
@@ -148,7 +159,8 @@ def test_categories_and_captions_are_well_formed(corpus: Corpus) -> None:
 
 def test_images_are_read_at_the_stated_size(corpus: Corpus) -> None:
     for item in corpus.items[:: max(len(corpus) // 12, 1)]:
-        assert read_item(item).pixels.shape == (item.height, item.width, 3)
+        frames = (len(item.frames),) if item.frames else ()
+        assert read_item(item).pixels.shape == (*frames, item.height, item.width, 3)
 
 
 def test_what_is_left_out_has_a_code_and_a_sentence(corpus: Corpus) -> None:

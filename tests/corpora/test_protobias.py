@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core import settings
-from core.corpora.images import read_item, read_rival
+from core.corpora.pictures import read_item, read_rival
 from core.corpora.protobias import load_protobias
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, BadImage, InvalidInput

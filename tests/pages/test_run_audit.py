@@ -84,7 +84,8 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     assert told["Model calls"] == str(60 + captions + pairs)
     assert told["Time"] == "unknown"
     assert "No run on this machine has measured conse-lite0 and grounding-judge yet" in plain(app)
-    assert "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --limit 10" in plain(app)
+    asked = "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --subject template --limit 10"
+    assert asked in plain(app)
     assert "What it could show" in plain(app)
     assert "No stored run knows the scatter of conse-lite0, grounding-judge: 10 items find" in plain(app)
     assert f"{smallest_effect(10):.2f} standard deviations" in plain(app)

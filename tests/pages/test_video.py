@@ -18,7 +18,7 @@ def test_a_demo_video_is_scored_with_the_caption_that_is_true_of_it_backwards(op
     assert "No order of the frames changes this score" in words
     assert "nothing is measured" in words
     (table,) = (each.value for each in app.dataframe if "how" in each.value)
-    assert set(table["evaluator"]) == {"conse-lite0, coarse part"}
+    assert set(table["evaluator"]) == {"conse-lite0 (coarse part)"}
     assert set(table["caption"]) == {"A dog moves from left to right in a pasture.", "There is a dog in a pasture.",
                                      "A dog moves from right to left in a pasture."}  # fmt: skip
     turned = table[table["edit"] == "reversed"]

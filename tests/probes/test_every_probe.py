@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.corpora.rivals import PROTOTYPE_ROLES, WRONG_PICTURE
 from core.corpora.schema import CATEGORIES, Box, Item, Mask
 from core.errors import ProbeRejected
-from core.probes.base import IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
+from core.probes.base import FRAMES, IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
 from core.probes.registry import catalogue
 from core.probes.rejections import CODES
 from core.probes.scene import Scene
@@ -153,13 +153,19 @@ def composed() -> Scene:
     return Scene(item, read_item(item).pixels)
 
 
+def filmed() -> Scene:
+    """Eight frames of a video that ships."""
+    item = corpora().get("demo-videos").load().get("dog-right")
+    return Scene(item, read_item(item).pixels)
+
+
 @pytest.mark.parametrize(
     "probe", [probe for probe in IMAGE_PROBES if probe.name != "typographic:right"], ids=lambda probe: probe.name
 )
 def test_an_image_probe_does_not_read_label_category_or_captions(probe: Probe) -> None:
     painted = paint(width=820, height=600) if probe.family == "resampling" else paint()
     scene = with_rivals(painted, folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
-    scene = composed() if probe.needs == "backdrop" else scene
+    scene = {"backdrop": composed, FRAMES: filmed}.get(probe.needs, lambda: scene)()
     renamed = replace(scene.item, label="dog", category=CATEGORIES[1], captions={})
     first, second = attempt(probe, scene), attempt(probe, Scene(renamed, scene.pixels))
     assert isinstance(first, Variant)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
 from core.errors import InvalidInput
 from core.probes.registry import catalogue
 from core.scoring.systems import match, score_systems

@@ -82,7 +82,7 @@ def test_a_dual_encoder_gives_the_coarse_part_by_name(tiny: str) -> None:
     assert isinstance(twin, DualEncoder)
     frames = moving("red", 4)
     table = score_edits(twin, frames, CAPTIONS[:1])
-    assert set(table["evaluator"]) == {"clipscore@openai, coarse part"}
+    assert set(table["evaluator"]) == {"clipscore@openai (coarse part)"}
     assert table[["precision", "recall", "fine"]].isna().all(axis=None)
     seen = np.asarray(twin.encode_images(frames))
     assert table["score"][0] == pytest.approx(coarse_score(twin, seen, CAPTIONS[0]).score, abs=1e-6)
@@ -139,7 +139,7 @@ def test_a_folder_is_scored_video_by_video_with_the_next_one_as_the_other(
         write_frames(tmp_path / name, moving(colour, 6))
     write_frames(tmp_path / "torn", moving("red", 2))
     (tmp_path / "torn" / "1.png").write_bytes(b"no picture")
-    captions = {name: [f"a {name} square", "another"] for name in ("a", "b", "c", "torn")}
+    captions = {name: [f"a {name} square", f"another {name}"] for name in ("a", "b", "c", "torn")}
     (tmp_path / "captions.json").write_text(json.dumps(captions))
     rows, problems = score_folder_edits(evaluator, read_video_folder(tmp_path), sampling=Sampling(3))
     assert len(problems) == 1

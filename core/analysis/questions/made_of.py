@@ -93,7 +93,11 @@ def _rejections() -> Question:
         found = view.table.about["rejections"]
         return found.assign(probe=found["probe"].replace("", "the item itself")).reset_index(drop=True)
 
-    note = "Items and pairs that were left out, with the reason's short name; python -m core probes explains them."
+    note = (
+        "Items and pairs that were left out, with the reason's short name; python -m core probes explains them. "
+        "order-free is by construction: an evaluator that knows no order of a video's frames gives the video backwards "
+        "the score of the video, and nothing was measured."
+    )
     return Question("S13", "What was left out, and why", "summary", "runs", note, columns, compute,
                     lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out",
                     paper="A.3")  # fmt: skip

@@ -17,13 +17,11 @@ from core.corpora.demo_build.compose import cut_out, matched_light, shadowed
 from core.corpora.demo_build.plan import Plan, rows_of
 from core.corpora.demo_build.sentences import capital
 from core.corpora.demo_build.stamps import PACKAGE, PACKAGE_VERSION, read_stamp
+from core.corpora.video_folder import BACKWARDS
 from core.errors import BadCorpus, StoreError
 from core.seeds import RUN_SEED, stream
 
 FOLDER = "videos"
-BACKWARDS = "backwards.json"
-"""``{video: caption}``: what is true of each video when it is shown backwards, and false of the video."""
-
 SIZE = (320, 240)
 FRAMES = 16
 RATE = 8.0

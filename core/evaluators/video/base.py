@@ -5,7 +5,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +20,16 @@ BLANK = "the caption is blank"
 UNREAD = "the evaluator gave no finite embedding"
 COARSE = "coarse part"
 """What a dual encoder's score of a video is called: it has no tokens to match with frames."""
+
+
+def coarse_name(name: str) -> str:
+    """Name of an evaluator whose score of a video is the coarse part alone.
+
+    Example:
+        >>> coarse_name("clipscore")
+        'clipscore (coarse part)'
+    """
+    return f"{name} ({COARSE})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,9 @@ class TokenMap:
 
 class VideoEvaluator(Evaluator):
     """Scores videos by their frames and a caption by its tokens; an image is a video of one frame."""
+
+    order_free: ClassVar[bool] = True
+    """Whether no order of the frames changes a score, as the formula has it; who reads the order says False."""
 
     idf: Idf | None = None
     """Document frequencies that weigh the tokens; None: every token counts the same."""

@@ -48,7 +48,7 @@ def image_probe(
 
     @probe(
         name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, control=control, source=source,
-        moves=moves, default=default,
+        moves=moves, default=default, framewise=True,
     )  # fmt: skip
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)

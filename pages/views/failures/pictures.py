@@ -187,7 +187,7 @@ def _bench(studio: _Studio, job: _Job) -> Workbench:
 
 
 def _unedited(bench: Workbench) -> Replay:
-    return Replay(bench.pixels, None, bench.item.box, None)
+    return Replay(bench.picture, None, bench.item.box, None)
 
 
 def _shown(found: Replay, job: _Job) -> Shown:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from core.analysis.flips.systems import flipped_pairs
 from core.charts.canvas import thumbnail
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
+from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.scoring.workbench import Workbench
 from pages.views.common.downloads import data_buttons
@@ -72,4 +73,4 @@ def _pictures(corpus: str, item_id: str, probe: str) -> None:
     edited = bench.pixels if isinstance(made, ProbeRejected) or made.pixels is None else made.pixels
     with st.container(horizontal=True, gap="small"):
         for pixels, alt in ((bench.pixels, f"{item_id} as it is"), (edited, f"{item_id} after {probe}")):
-            st.image(thumbnail(pixels, side=360), alt=alt, width=190)
+            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=190)

@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
-from core.corpora.images import read_item
+from core.corpora.pictures import read_item
+from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import title
 from core.scoring.workbench import Workbench
@@ -70,7 +71,7 @@ def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | s
     except InvariscopeError as error:
         return str(error)
     edited = [] if made is None or isinstance(made, ProbeRejected) or made.pixels is None else [made.pixels]
-    return [thumbnail(pixels, side=320) for pixels in (bench.pixels, *edited)]
+    return [thumbnail(as_picture(pixels), side=320) for pixels in (bench.pixels, *edited)]
 
 
 def warn_incomplete(runs: tuple[Run, ...]) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from core.charts.contact_sheet import Cell, contact_sheet
 from core.charts.style import signed
 from core.corpora.images import encode_png
+from core.corpora.stacks import as_picture
 from core.probes.base import IDENTITY, Probe
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -35,7 +36,8 @@ def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe])
     )  # fmt: skip
     name = second.selectbox("One picture", (IDENTITY, *variants), key="lab.take", width=240)
     second.download_button(
-        "Picture as PNG", lambda: encode_png(bench.image(variants.get(name))[1]), f"{stem}-{name}.png", "image/png",
+        "Picture as PNG", lambda: encode_png(as_picture(bench.image(variants.get(name))[1])), f"{stem}-{name}.png",
+        "image/png",
         icon=":material/image:", on_click="ignore", key="lab.png",
     )  # fmt: skip
 
@@ -55,4 +57,4 @@ def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
     )
     caption = (made.caption,) if made and made.caption else ()
     other = apart(probe.construction, bench.item, result.caption) if probe else ""
-    return Cell(bench.image(made)[1], (f"{name} ({other})" if other else name, *caption, *scores))
+    return Cell(as_picture(bench.image(made)[1]), (f"{name} ({other})" if other else name, *caption, *scores))

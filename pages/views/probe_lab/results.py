@@ -9,6 +9,7 @@ from core.charts.canvas import thumbnail
 from core.charts.lab import shift_bars, shift_curves
 from core.charts.spec import Axis as AlongAxis
 from core.charts.style import colours, signed
+from core.corpora.stacks import as_picture
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
@@ -84,7 +85,7 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject)
         st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
     elif made.pixels is not None:
         alt = f"{bench.item.label or 'picture'} after {said.lower()}"
-        st.image(thumbnail(made.pixels, side=260), alt=alt, width="stretch")
+        st.image(thumbnail(as_picture(made.pixels), side=260), alt=alt, width="stretch")
     elif marked(made):
         st.markdown(marked(made))
     elif made.caption is not None:

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import cropped_away, thumbnail
+from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError
 from core.evaluators.base import Sight
 from core.evaluators.pool import shared_pool
@@ -35,7 +36,8 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
             st.markdown(f"**{safe(said)}** · score **{number(rows[probe].score, digits=4)}**")
             _side(bench, variant, rows[probe].caption or result.caption, evaluator)
     told = tuple((said, variant, rows[probe].caption or result.caption) for said, probe, variant in sides)
-    draw_occluded(bench, told, evaluator)
+    if not bench.item.frames:
+        draw_occluded(bench, told, evaluator)
 
 
 def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: str) -> None:
@@ -44,11 +46,12 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
     except InvariscopeError as error:
         st.warning(safe(str(error), limit=600))
         return
-    pixels = bench.image(variant)[1]
+    pixels = as_picture(bench.image(variant)[1])
     with st.container(key=f"seen_{'variant' if variant else 'original'}"):
         st.image(thumbnail(cropped_away(pixels, sight.crop), side=640), width="stretch",
                  alt="The picture; what the evaluator's crop throws away is darkened")  # fmt: skip
-    _inside(sight, pixels.shape[1], pixels.shape[0])
+    if not bench.item.frames:
+        _inside(sight, pixels.shape[1], pixels.shape[0])
     views = st.container(horizontal=True, gap="small")
     for said, view in sight.views:
         views.image(thumbnail(view, side=224), caption=safe(said), width=160,

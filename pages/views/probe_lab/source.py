@@ -6,8 +6,10 @@ import numpy as np
 import streamlit as st
 
 from core.charts.canvas import box_canvas, outlined, thumbnail
-from core.corpora.images import decode_image, pixel_hash, read_item, require_auditable
+from core.corpora.images import decode_image, pixel_hash, require_auditable
+from core.corpora.pictures import read_item
 from core.corpora.schema import Box, Corpus, Item
+from core.corpora.stacks import as_picture
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
@@ -161,14 +163,16 @@ def _typed_box(state: PageState, item: Item) -> Box | None:
 def _show(state: PageState, bench: Workbench, notes: tuple[str, ...]) -> None:
     item = bench.item
     outline = item.mask is not None and st.session_state.get("lab.outline", True)
-    pixels = outlined(bench.pixels, item.mask.to_array()) if outline and item.mask is not None else bench.pixels
-    what = item.label or "picture"
+    pixels = outlined(bench.pixels, item.mask.to_array()) if outline and item.mask is not None else bench.picture
+    what = item.label or ("video, its frames side by side" if item.frames else "picture")
     st.image(
         thumbnail(pixels, side=900), alt=f"{what}, {'object outlined' if outline else 'as it is'}", width="stretch"
     )
     st.caption(" · ".join(_facts(item)))
     for note in notes:
         st.caption(safe(note, limit=400))
+    if item.frames:
+        return
     with st.expander("Object: box and mask", icon=":material/select:", key="lab.object"):
         _object(state, bench)
 
@@ -205,6 +209,7 @@ def _facts(item: Item) -> list[str]:
     facts = [safe(item.label)] if item.label else []
     facts += [item.category] if item.category else []
     facts.append(f"{item.width} × {item.height} px")
+    facts += [counted(len(item.frames), "frame")] if item.frames else []
     facts += [f"object covers {as_percent(item.coverage)}"] if item.coverage else []
     facts += [safe(item.licence)] if item.licence != "unknown" else []
     return facts
@@ -247,7 +252,7 @@ def take_picked(state: PageState) -> None:
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def _thumb(corpus: str, item: str) -> np.ndarray:
-    return thumbnail(read_item(load_corpus(corpus).get(item)).pixels, side=240)
+    return thumbnail(as_picture(read_item(load_corpus(corpus).get(item)).pixels), side=240)
 
 
 def _searched(item: Item) -> str:

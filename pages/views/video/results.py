@@ -59,7 +59,7 @@ def _scored(state: PageState, frames: Frames, captions: Sequence[str], other: st
 
 def _explained(table: pd.DataFrame) -> None:
     told = [f"**{name}**: {edit.told}" for name, edit in EDITS.items() if name in set(table["edit"])]
-    coarse = table["evaluator"].str.endswith(COARSE).any()
+    coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
     plain = (
         f" An evaluator without tokens gives the *{COARSE}* alone: the cosine of the mean frame and the caption, which "
         "is no EMScore." if coarse else ""

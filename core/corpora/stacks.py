@@ -1,0 +1,74 @@
+"""Frames of a video as one array: what an item of a video is to every probe and evaluator."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.corpora.images import DecodedImage, pixel_hash
+from core.corpora.videos import BadVideo, Footage, open_video, read_frames
+
+MAX_STACK = 512 << 20
+"""Most bytes of the frames of one item, which lie in memory together: 20 frames of 4096 × 2160 px fit."""
+
+
+def check_stack_size(footage: Footage, frames: int) -> None:
+    """Raise BadVideo where so many frames of a video are more than lie in memory together."""
+    size = frames * footage.width * footage.height * 3
+    if size > MAX_STACK:
+        raise BadVideo(
+            f"{footage.path}: {frames:,} frames of {footage.width} × {footage.height} px are {size >> 20:,} MB and an "
+            f"item may have {MAX_STACK >> 20}; look at fewer frames, or scale it"
+        )
+
+
+def read_stack(path: Path, places: Sequence[int]) -> DecodedImage:
+    """Decode some frames of a video.
+
+    Args:
+        path: of a file, or of a folder of frames.
+        places: of the frames, from 0, never falling.
+
+    Returns:
+        The frames as ``pixels``, uint8 RGB [T, H, W, 3].
+
+    Raises:
+        BadVideo: in one sentence: which file, what is wrong and what to do.
+    """
+    footage = open_video(path)
+    if places[-1] >= footage.frames:
+        raise BadVideo(
+            f"{path}: frame {places[-1] + 1} is asked for and it has {footage.frames}; load the corpus again"
+        )
+    check_stack_size(footage, len(places))
+    stack = np.empty((len(places), footage.height, footage.width, 3), np.uint8)
+    for place, frame in enumerate(read_frames(footage, places)):
+        if frame.shape != stack.shape[1:]:
+            raise BadVideo(
+                f"{path}: frame {places[place] + 1} has {frame.shape[1]} × {frame.shape[0]} px and the first one "
+                f"{footage.width} × {footage.height}; give its frames one size"
+            )
+        stack[place] = frame
+    return DecodedImage(stack, footage.sha256, pixel_hash(stack), "video")
+
+
+def as_picture(pixels: np.ndarray, *, most: int = 9) -> np.ndarray:
+    """What stands for some pixels where one picture is shown: a video's frames side by side, row by row.
+
+    Args:
+        pixels: uint8 RGB [H, W, 3], given back as it is, or frames [T, H, W, 3].
+        most: frames that are shown, evenly spaced from the first to the last.
+
+    Returns:
+        uint8 RGB [H', W', 3]; frames at their size, white where the last row is not full.
+    """
+    if pixels.ndim == 3:
+        return pixels
+    shown = pixels if len(pixels) <= most else pixels[np.linspace(0, len(pixels) - 1, most).astype(int)]
+    count, height, width, channels = shown.shape
+    columns = int(np.ceil(np.sqrt(count)))
+    rows = -(-count // columns)
+    sheet = np.full((rows * columns, height, width, channels), 255, np.uint8)
+    sheet[:count] = shown
+    grid = sheet.reshape(rows, columns, height, width, channels).swapaxes(1, 2)
+    return np.ascontiguousarray(grid.reshape(rows * height, columns * width, channels))

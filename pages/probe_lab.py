@@ -15,6 +15,7 @@ from pages.views.common.text import safe
 from pages.views.probe_lab.downloads import draw_downloads
 from pages.views.probe_lab.made_of import for_caption
 from pages.views.probe_lab.places import draw_places
+from pages.views.probe_lab.present import draw_present
 from pages.views.probe_lab.results import charts, compute, curves, strip, table
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.sight import draw_sight
@@ -57,6 +58,8 @@ def draw() -> None:
     result = _shifts(stage, bench, caption, probes, names)
     if result is None:
         return
+    with stage:
+        draw_present(state, bench, result, probes)
     curves(result)
     seen, places, worst, rows, files = st.tabs(
         ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"]

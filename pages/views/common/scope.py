@@ -78,7 +78,7 @@ def _unread(problems: Sequence[str]) -> None:
     if not problems:
         return
     more = f" And {counted(len(problems) - 2, 'other file')}." if len(problems) > 2 else ""
-    told = " ".join(safe(each, limit=400) for each in problems[:2])
+    told = ". ".join(safe(each, limit=400) for each in problems[:2])
     st.warning(f"No number here rests on what cannot be read: {told}{more}", icon=":material/broken_image:")
 
 

@@ -24,6 +24,7 @@ from core.scoring.worst_edit import Worst
 from core.settings import data_dir
 from core.store.manifest import Run, list_runs
 from pages.views.common.shelf import Shelf
+from pages.views.common.slice_filters import read_switch
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
 SOURCES = ("corpus", "upload", "camera")
@@ -190,6 +191,7 @@ def lab_state() -> PageState:
             Field("probes", usual, _read_probes, joined),
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
+            Field("present", False, read_switch, lambda value: "yes" if value else "no"),
             Field("looker", None, text(limit=120)),
         ),
     )

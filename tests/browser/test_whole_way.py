@@ -52,8 +52,8 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     filtered = page.get_by_text(re.compile(r"\d pairs")).first
     expect(filtered).not_to_have_text(everything)
     shown = page.locator("[data-testid=stMain]").inner_text()
-    assert "vflip" in shown
-    assert "hflip" not in shown
+    assert "Upside down" in shown
+    assert "Mirrored" not in shown
 
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()

@@ -93,7 +93,10 @@ def test_an_audit_scores_each_caption_on_each_picture(corpus: Corpus, tmp_path: 
 
 def test_a_group_leaves_out_what_no_item_holds_and_a_name_does_not(corpus: Corpus) -> None:
     bare = replace(corpus, items=tuple(replace(item, rivals=(), wrong={}) for item in corpus.items))
-    names = {probe.name for probe in make_plan(bare, evaluators=[HISTOGRAM], probes=["directional"]).probes}
+    names = {
+        probe.name
+        for probe in make_plan(bare, evaluators=[HISTOGRAM], probes=["directional"], subjects=["human"]).probes
+    }
     assert "negation" in names
     assert not names & {"wrong-caption", "wrong-picture", "prototype:adversary"}
     with_them = make_plan(corpus, evaluators=[HISTOGRAM], probes=["directional"], subjects=["human"])
@@ -101,7 +104,7 @@ def test_a_group_leaves_out_what_no_item_holds_and_a_name_does_not(corpus: Corpu
     named = make_plan(bare, evaluators=[HISTOGRAM], probes=["wrong-caption"], subjects=["human"]).probes
     assert [probe.name for probe in named] == ["wrong-caption"]
     with pytest.raises(InvalidInput, match=r"no item of corpus 'winoground' has wrong, which given need"):
-        make_plan(bare, evaluators=[HISTOGRAM], probes=["given"])
+        make_plan(bare, evaluators=[HISTOGRAM], probes=["given"], subjects=["human"])
 
 
 def test_a_plan_asks_for_a_reader_that_never_sees_the_picture(corpus: Corpus) -> None:

@@ -26,7 +26,8 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
-    st.caption(f"**{safe(title(pair['probe']))}** · {safe(first['axis'])} · {safe(' · '.join(what), limit=120)}")
+    about = " · ".join([str(first["axis"]), *what])
+    st.caption(f"**{safe(title(pair['probe']))}** · {safe(about, limit=140)}")
     if said := cut_said(first["object_kept"]):
         st.caption(f":material/content_cut: {said}")
 

@@ -15,6 +15,7 @@ from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import Store, default_store
+from pages.views.overview.glance import kind_of
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
@@ -186,6 +187,13 @@ def test_every_evaluator_has_one_row_with_what_it_is(open_page: Open) -> None:
 def test_a_metric_of_ones_own_is_called_so(open_page: Open, findings_run: Path) -> None:
     rows = next(each.value for each in open_page(OVERVIEW).dataframe if "Kind" in each.value)
     assert list(rows["Kind"]) == ["your own"]
+
+
+def test_what_an_evaluator_is_does_not_hang_on_what_it_scored() -> None:
+    assert kind_of("conse-lite0 (coarse part)", {}) == kind_of("conse-lite0", {}) == "offline stand-in"
+    assert kind_of("clipscore (coarse part)", {}) == kind_of("emscore", {}) == "published"
+    assert kind_of("clipscore", {"clipscore": "imported from a file"}) == "imported scores"
+    assert kind_of("mine.py:Mine", {}) == "your own"
 
 
 def test_without_a_run_it_says_what_this_is_and_how_to_begin(open_page: Open) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.evaluators import registry
+from core.evaluators.video.base import coarse_name
 from pages.views.common.downloads import data_buttons
 from pages.views.common.glossary import meaning
 from pages.views.common.text import listed, number, safe
@@ -30,9 +31,10 @@ def kind_of(name: str, origins: Mapping[str, str]) -> str:
     """
     if name in origins:
         return "imported scores"
-    if name in stand_ins():
+    own = name.removesuffix(coarse_name(""))
+    if own in stand_ins():
         return "offline stand-in"
-    return "published" if name in registry.catalogue().entries else "your own"
+    return "published" if own in registry.catalogue().entries else "your own"
 
 
 def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str) -> None:
@@ -94,7 +96,7 @@ def _gap(row: Mapping[str, Any]) -> str:
 
 def draw_kinds(names: Iterable[str]) -> None:
     """Say which evaluators are offline stand-ins, and where the published ones are."""
-    own = sorted(set(names) & stand_ins())
+    own = sorted({name.removesuffix(coarse_name("")) for name in names} & stand_ins())
     if own:
         st.caption(
             f":gray-badge[offline stand-in] {safe(listed(own), limit=300)}: they need no download, and their numbers "

@@ -65,7 +65,7 @@ def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]
     """Room for the bars, the band and the numbers at the bars' ends."""
     values = [0.0, *(float(value) for value in (*percents, low, high) if not math.isnan(value))]
     span = max(max(values) - min(values), 0.1)
-    left = 0.45 if min(values) < 0 else 0.08
+    left = 0.6 if min(values) < 0 else 0.08
     return min(values) - left * span, max(values) + 0.34 * span
 
 

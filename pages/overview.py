@@ -88,7 +88,7 @@ def _glance(
     """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
     own = with_both(files, scope)
     measured = selectivity(files, own) if own is not None else None
-    of = f"run {own.run}, caption {own.subject}" if own is not None and measured is not None else ""
+    of = "" if own is None or measured is None else f"run {own.run}, caption {own.subject}, {measured['of'].iloc[0]}"
     draw_glance(at_a_glance(table, risk, measured), sources, of)
     draw_kinds(table["evaluator"].unique())
 

@@ -35,8 +35,21 @@ def test_axes_of_several_counts_name_the_range() -> None:
 def test_where_nothing_is_known_nothing_is_said() -> None:
     assert told(row("axis sensitivity", "a", math.nan, math.nan), row("axis sensitivity", "b", 0.0, 0.0)) == ""
     assert told(row("spearman", "people", 0.8, 0.8)) == ""
+    assert told(row("axis sensitivity", "a", 0.3, math.nan)) == ""
+    some = told(row("axis sensitivity", "a", 0.4, 0.2, n=12), row("axis sensitivity", "b", 0.4, math.nan, n=3),
+                row("spearman", "people", math.nan, math.nan))  # fmt: skip
+    assert some == "**A edits move the score 50 % less (0.400 → 0.200 SD)** at λ = 0.5, measured, on 12 held-out items."
 
 
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     first = said(open_page(CALIBRATION))
     assert "held-out items. Order of the unedited scores: ρ with" in first
+
+
+def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: object) -> None:
+    app = open_page(CALIBRATION, categories="appliance")
+    assert not app.exception
+    drawn = [str(each.value).replace("\\", "") for each in app.main if each.type in ("warning", "markdown")]
+    few = next(place for place, text in enumerate(drawn) if "items are held out" in text)
+    first = next(place for place, text in enumerate(drawn) if "edits move the score" in text)
+    assert few < first

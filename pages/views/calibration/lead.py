@@ -20,10 +20,12 @@ def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
         Markdown, its names made safe; empty where nothing is known.
     """
     axes = changed[changed["measure"] == "axis sensitivity"].to_dict("records")
-    moved = [_moved(row) for row in axes if not math.isnan(float(row["before"])) and float(row["before"]) > 0]
+    axes = [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
+    moved = [_moved(row) for row in axes]
     if not moved:
         return ""
-    kept = [_order(row) for row in changed[changed["measure"] == "spearman"].to_dict("records")]
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    kept = [_order(row) for row in known.to_dict("records")]
     counts = sorted({int(row["n"]) for row in axes})
     of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
     said = listed(moved)

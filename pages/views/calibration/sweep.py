@@ -9,7 +9,7 @@ from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
 from core.calibration.measured import Settled, settled
-from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, MEASURED
+from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
 from core.charts.style import PALETTE, colours
@@ -45,10 +45,10 @@ def draw_sweep(
     strength = _slider(state, usual)
     changed = effect(key, strength, found)
     with first:
-        by_scores = lead(own.effect(strength), strength, MEASURED) if own else ""
-        st.markdown(by_scores or lead(changed, strength, found.basis))
-    for sentence in found.caveats(strength, measured=own is not None):
-        st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+        for sentence in found.caveats(strength, measured=own is not None):  # before any number
+            st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+        scored = lead(own.effect(strength), strength, "measured, every score scored") if own else ""
+        st.markdown(scored or lead(changed, strength, found.basis))
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")

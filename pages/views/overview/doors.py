@@ -43,7 +43,7 @@ def draw_found(worst: pd.DataFrame) -> None:
     st.markdown(
         f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
         f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
-        f"{counted(int(row['n_items']), 'item')}) under {safe(row['family'])} edits, which leave the meaning as it is."
+        f"{counted(int(row['n_items']), 'item')}) under {safe(row['family'])} edits, which should not matter."
     )
 
 

@@ -91,7 +91,8 @@ def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") 
 def _gap(row: Mapping[str, Any]) -> str:
     if math.isnan(row["evidence"]):
         return "none was found"
-    return f"from {row['evidence']:.3g} on, {row['of_iqr']:.0f} % of its spread ({row['evidence_of']})"
+    share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
+    return f"from {row['evidence']:.3g} on{share} ({row['evidence_of']})"
 
 
 def draw_kinds(names: Iterable[str]) -> None:

@@ -40,7 +40,7 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
-    """Selectivity an evaluator, verified comparisons alone; None where the scope holds no broken meaning."""
+    """Selectivity an evaluator, of verified comparisons where there are any; None where no meaning is broken."""
     if lack(view(files, scope)):
         return None
     frame = answer(files, scope, Slice(), _DATA, Options())

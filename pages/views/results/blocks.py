@@ -1,6 +1,7 @@
 """How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from core.analysis.questions import Column, Question
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.charts.spec import Figure
 from core.charts.style import NEUTRAL
+from core.charts.style import signed as changed
 from core.report.cells import p_value
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, number, safe
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
 _ENDS = "95 % interval; the files hold both ends as numbers"
@@ -112,16 +114,14 @@ def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str =
 
 def _interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool) -> tuple[pd.Series, Any]:
     """Both ends in one column; nothing where there is no interval."""
+    write = partial(changed, unit="") if signed else number
+    ends = frame[[low, high]].astype(float).round(digits) + 0.0  # so that nothing reads as minus zero
     said = [
-        "" if pd.isna(first) or pd.isna(last) else f"{_said(first, digits, signed)} to {_said(last, digits, signed)}"
-        for first, last in zip(frame[low].astype(float), frame[high].astype(float), strict=True)
+        "" if pd.isna(first) or pd.isna(last) else f"{write(first, digits=digits)} to {write(last, digits=digits)}"
+        for first, last in ends.itertuples(index=False)
     ]
     look = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
     return pd.Series(said, index=frame.index).replace("", None), look
-
-
-def _said(value: float, digits: int, signed: bool) -> str:
-    return f"{round(value, digits) + 0.0:{'+' if signed else ''}.{digits}f}".replace("-", "−")
 
 
 def _bare(header: str) -> str:

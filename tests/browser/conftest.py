@@ -11,7 +11,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.jobs.leftovers import end_all
@@ -110,3 +112,11 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.jpg"
+    rough = np.random.default_rng(3).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    Image.fromarray(rough).resize((1600, 1200), Image.Resampling.BICUBIC).save(path, quality=90)
+    return path

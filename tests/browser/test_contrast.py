@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.browser.conftest import PATIENCE_S, ROOT
-from tests.browser.test_journey import _open, choose, query, settled
+from tests.browser.walk import choose, open_page, query, settled
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +27,7 @@ def broken(data: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("broken")
 def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page: Page) -> None:
-    settled(_open(page, f"{server}/contrast_tests?corpus=c"))
+    settled(open_page(page, f"{server}/contrast_tests?corpus=c"))
     expect(page.get_by_text("What each evaluator fails to see")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("denied, like")
     choose(page, page.get_by_role("combobox", name=re.compile("Test")), page.get_by_role("option", name="swapped"),
@@ -59,7 +59,7 @@ def photographs(data: Path, coco_root: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("photographs")
 def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server: str, page: Page) -> None:
-    settled(_open(page, f"{server}/contrast_tests?corpus=coco&run=photographs&test=jumble"))
+    settled(open_page(page, f"{server}/contrast_tests?corpus=coco&run=photographs&test=jumble"))
     matrix = page.locator(".js-plotly-plot").first
     expect(matrix).to_contain_text("jumble, like vertical-flip")
     expect(matrix).to_contain_text("foil, like vertical-flip")
@@ -70,6 +70,6 @@ def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server:
 @pytest.mark.usefixtures("broken")
 def test_a_narrow_screen_shows_it_without_scrolling_sideways(server: str, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
-    settled(_open(page, f"{server}/contrast_tests?corpus=c&test=denied"))
+    settled(open_page(page, f"{server}/contrast_tests?corpus=c&test=denied"))
     expect(page.get_by_text("Worst failures")).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journey import _open, photo, settled
+from tests.browser.walk import open_page, settled
 
 pytestmark = pytest.mark.browser
-
-__all__ = ["photo"]
 
 MOST = 6
 
@@ -20,7 +18,7 @@ def test_ones_own_photograph_moves_scores_in_six_actions_and_without_scrolling(
 ) -> None:
     actions = 0
     page.set_viewport_size({"width": 1280, "height": 900})
-    settled(_open(page, server))
+    settled(open_page(page, server))
     page.get_by_role("link", name="Try your picture").click()
     actions += 1
     expect(page.get_by_role("heading", name="Probe lab")).to_be_visible()

@@ -1,16 +1,14 @@
 """A reader's way through the app, in a real Chromium."""
 
-import contextlib
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from tests.browser.walk import open_page, query, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -19,53 +17,6 @@ OTHERS = (
     "human_validation",
 )  # fmt: skip
 LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
-
-
-@pytest.fixture
-def photo(tmp_path: Path) -> Path:
-    path = tmp_path / "photo.jpg"
-    rough = np.random.default_rng(3).integers(0, 255, (6, 8, 3), dtype=np.uint8)
-    Image.fromarray(rough).resize((1600, 1200), Image.Resampling.BICUBIC).save(path, quality=90)
-    return path
-
-
-QUIET = """() => {
-  const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
-  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
-  return !running && performance.now() - window.quietSince > 400;
-}"""
-"""Whether no script has run for a while: one that ends may call for the next, which would close an open list."""
-
-
-def settled(page: Page) -> Page:
-    """Wait until the page has been drawn and no script runs any more."""
-    expect(page.locator("h1")).to_be_visible(timeout=90_000)
-    page.wait_for_function(QUIET, timeout=90_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=90_000)
-    return page
-
-
-def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str], *, typed: str = "") -> None:
-    """Choose an option that stands in the link; again where a script that still ran closed the list.
-
-    What is typed shortens a list whose end is not drawn before somebody scrolls.
-    """
-    for _ in range(8):
-        if url.search(page.url):
-            return
-        box.click()
-        if typed:
-            box.fill(typed)
-        with contextlib.suppress(PlaywrightTimeout):
-            option.click(timeout=10_000)
-            page.wait_for_url(url, timeout=15_000)
-        page.keyboard.press("Escape")
-        settled(page)
-    assert url.search(page.url), f"the choice never reached the link: {page.url}"
-
-
-def query(page: Page) -> dict[str, str]:
-    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
 
 
 def score(page: Page) -> str:
@@ -80,7 +31,7 @@ def canvas(page: Page) -> Locator:
 
 
 def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, page: Page, photo: Path) -> None:
-    settled_page = settled(_open(page, server + LAB))
+    settled_page = settled(open_page(page, server + LAB))
     settled_page.get_by_text("Upload", exact=True).click()
     page.locator("input[type=file]").set_input_files(photo)
     expect(page.get_by_text("1024 × 768 px")).to_be_visible()
@@ -108,7 +59,7 @@ def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, 
 
 def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Page) -> None:
     link = "/probe_lab?evaluators=&probes=cultural%3AAmerican%2Cbase&label=dog&subject=free"
-    settled(_open(page, f"{server}{link}&caption=A%20dog%20is%20tied%20to%20a%20fire%20hydrant."))
+    settled(open_page(page, f"{server}{link}&caption=A%20dog%20is%20tied%20to%20a%20fire%20hydrant."))
     strip = page.locator(".st-key-lab_strip")
     expect(strip).to_contain_text("An American dog is tied to a fire hydrant.")
     word = strip.get_by_text("American", exact=True).last
@@ -119,7 +70,7 @@ def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Pag
 
 
 def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) -> None:
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     drawn = canvas(page)
     place = drawn.bounding_box()
     assert place is not None
@@ -138,7 +89,7 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
 
 
 def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page: Page) -> None:
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     expect(page.get_by_role("link", name="Overview")).to_be_visible()
     here = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Probe lab")
     expect(here).to_have_attribute("aria-current", "page")
@@ -152,7 +103,7 @@ def test_a_page_fits_its_width_in_both_themes(
     browser: Browser, server: str, path: str, width: int, scheme: str
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = settled(_open(context.new_page(), server + path))
+    page = settled(open_page(context.new_page(), server + path))
     overflow = page.evaluate(
         """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain], .stMainBlockContainer')]
             .map(each => each.scrollWidth - each.clientWidth)"""
@@ -180,7 +131,7 @@ def serious(page: Page) -> list[str]:
 
 
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
     expect(page.get_by_role("button", name="Reset all")).to_be_enabled()
     for name in ("Reset all", "Browse", "Probes"):
@@ -203,7 +154,7 @@ def tab_to(page: Page, name: str) -> None:
 def test_nothing_is_fetched_from_anywhere_else(server: str, page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     strangers = {urlsplit(url).netloc for url in asked if urlsplit(url).scheme in ("http", "https", "ws", "wss")}
     assert strangers == {urlsplit(server).netloc}
 
@@ -211,13 +162,13 @@ def test_nothing_is_fetched_from_anywhere_else(server: str, page: Page) -> None:
 def test_the_page_says_no_error_to_the_console(server: str, page: Page) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    settled(_open(page, server + LAB))
-    settled(_open(page, server + "/"))
+    settled(open_page(page, server + LAB))
+    settled(open_page(page, server + "/"))
     assert not errors
 
 
 def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path: Path) -> None:
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     page.get_by_role("tab", name="Downloads").click()
     with page.expect_download() as started:
         page.get_by_role("button", name="Results as CSV").click()
@@ -227,15 +178,10 @@ def test_a_download_holds_the_rows_of_the_page(server: str, page: Page, tmp_path
     assert {"identity", "vflip", "rotate+10"} <= {line.split(",")[0] for line in text.splitlines()[1:]}
 
 
-def _open(page: Page, address: str) -> Page:
-    page.goto(address)
-    return page
-
-
 def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str, page: Page) -> None:
-    settled(_open(page, server + "/flip_risk"))
-    page.keyboard.press("Control+k")
+    settled(open_page(page, server + "/flip_risk"))
     box = page.get_by_role("dialog").get_by_role("combobox")
+    until(page, "Control+k", box)
     expect(box).to_be_focused()
     page.keyboard.type("null band")
     page.keyboard.press("Enter")

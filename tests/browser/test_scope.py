@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journey import _open, query, settled
+from tests.browser.walk import open_page, query, settled
 from tests.pages.scoped_runs import RUNS, write_runs
 
 pytestmark = pytest.mark.browser
@@ -35,7 +35,7 @@ def through_the_menu(page: Page, title: str) -> None:
 
 @pytest.mark.usefixtures("runs")
 def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Page) -> None:
-    settled(_open(page, f"{server}/failures?corpus=squares"))
+    settled(open_page(page, f"{server}/failures?corpus=squares"))
     page.get_by_role("button", name="Run: first").click()
     page.get_by_role("combobox", name="Run").click()
     page.get_by_role("option", name=re.compile("^second")).click()
@@ -68,7 +68,7 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
 
 @pytest.mark.usefixtures("runs")
 def test_going_back_shows_the_page_as_it_was_before_a_choice(server: str, page: Page) -> None:
-    settled(_open(page, f"{server}/flip_risk"))
+    settled(open_page(page, f"{server}/flip_risk"))
     page.get_by_role("button", name=re.compile("^Evaluators: all")).click()
     page.get_by_role("combobox", name="Evaluators").click()
     page.get_by_role("option", name="conse-lite2").click()

@@ -1,10 +1,11 @@
 """A whole study in a real Chromium: created, three annotators by keyboard alone, re-analysed."""
 
-import contextlib
 import re
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.walk import until
 
 pytestmark = pytest.mark.browser
 
@@ -15,16 +16,6 @@ def settled(page: Page) -> Page:
     page.wait_for_function("document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'", timeout=45_000)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=45_000)
     return page
-
-
-def until(page: Page, key: str, shown: Locator) -> None:
-    """Press a key, again where the page was not listening yet, until something shows; an answer twice is one."""
-    for _ in range(20):
-        page.keyboard.press(key)
-        with contextlib.suppress(AssertionError):
-            expect(shown.first).to_be_visible(timeout=4_000)
-            return
-    raise AssertionError(f"{key} did nothing")
 
 
 def chosen(page: Page, question: str) -> Locator:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.suites.made import pascal_result
-from tests.browser.test_journey import _open, choose, query, settled
+from tests.browser.walk import choose, open_page, query, settled
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +27,7 @@ def kept(data: Path, tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.usefixtures("kept")
 def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: Page) -> None:
-    settled(_open(page, server))
+    settled(open_page(page, server))
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Suites").click()
     expect(page.get_by_text("Why is mine different?")).to_be_visible()
     settled(page)
@@ -45,6 +45,6 @@ def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: P
 @pytest.mark.usefixtures("kept")
 def test_a_narrow_screen_shows_it_without_scrolling_sideways(server: str, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
-    settled(_open(page, f"{server}/suites"))
+    settled(open_page(page, f"{server}/suites"))
     expect(page.get_by_text("Why is mine different?")).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -7,12 +7,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.audit.squares import GATED
-from tests.browser.test_journey import LAB, _open, choose, photo, query, score, settled
+from tests.browser.test_journey import LAB, score
+from tests.browser.walk import choose, open_page, query, settled
 from tests.plugins.gate import Gate
 
 pytestmark = pytest.mark.browser
-
-__all__ = ["photo"]
 
 AUDIT = "/run_audit?evaluators=conse-lite0&probes=vflip%2Chflip&limit=40&run_id=walk"
 LOADED = 240_000
@@ -22,7 +21,7 @@ LOADED = 240_000
 def test_from_a_photograph_to_the_results_of_an_audit(
     server: str, data: Path, context: BrowserContext, page: Page, photo: Path
 ) -> None:
-    settled(_open(page, server + LAB))
+    settled(open_page(page, server + LAB))
     page.get_by_text("Upload", exact=True).click()
     page.locator("input[type=file]").set_input_files(photo)
     expect(page.get_by_text("1024 × 768 px")).to_be_visible()
@@ -61,7 +60,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     link = page.evaluate("navigator.clipboard.readText()")
     assert query(page) == {"families": "vertical-flip"}
     other = context.new_page()
-    settled(_open(other, link))
+    settled(open_page(other, link))
     expect(other.get_by_text(re.compile(r"\d pairs")).first).to_have_text(filtered.inner_text())
     first = other.get_by_text(re.compile(r"^1\. ")).first
     expect(first).to_have_text(page.get_by_text(re.compile(r"^1\. ")).first.inner_text())
@@ -69,7 +68,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
 
     gate = Gate(data)
     gate.shut(0)  # or the audit may be complete before it is cancelled
-    settled(_open(page, server + AUDIT))
+    settled(open_page(page, server + AUDIT))
     page.get_by_text("Evaluators of your own").first.click()
     own = page.get_by_label("Evaluators of your own")
     own.fill(GATED)

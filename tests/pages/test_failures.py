@@ -207,6 +207,13 @@ def test_a_picture_that_changed_since_the_run_is_not_shown(
     assert "picture of item 'cat' is not the one that the run scored" in texts(app).replace("\\", "")
 
 
+def test_find_is_opened_over_a_record(open_page: Open, demo: Path) -> None:
+    app = open_page(FAILURES, record=record_text(CAT))
+    app.button(key="find").click().run()
+    assert not app.exception
+    assert app.selectbox(key="find.chosen").options
+
+
 def test_an_item_has_one_card_that_opens_all_of_its_edits(open_page: Open, elsewhere: Path) -> None:
     app = open_page(FAILURES, families="rotation")
     assert "**28 pairs**, 56 shifts of 7 items, the furthest pair of each · page 1 of 1" in texts(app)

@@ -35,3 +35,12 @@ def test_without_a_run_pages_and_words_are_left(open_page: Open) -> None:
 def test_an_annotator_has_no_box(open_page: Open, demo: Path) -> None:
     app = open_page("pages/human_validation.py", token="nobody")
     assert not [each for each in app.button if each.key == "find"]
+
+
+def test_the_box_stays_open_when_the_page_runs_again(open_page: Open) -> None:
+    app = opened(open_page(OVERVIEW))
+    assert offered(app.run())
+    place = next(name for name in offered(app) if name.startswith("Word · "))
+    app.selectbox(key="find.chosen").select(place).run()
+    assert not app.exception
+    assert not [each for each in app.run().selectbox if each.key == "find.chosen"]

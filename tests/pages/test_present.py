@@ -71,3 +71,10 @@ def test_frames_of_a_video_stand_side_by_side_on_the_stage(open_page: Open, demo
     app = open_page(LAB, corpus="demo-videos", subject="human", probes="vflip", evaluators="conse-lite0", present="yes")
     assert "1 of 1" in staged(app)
     assert len(alts(app)) >= 2
+
+
+def test_find_is_opened_over_it(stage: AppTest) -> None:
+    stage.button(key="find").click().run()
+    assert not stage.exception
+    assert stage.selectbox(key="find.chosen").options
+    assert not [each for each in stage.button if each.key == "lab.present.Next"]

@@ -61,15 +61,25 @@ def draw_find(titles: Titles) -> None:
         "Find", icon=":material/search:", shortcut="ctrl+k", key="find", type="tertiary", on_click=_ask,
         help="A page, a finding, an evaluator, an item or a word",
     )  # fmt: skip
-    if st.session_state.pop(_ASKED, False):
+    if finding():
         _box(titles)
+
+
+def finding() -> bool:
+    """Whether the box is open: a page shows one dialog at a time, and its own waits until this one is closed."""
+    return bool(st.session_state.get(_ASKED, False))
 
 
 def _ask() -> None:
     st.session_state[_ASKED] = True
 
 
-@st.dialog("Find", width="medium")
+def _close() -> None:
+    st.session_state.pop(_ASKED, None)
+
+
+# It stays asked for until it is closed: a page that runs again meanwhile would take the box away.
+@st.dialog("Find", width="medium", on_dismiss=_close)
 def _box(titles: Titles) -> None:
     places = [*(Place(f"Page · {title}", file, carried()) for file, title in titles.items()), *_stored(titles)]
     chosen = st.selectbox(
@@ -78,6 +88,7 @@ def _box(titles: Titles) -> None:
     )  # fmt: skip
     _focus(key="find.focus", height=1)
     if chosen is not None:
+        _close()
         st.switch_page(chosen.page, query_params=chosen.link)
     st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")
 

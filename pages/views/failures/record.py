@@ -6,6 +6,7 @@ import streamlit as st
 from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.probes.titles import title
+from pages.views.common.find import finding
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import safe
@@ -18,7 +19,7 @@ from pages.views.failures.state import record_of
 def show_record(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Open the dialog where the link names a pair; say so where these runs do not hold it."""
     pair = read_record(state.get("record"))
-    if pair is None:
+    if pair is None or finding():
         return
     records = record_of(files, scope, pair)
     if not records:

@@ -12,6 +12,7 @@ from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.scoring.lab_result import LabResult, LabRow
 from core.scoring.workbench import Workbench
+from pages.views.common.find import finding
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import marked
@@ -35,7 +36,7 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     st.button("Present", icon=":material/slideshow:", type="tertiary", key="lab.present.open",
               on_click=state.put, args=("present", True),
               help="One edit at a time over the whole screen; ← and → turn the pages, Esc leaves")  # fmt: skip
-    if state.get("present"):
+    if state.get("present") and not finding():
         opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
         opened(_stage)(state, bench, result, variants)
 

@@ -1,0 +1,61 @@
+"""Steps of a walk through the app in a browser, waiting as a reader would."""
+
+import contextlib
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+QUIET = """() => {
+  const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
+  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
+  return !running && performance.now() - window.quietSince > 400;
+}"""
+"""Whether no script has run for a while: one that ends may call for the next, which would close an open list."""
+
+
+def settled(page: Page) -> Page:
+    """Wait until the page has been drawn and no script runs any more."""
+    expect(page.locator("h1")).to_be_visible(timeout=90_000)
+    page.wait_for_function(QUIET, timeout=90_000)
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=90_000)
+    return page
+
+
+def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str], *, typed: str = "") -> None:
+    """Choose an option that stands in the link; again where a script that still ran closed the list.
+
+    What is typed shortens a list whose end is not drawn before somebody scrolls.
+    """
+    for _ in range(8):
+        if url.search(page.url):
+            return
+        box.click()
+        if typed:
+            box.fill(typed)
+        with contextlib.suppress(PlaywrightTimeout):
+            option.click(timeout=10_000)
+            page.wait_for_url(url, timeout=15_000)
+        page.keyboard.press("Escape")
+        settled(page)
+    assert url.search(page.url), f"the choice never reached the link: {page.url}"
+
+
+def query(page: Page) -> dict[str, str]:
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
+
+
+def until(page: Page, key: str, shown: Locator) -> None:
+    """Press a key, again where the page was not listening yet, until something shows; an answer twice is one."""
+    for _ in range(20):
+        page.keyboard.press(key)
+        with contextlib.suppress(AssertionError):
+            expect(shown.first).to_be_visible(timeout=4_000)
+            return
+    raise AssertionError(f"{key} did nothing")
+
+
+def open_page(page: Page, address: str) -> Page:
+    page.goto(address)
+    return page

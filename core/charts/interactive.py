@@ -17,6 +17,8 @@ from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
 
+_CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
+
 WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
 """Widths of a plot in px that the labels of a scatter are placed for, from a phone's to a large screen's."""
 
@@ -38,7 +40,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     for place, panel in enumerate(found):
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
-            traces.append(_map(figure, panel, hovers) | axes)
+            traces += [each | axes for each in _map(figure, panel, hovers)]
             made[f"xaxis{number(place)}"] |= columns_on_top(panel)
             continue
         if figure.joined:
@@ -48,6 +50,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
+            texts |= _opening(figure, marks.rows)
             traces += [each | axes for each in _band(figure, marks)]
             traces.append(_DRAWN[figure.kind](figure, marks) | named | texts | axes)
         if figure.kind == "scatter":
@@ -62,7 +65,8 @@ def page(figure: Figure, *, title: str = "") -> bytes:
         figure: to be drawn.
         title: in place of the figure's own.
     """
-    named = replace(figure, title=title or figure.title)
+    alone = figure.frame.drop(columns="opens", errors="ignore")  # a file has nothing to open
+    named = replace(figure, title=title or figure.title, frame=alone)
     drawn = go.Figure(*_parts(named))
     room = 44 if named.title else 0
     drawn.update_layout(
@@ -76,7 +80,15 @@ def page(figure: Figure, *, title: str = "") -> bytes:
 
 
 def _hovers(figure: Figure) -> list[str]:
-    """What every row of the frame says on hover: its first line bold."""
+    """What every row of the frame says on hover: its first line bold, its last that it can be clicked."""
+    said = _described(figure)
+    if "opens" not in figure.frame:
+        return said
+    return [f"{text}<br><i>click for its pairs</i>" if opens else text
+            for text, opens in zip(said, figure.frame["opens"], strict=True)]  # fmt: skip
+
+
+def _described(figure: Figure) -> list[str]:
     frame = figure.frame
     if "hover" in frame:
         return [_bold(*str(text).split("\n")) for text in frame["hover"]]
@@ -184,12 +196,18 @@ def _joints(panel: Panel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _map(figure: Figure, panel: Panel, hovers: list[str]) -> dict[str, Any]:
+def _opening(figure: Figure, rows: np.ndarray) -> dict[str, Any]:
+    """What a click on each of these rows asks for."""
+    return {"customdata": figure.frame["opens"].to_numpy()[rows].tolist()} if "opens" in figure.frame else {}
+
+
+def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, Any]]:
+    """The cells, and over them what can be clicked: a cell of a map cannot."""
     value, rows = cells(panel)
     said = figure.frame["text"].to_numpy() if "text" in figure.frame else None
     low, high = colour_span(figure)
     colours = AROUND if figure.diverging else UPWARD
-    return {
+    yield {
         "type": "heatmap", "z": value, "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
         "text": [["" if said is None or row < 0 else _lines(said[row]) for row in line] for line in rows],
         "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text",
@@ -197,6 +215,14 @@ def _map(figure: Figure, panel: Panel, hovers: list[str]) -> dict[str, Any]:
         "zmin": low, "zmax": high, "hoverongaps": True,
         "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
     }  # fmt: skip
+    if "opens" in figure.frame:
+        down, across = np.nonzero(rows >= 0)
+        there = rows[down, across]
+        yield {
+            "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers", "showlegend": False,
+            "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0}, "hoverinfo": "text",
+            "hovertext": [hovers[row] for row in there], **_opening(figure, there),
+        }  # fmt: skip
 
 
 def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:

@@ -16,8 +16,9 @@ Side = Literal["value", "along"]
 """The axis of the values, or the one that the labels stand along."""
 
 COLUMNS = ("label", "series", "panel", "value", "low", "high", "n")
-LOOKS = ("hover", "text", "hollow")
-"""Columns that a frame may have for the eye alone: words on hover, words at the mark, whether the mark is open."""
+LOOKS = ("hover", "text", "hollow", "opens")
+"""Columns that a frame may have for the page alone: words on hover, words at the mark, whether the mark is open, and
+what a click on it asks for, empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

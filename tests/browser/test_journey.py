@@ -189,3 +189,19 @@ def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str,
     settled(page)
     assert query(page) == {"find": "null band"}
     expect(page.get_by_text("Null band", exact=True)).to_be_visible()
+
+
+def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: str, page: Page) -> None:
+    settled(open_page(page, server + "/results?question=words"))
+    mark = page.locator(".js-plotly-plot .scatterlayer .point").first
+    mark.scroll_into_view_if_needed()
+    around = mark.bounding_box()
+    assert around
+    page.mouse.move(around["x"] + 2, around["y"] + 2)
+    page.mouse.click(around["x"] + around["width"] / 2, around["y"] + around["height"] / 2)
+    way = page.get_by_role("link", name=re.compile("^Open these pairs"))
+    expect(way).to_be_visible()
+    way.click()
+    expect(page.get_by_role("heading", name="Failures", exact=True)).to_be_visible()
+    settled(page)
+    assert query(page) == {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"}

@@ -4,7 +4,7 @@ A page draws questions and a report writes them; neither computes anything of it
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -106,6 +106,8 @@ class Drawing:
         make: makes the figure of this drawing, the question's frame and a measure of shifts.
         paper: the paper's counterpart.
         needs: why the scores leave no mark of it where they answer its question, as of :class:`Question`.
+        opens: the pairs that a mark stands for: field of :class:`core.analysis.slices.Slice` -> the frame's column of
+            its value, or ``=value`` for one that all marks share. Empty: a mark stands for no set of pairs.
     """
 
     id: str
@@ -114,6 +116,7 @@ class Drawing:
     make: "Callable[[Drawing, pd.DataFrame, str], Figure]"
     paper: str = ""
     needs: Callable[[ScoreTable], str] = _nothing
+    opens: Mapping[str, str] = field(default_factory=dict)
 
     def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
         """The figure of an answer.

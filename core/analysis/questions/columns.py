@@ -1,11 +1,13 @@
 """Columns, words and figures that many questions share."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from core.analysis.effects import COLUMNS, MEASURES
+from core.analysis.effects import ALL, COLUMNS, MEASURES
 from core.analysis.questions.base import Column, Drawing
 from core.analysis.verdicts import MOST_BEYOND, TOO_FEW
 from core.charts.spec import Figure
@@ -124,7 +126,9 @@ class Dots:
         raw = self.values is None and measure == "delta"
         series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
         label = "corpus" if raw and self.label == "evaluator" else self.label
-        data = marks(frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure])
+        data = marks(
+            frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
+        )
         return Figure(
             drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
@@ -161,8 +165,9 @@ class Map:
             frame = frame.assign(place=[order.index(each) for each in frame[self.series]])
             frame = frame.sort_values("place", kind="stable")
         data = marks(
-            frame, label=self.label, series=self.series, panel=self.panel, values=self.values or COLUMNS[measure]
-        )
+            frame, label=self.label, series=self.series, panel=self.panel, values=self.values or COLUMNS[measure],
+            opens=drawing.opens,
+        )  # fmt: skip
         said = [f"{value:{'+' if shifts else ''}.{digits}f}".replace("-", "−") for value in data["value"]]
         data = data.assign(text=[f"{each}{unit}\nn {n}" for each, n in zip(said, data["n"], strict=True)])
         return Figure(
@@ -178,9 +183,17 @@ def axis_of(measure: str) -> str:
 
 
 def marks(
-    frame: pd.DataFrame, *, label: str, series: str, panel: Sequence[str] = (), values: Names = PLAIN
-) -> pd.DataFrame:
-    """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open."""
+    frame: pd.DataFrame, *, label: str, series: str, panel: Sequence[str] = (), values: Names = PLAIN,
+    opens: Mapping[str, str] | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open.
+
+    Args:
+        frame: the answer.
+        label, series, panel: columns of it.
+        values: columns of the value and of its interval's ends.
+        opens: see :class:`core.analysis.questions.base.Drawing`.
+    """
     value, low, high = values
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
@@ -192,7 +205,33 @@ def marks(
     )  # fmt: skip
     if "drift" in frame:
         data["hollow"] = frame["drift"] == TOO_FEW
+    if opens:
+        data["opens"] = [opening(row, opens) for row in frame.to_dict("records")]
     return data.dropna(subset=["value"]).reset_index(drop=True)
+
+
+CONTROL = " (control)"
+"""Behind the label of a row that others are held against."""
+
+
+def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
+    """The pairs behind a row, as the parameters of a link that asks for them; nothing for those of all corpora.
+
+    Args:
+        row: of an answer; has evaluator and corpus.
+        opens: see :class:`core.analysis.questions.base.Drawing`.
+
+    Returns:
+        A JSON object of texts.
+    """
+    if row["corpus"] == ALL:
+        return ""
+    told = {
+        name: said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL)
+        for name, said in opens.items()
+    }  # fmt: skip
+    controls = {"controls": "yes"} if row.get("tests") == "" else {}
+    return json.dumps({"evaluators": row["evaluator"], "corpus": row["corpus"], **told, **controls})
 
 
 def joined(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:

@@ -122,6 +122,7 @@ def _of_axis(axis: str) -> Question:
     drawing = Drawing(
         f"F-{axis}", title, "Median with its 95 % BCa interval; the line is no change. Blur takes detail away and "
         "leaves the place alone; null edits are those that nobody can see, the noise floor.", Dots(),
+        opens={"families": "label"},
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.factors import factor_questions, of_reference
 from core.analysis.questions.needs import no_clean
+from core.analysis.slices import CHOICES
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
@@ -46,6 +47,8 @@ _FACTORS: Mapping[str, tuple[str, str, str]] = {
     "category": ("category", "6", "the object's category"),
 }
 """Factor -> its column of the items, its number in the paper, what a level is."""
+
+_FIELDS = {column: name for name, column in CHOICES.items()}
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -132,7 +135,8 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         (EVALUATOR, CORPUS, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS), compute,
         partial(_edited, column=column),
         (Drawing(f"F-shifts-{name}", title, "Median %Δ with its 95 % BCa interval; the line is no change.",
-                 Dots("level", order=partial(_ordered, column=column))),),
+                 Dots("level", order=partial(_ordered, column=column)),
+                 opens={"families": "family", _FIELDS[column]: "level"}),),
         tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual),
     )  # fmt: skip
     return question

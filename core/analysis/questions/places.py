@@ -75,7 +75,7 @@ def _map() -> Question:
         "F-places", title, "Median %Δ of the items whose object fits there; n items in every cell.",
         Map("towards", "distance", order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values())
                                                        if each in set(frame["towards"])],
-            columns=lambda frame: sorted(frame["distance"].unique())),
+            columns=lambda frame: sorted(frame["distance"].unique())), opens={"probes": "label"},
     )  # fmt: skip
     columns = (
         EVALUATOR, CORPUS, Column("towards", "Towards", kind="text"), Column("distance", "Distance", kind="text"),

@@ -57,7 +57,8 @@ def _flips() -> Question:
         "T3", "Vertical flips: how far scores move", "space", "contrasts",
         f"{how(families.TESTED)} {MIXED} {_POOLED}", (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS), compute,
         lambda table: no_family(table, paper.FLIP, what="a vertical flip (vflip)"),
-        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2"),), "Table 3", families.TESTED, SHIFTS,
+        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={paper.FLIP}"}),),
+        "Table 3", families.TESTED, SHIFTS,
     )  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def _moves() -> Question:
             Drawing("F3", "Repositioning, bottom right against top left", _DOTS,
                     replace(_BY_CORPUS, only=_CORNERS.label), "Figure 3", _no_corners),
             Drawing("F4", "Rotations by ±10°", _DOTS, replace(_BY_CORPUS, only=_SMALL_TURNS.label), "Figure 4",
-                    _no_turns),
+                    _no_turns, opens={"probes": f"={','.join(_SMALL_TURNS.probes)}"}),
         ),
         "Table 4", _CONTRASTS, SHIFTS,
     )  # fmt: skip
@@ -137,7 +138,8 @@ def _probes(table: ScoreTable, family: str) -> Question:
     said = family.replace("-", " ")
     tests = f"the probes of {said}"
     title = f"{said.capitalize()}: how far each probe moves the score"
-    drawing = Drawing(f"F-{family}", title, f"{_DOTS} Blur and null edits are controls.", Dots())
+    note = f"{_DOTS} Blur and null edits are controls."
+    drawing = Drawing(f"F-{family}", title, note, Dots(), opens={"probes": "label"})
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = effects(view, [*probe_groups(view, family)], margin=options.margin)

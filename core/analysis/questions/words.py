@@ -13,6 +13,7 @@ from core.analysis.questions import families, paper
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.baselines import BESIDE, LEADS, beside
 from core.analysis.questions.columns import (
+    CONTROL,
     CORPUS,
     COUNT,
     EVALUATOR,
@@ -38,9 +39,6 @@ _AGAINST = (
     "caption is chosen; a neutral word, a control, is held against the bare caption."
 )
 _ASKS = (*SHIFTS, "bare")
-
-CONTROL = " (control)"
-"""Behind a neutral word among the others."""
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -85,6 +83,7 @@ def _words(family: str) -> Question:
     drawing = Drawing(
         own.figure, f"{said.capitalize()} words", f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
         Dots(order=by_value), own.figure_paper,
+        opens={} if family in paper.THINGS_ONLY else {"families": "family", "modifiers": "label"},
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:

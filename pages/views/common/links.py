@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from core.analysis.failures import PAIR
+from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 from pages.views.probe_lab.state import corpus_names
 
@@ -41,6 +43,19 @@ def failures_link(row: Row) -> dict[str, str]:
     """
     link = carried() | {"families": str(row["family"]), "evaluators": str(row["evaluator"])}
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
+
+
+def pairs_behind(opens: str, *, chosen: Mapping[str, str]) -> None:
+    """Draw the way to the pairs behind a mark that was clicked.
+
+    Args:
+        opens: of the mark; see ``core.analysis.questions.columns.opening``.
+        chosen: link parameters of what the reader chose beside it; where both name one, the mark's holds.
+    """
+    asked = json.loads(opens)
+    said = " · ".join(text for name, text in asked.items() if name not in ("corpus", "controls"))
+    st.page_link(FAILURES, label=f"Open these pairs: {safe(said.replace(',', ', '))}", icon=":material/photo_library:",
+                 query_params=carried() | dict(chosen) | asked)  # fmt: skip
 
 
 def record_text(pair: Row) -> str:

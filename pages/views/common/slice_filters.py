@@ -94,6 +94,12 @@ def _told(chosen: Slice, fields: Sequence[str], *, more: bool) -> int:
     return sum(bool(getattr(chosen, name)) for name in fields) + others
 
 
+def slice_link(state: PageState) -> dict[str, str]:
+    """Link parameters of the filters that are set, for another page that has them."""
+    names = (*ALL, "sign", "inside", "controls", "accepted", "whole")
+    return {name: text for name, text in state.wanted().items() if name in names}
+
+
 def describe(chosen: Slice) -> str:
     """Say in words what a slice keeps; empty where it keeps everything."""
     said = [f"{_LABELS[name][0].lower()} {listed(getattr(chosen, name))}" for name in ALL if getattr(chosen, name)]

@@ -89,7 +89,7 @@ class PageState:
 
     def publish(self) -> None:
         """Write every field that differs from its default into the link, and only those."""
-        wanted = self._wanted()
+        wanted = self.wanted()
         if wanted != self._link():
             st.query_params.from_dict(wanted)
         st.session_state[self.key("seen")] = wanted
@@ -120,7 +120,7 @@ class PageState:
         chosen = st.session_state[key]
         self.put(name, None if chosen == usual else chosen)
 
-    def _wanted(self) -> dict[str, str]:
+    def wanted(self) -> dict[str, str]:
         """Every field that differs from its default, as the link's text."""
         return {
             field.name: field.write(self.get(field.name))

@@ -1,7 +1,10 @@
 """The fairness card: how far each evaluator moves, its worst family on each axis, and the flip risk there."""
 
+import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,7 +17,7 @@ from core.charts.fairness import family_shifts, shared_top
 from core.charts.style import colours
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
-from pages.views.common.links import CONTRAST
+from pages.views.common.links import CONTRAST, pairs_behind
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 
@@ -52,7 +55,9 @@ def draw_card(
             if name in origins:
                 st.caption(safe(origins[name], limit=500))
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
-            draw(figure, key=f"overview.card.{name}", alt=_spoken(name, rows))
+            opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
+            draw(replace(figure, frame=figure.frame.assign(opens=opens)), key=f"overview.card.{name}",
+                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}))  # fmt: skip
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))

@@ -1,6 +1,6 @@
 """How the results show anything: a figure with its downloads, its table beneath, and what the table's words mean."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from core.charts.style import signed as changed
 from core.report.cells import p_value
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
+from pages.views.common.links import pairs_behind
 from pages.views.common.text import counted, number, safe
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
@@ -33,8 +34,9 @@ _FROZEN = 2
 
 
 def figure_block(
-    figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str
-) -> None:
+    figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str,
+    chosen: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     """Draw a figure under its title, with the menu of its files.
 
     Args:
@@ -43,11 +45,12 @@ def figure_block(
         stem: name of the files, and key of the figure.
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
+        chosen: link parameters of what the reader chose here, which the pairs behind a mark are of too.
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw(figure, alt=alt, key=f"results.{stem}.figure")
+    draw(figure, alt=alt, key=f"results.{stem}.figure", clicked=partial(pairs_behind, chosen=chosen or {}))
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:

@@ -11,6 +11,7 @@ from core.analysis.slices import Slice
 from core.charts.spec import Shade
 from pages.views.common.downloads import data_buttons
 from pages.views.common.runs import Signature, scores
+from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
@@ -63,7 +64,7 @@ def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Op
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
     for drawing in question.figures:
-        _draw_figure(question, drawing, frame, measure, options)
+        _draw_figure(state, question, drawing, frame, measure, options)
     if question.columns:
         answer_rows(question, frame, measure=measure, several=several)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -72,13 +73,16 @@ def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Op
         st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
 
 
-def _draw_figure(question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options) -> None:
+def _draw_figure(
+    state: PageState, question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options
+) -> None:
     figure = drawing.figure(frame, measure=measure)
     if figure.frame.empty:
         return
     if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
         figure = replace(figure, shades=(Shade(-options.margin, options.margin),))
-    figure_block(figure, frame, drawing.id, title=drawing.title, alt=f"{drawing.title}. Medians: {spoken(figure)}")
+    figure_block(figure, frame, drawing.id, title=drawing.title, alt=f"{drawing.title}. Medians: {spoken(figure)}",
+                 chosen=slice_link(state))  # fmt: skip
 
 
 def _draw_missing(reason: str) -> None:

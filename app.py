@@ -17,6 +17,7 @@ PAGES = {
         ("failures", "Failures", ":material/photo_library:"),
         ("results", "Results", ":material/bar_chart:"),
         ("compare", "Compare", ":material/compare_arrows:"),
+        ("stories", "Stories", ":material/auto_stories:"),
     ),
     "Measure": (
         ("flip_risk", "Flip risk", ":material/swap_vert:"),

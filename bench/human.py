@@ -19,10 +19,10 @@ from bench.annotator import Annotator
 from bench.report import row
 from core.human.creation import create_study
 from core.human.definition import Definition, StudyItem
-from core.human.log import Log
 from core.human.studies import LOG, Study
 from core.human.votes import vote_table
 from core.settings import ROOT
+from core.store.log import Log
 from core.store.store import Store
 
 PEOPLE = 10

@@ -57,6 +57,11 @@ def calibrations_dir() -> Path:
     return data_dir() / "calibrations"
 
 
+def stories_dir() -> Path:
+    """Folder of the stories, one folder each."""
+    return data_dir() / "stories"
+
+
 def suites_dir() -> Path:
     """Folder of what evaluators reached on human-labelled suites, one file a suite."""
     return data_dir() / "suites"

@@ -5,11 +5,13 @@ import streamlit as st
 from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.errors import InvariscopeError
+from pages.views.common.collect import Origin, figures_of
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store, view
 from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.contrast_tests.depth import draw_test
 from pages.views.contrast_tests.empty import draw_no_test
@@ -38,6 +40,7 @@ def draw() -> None:
         else:
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
+            figures_of(Origin("pages/contrast_tests.py", state, files, scope, describe(chosen)))
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:

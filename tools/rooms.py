@@ -19,6 +19,7 @@ ROOMS = (
     "probes",
     "evaluators",
     "store",
+    "stories",
     "audit",
     "jobs",
     "scoring",

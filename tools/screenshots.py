@@ -26,6 +26,7 @@ PAGES = {
     "failures": "/failures",
     "results": "/results",
     "compare": "/compare",
+    "stories": "/stories",
     "flip-risk": "/flip_risk",
     "calibration": "/calibration",
     "contrast-tests": "/contrast_tests",

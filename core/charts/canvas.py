@@ -46,6 +46,13 @@ def thumbnail(pixels: np.ndarray, *, side: int) -> np.ndarray:
     return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
 
 
+def jpeg(pixels: np.ndarray, *, quality: int = 88) -> bytes:
+    """Encode uint8 RGB [H, W, 3] as JPEG, ``quality`` in [1, 95]."""
+    buffer = BytesIO()
+    Image.fromarray(pixels).save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
+
+
 def outlined(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Return a copy with the object tinted and its outline drawn.
 
@@ -143,6 +150,4 @@ def _line(pixels: np.ndarray) -> int:
 
 
 def _data_uri(pixels: np.ndarray) -> str:
-    buffer = BytesIO()
-    Image.fromarray(pixels).save(buffer, "JPEG", quality=85)
-    return f"data:image/jpeg;base64,{b64encode(buffer.getvalue()).decode()}"
+    return f"data:image/jpeg;base64,{b64encode(jpeg(pixels, quality=85)).decode()}"

@@ -52,7 +52,7 @@ def report(
     from core.analysis.scope import Scope, narrow
     from core.analysis.suites.result import stored
     from core.analysis.valence import embed
-    from core.commands.publish import place
+    from core.commands.publish import empty_folder, place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool
     from core.human.studies import list_studies
@@ -75,10 +75,7 @@ def report(
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")
-        if folder.is_file():
-            raise InvalidInput(f"{folder} is a file; name a folder")
-        if folder.is_dir() and any(folder.iterdir()) and not overwrite:
-            raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
+        empty_folder(folder, overwrite=overwrite)
         pool = Pool()
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
         suites, broken = stored()

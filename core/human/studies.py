@@ -18,9 +18,9 @@ from core.human import tokens
 from core.human.definition import DEFINITION, Definition, StudyItem, check_study_id, read_definition
 from core.human.kinds import Value
 from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
-from core.human.log import Log, Writer
 from core.human.sharing import left_behind, shared_queues, waiting_items
 from core.store.files import write_json
+from core.store.log import Log, Writer
 
 LOG = "log.jsonl"
 IDLE_HOURS = 48.0

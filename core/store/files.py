@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     Raises:
         StoreError: if the file cannot be written; what stood under that name before still stands.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(temporary)
@@ -75,6 +76,16 @@ def write_json(path: Path, value: Any) -> None:
     """Write strict JSON (no NaN), indented, as a whole file or nothing."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_whole(path, lambda temporary: _write_text(temporary, text))
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write UTF-8 text as a whole file or nothing; returns the path.
+
+    Raises:
+        StoreError: if it cannot be written; what stood under that name before still stands.
+    """
+    write_whole(path, lambda temporary: _write_text(temporary, text))
+    return path
 
 
 def cannot_write(path: Path, error: OSError) -> str:

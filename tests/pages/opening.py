@@ -19,6 +19,7 @@ CONTRAST = "pages/contrast_tests.py"
 SUITES = "pages/suites.py"
 VIDEO = "pages/video.py"
 WORDS = "pages/words.py"
+STORIES = "pages/stories.py"
 
 Open = Callable[..., AppTest]
 

@@ -16,6 +16,7 @@ from tests.pages.opening import (
     OVERVIEW,
     RESULTS,
     RUN,
+    STORIES,
     SUITES,
     SYSTEMS,
     VIDEO,
@@ -26,7 +27,7 @@ from tests.pages.opening import (
 
 PAGES = (
     OVERVIEW, LAB, FAILURES, RESULTS, COMPARE, FLIP_RISK, SYSTEMS, CALIBRATION, CONTRAST, GEOMETRY, SUITES, VIDEO, RUN,
-    HUMAN, WORDS,
+    HUMAN, WORDS, STORIES,
 )  # fmt: skip
 
 

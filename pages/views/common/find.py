@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
+from pages.views.common.dialogs import find, finding
 from pages.views.common.glossary import glossary
 from pages.views.common.keys import KEYED
 from pages.views.common.links import FAILURES, LAB, failures_link
@@ -16,7 +17,6 @@ from pages.views.common.url_state import carried
 
 RESULTS = "pages/results.py"
 WORDS = "pages/words.py"
-_ASKED = "find.asked"
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
 _FOCUS = """
@@ -65,17 +65,12 @@ def draw_find(titles: Titles) -> None:
         _box(titles)
 
 
-def finding() -> bool:
-    """Whether the box is open: a page shows one dialog at a time, and its own waits until this one is closed."""
-    return bool(st.session_state.get(_ASKED, False))
-
-
 def _ask() -> None:
-    st.session_state[_ASKED] = True
+    find(now=True)
 
 
 def _close() -> None:
-    st.session_state.pop(_ASKED, None)
+    find(now=False)
 
 
 # It stays asked for until it is closed: a page that runs again meanwhile would take the box away.

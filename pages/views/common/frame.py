@@ -7,6 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.views.common.collect import begin
 from pages.views.common.copy_link import copy_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -24,6 +25,7 @@ def header(title: str, caption: str, state: PageState, *, lost: str = "") -> Non
         state: the page's fields, restored already.
         lost: what the page's link cannot carry, as a sentence in our own words; empty where it carries everything.
     """
+    begin()
     scoped = any(field.shared for field in state.fields)
     with st.container(key="page_header"):
         words, actions = st.columns([7, 3], vertical_alignment="top")

@@ -49,6 +49,11 @@ def note_page(page: str, *, back: bool) -> None:
     st.session_state[_BACK] = back and not entered
 
 
+def entered() -> bool:
+    """Whether the page that runs now is another than the one before."""
+    return bool(st.session_state.get(_ENTERED, True))
+
+
 @dataclass(frozen=True, slots=True)
 class PageState:
     """The fields of one page; ``page`` is the prefix of its keys in the session."""

@@ -11,6 +11,9 @@ from core.analysis.slices import is_cut
 from core.charts.differences import Change, word_changes
 from core.charts.style import signed
 from core.probes.titles import title
+from core.report.pair import times_null
+from core.stories.slide import Slide
+from pages.views.common.collect import collect_button
 from pages.views.common.links import LAB, lab_link
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.failures.pictures import Made
@@ -143,7 +146,7 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
         tiny = TINY if _tiny(row, floor) else ""
         moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
         percent = _unbroken(signed(row["percent"]))
-        lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_times_null(row)} |")
+        lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_unbroken(times_null(row))} |")
     st.container(key=f"failure_scores_{key}").markdown("\n".join(lines))
     for _, row in rows[rows["delta"].isna()].iterrows():
         reason = row["error"] if pd.notna(row["error"]) else "its baseline has no score"
@@ -151,13 +154,15 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
 
 
 def actions(
-    pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None]
-) -> None:
+    pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None],
+    slide: Callable[[], Slide],
+) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
         to_lab(pair, rows)
+        collect_button(slide, key=f"failure.{key}")
         if pair["more"]:
             st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
                       key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip
@@ -197,15 +202,6 @@ def _score(value: float) -> str:
 
 def _deviations(row: pd.Series) -> str:
     return signed(row["standardised"], digits=2, unit="")
-
-
-def _times_null(row: pd.Series) -> str:
-    if pd.isna(row["percent"]) or pd.isna(row["null_percent"]) or row["null_percent"] <= 0:
-        return "—"
-    times = abs(row["percent"]) / row["null_percent"]
-    if times <= 1 or times > 100:
-        return "within" if times <= 1 else "> 100"
-    return _unbroken(f"{times:.0f}" if times >= 10 else f"{times:.1f}")
 
 
 def _stripped(text: str) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -27,6 +28,7 @@ from pages.views.failures.card import (
 )
 from pages.views.failures.downloads import draw_downloads
 from pages.views.failures.pictures import finished, pictures
+from pages.views.failures.slide import card_slide
 from pages.views.failures.state import A_PAGE, FLOORS, MARKS, by_pair, clear, once, page_in_view, shifts_of
 
 _ORDERS = {
@@ -162,7 +164,7 @@ def _cards(
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
                 heading(first + place, pair, own, state.get("sort"))
                 rooms.append((place_for_pictures(str(place)), st.empty()))
-                _below(state, scope, pair, own, judged, key=str(place))
+                _below(state, files, scope, pair, own, judged, key=str(place))
         for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
             shown = finished(made)
             draw_pictures(room, shown, own.iloc[0], key=str(place))
@@ -171,14 +173,22 @@ def _cards(
 
 
 def _below(
-    state: PageState, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str
+    state: PageState, files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *,
+    key: str,
 ) -> None:  # fmt: skip
     order = state.get("sort")
     captions(rows)
     scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
            floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
     verdict(judged, pair)
-    actions(pair, rows, key=key, open_record=_opener(state, pair), show_item=lambda: state.put("item", pair["item"]))
+    actions(
+        pair,
+        rows,
+        key=key,
+        open_record=_opener(state, pair),
+        show_item=lambda: state.put("item", pair["item"]),
+        slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
+    )
 
 
 def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:

@@ -12,7 +12,7 @@ import streamlit as st
 from PIL import Image
 
 from core.analysis.failures import picture_hashes
-from core.charts.canvas import thumbnail
+from core.charts.canvas import jpeg, thumbnail
 from core.charts.differences import changed_share, with_boxes, with_changes
 from core.corpora.schema import Item
 from core.errors import InvariscopeError, NotAvailable
@@ -203,18 +203,12 @@ def _shown(found: Replay, job: _Job) -> Shown:
         elif job.marks == "object" and moved:
             before = with_boxes(found.before, box=found.box_before, side=job.side)
             after = with_boxes(found.after, box=found.box_after, old=found.box_before, side=job.side)
-    return Shown(_jpeg(before), None if after is None else _jpeg(after), changed, moved, found.notes)
+    return Shown(jpeg(before), None if after is None else jpeg(after), changed, moved, found.notes)
 
 
 def _moved(found: Replay) -> bool:
     before, after = found.box_before, found.box_after
     return before is not None and after is not None and before.iou(after) < _SAME_PLACE
-
-
-def _jpeg(pixels: np.ndarray) -> bytes:
-    buffer = BytesIO()
-    Image.fromarray(pixels).save(buffer, "JPEG", quality=88)
-    return buffer.getvalue()
 
 
 def as_pixels(data: bytes) -> np.ndarray:

@@ -6,7 +6,7 @@ import streamlit as st
 from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.probes.titles import title
-from pages.views.common.find import finding
+from pages.views.common.dialogs import finding
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import safe

@@ -12,10 +12,12 @@ from core.probes.base import Probe, Variant
 from core.probes.titles import title
 from core.scoring.lab_result import LabResult, LabRow
 from core.scoring.workbench import Workbench
-from pages.views.common.find import finding
+from pages.views.common.collect import collect_button
+from pages.views.common.dialogs import finding
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import marked
+from pages.views.probe_lab.slide import variant_slide
 
 _SIDE = 900
 """Longest side, in px, of a picture on the stage."""
@@ -33,9 +35,12 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     variants = bench.variants(probes, result.caption)
     if not variants or not result.evaluators:
         return
-    st.button("Present", icon=":material/slideshow:", type="tertiary", key="lab.present.open",
-              on_click=state.put, args=("present", True),
-              help="One edit at a time over the whole screen; ← and → turn the pages, Esc leaves")  # fmt: skip
+    chosen = state.get("variant") if state.get("variant") in variants else next(iter(variants))
+    with st.container(horizontal=True, gap="small"):
+        st.button("Present", icon=":material/slideshow:", type="tertiary", key="lab.present.open",
+                  on_click=state.put, args=("present", True),
+                  help="One edit at a time over the whole screen; ← and → turn the pages, Esc leaves")  # fmt: skip
+        collect_button(lambda: variant_slide(bench, result, variants, chosen, state.wanted()), key="lab")
     if state.get("present") and not finding():
         opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
         opened(_stage)(state, bench, result, variants)

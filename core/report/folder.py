@@ -1,0 +1,63 @@
+"""What some runs say as a folder of pages that any file server shows: report, card, and what moves the furthest."""
+
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+from core.analysis.scope import Narrowed
+from core.errors import InvalidInput
+from core.report.card import card_report
+from core.report.failures import furthest
+from core.report.html import STYLE, page
+from core.report.model import Report
+from core.report.story import story_html
+from core.report.write import write
+from core.store.files import write_text
+from core.store.store import Store
+
+_ABOUT = (
+    "The items that move the furthest, each by its furthest pair, by |Δ| over the standard deviation of the "
+    "evaluator’s clean scores."
+)
+
+MOST = 24
+"""Pairs on the page of failures."""
+
+
+def write_folder(
+    store: Store, scope: Narrowed, report: Report, folder: Path, *, most: int = MOST,
+    say: Callable[[str], None] = print,
+) -> list[Path]:  # fmt: skip
+    """Write ``index.html``, ``report.html`` with its data, ``card.html`` and ``failures.html``.
+
+    Args:
+        store: opened runs.
+        scope: whose scores.
+        report: of the same scores.
+        folder: made where it is not there.
+        most: pairs on the page of failures.
+        say: told what cannot be written, in a sentence.
+
+    Returns:
+        The files written.
+    """
+    written = write(report, folder, formats=("html",))
+    parts = {"report.html": "Every table and figure, with n, intervals and tests"}
+    try:
+        written.append(write_text(folder / "card.html", card_report(store, scope)))
+        parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"
+    except InvalidInput as error:
+        say(f"the card is left out: {error}")
+    told = furthest(store, scope, most=most)
+    if told.slides:
+        written.append(write_text(folder / "failures.html", story_html(told, about=_ABOUT)))
+        parts["failures.html"] = f"The {len(told.slides)} items that move the furthest, with their pictures"
+    written.append(write_text(folder / "index.html", _index(report, scope, parts)))
+    return written
+
+
+def _index(report: Report, scope: Narrowed, parts: dict[str, str]) -> str:
+    links = "".join(f'<li><a href="{escape(name)}">{escape(said)}</a></li>' for name, said in parts.items())
+    left_out = "".join(f"<p>{escape(sentence)}</p>" for sentence in scope.left_out)
+    body = f"<h1>{escape(report.title)}</h1><ul>{links}</ul>{left_out}<code>{escape(report.signature)}</code>"
+    return page(report.title, body, style=STYLE)

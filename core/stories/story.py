@@ -1,0 +1,278 @@
+"""Stories on disk: named collections of slides, each a folder with an append-only log and its pictures.
+
+``data/stories/<id>/``: ``story.jsonl`` and ``pictures/<digest>.<kind>``. Nothing is ever overwritten or deleted: what
+is taken out can be brought back. Any number of sessions may write one story.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from core import settings
+from core.errors import InvalidInput, StoreError
+from core.store.files import cannot_write, write_whole
+from core.store.log import Log
+from core.stories.slide import Picture, Slide, check_note, from_row, to_row
+
+LOG = "story.jsonl"
+MOST_SLIDES = 200
+MOST_TITLE = 120
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_FILE = re.compile(r"[0-9a-f]{32}\.(jpg|png|svg)")
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a story holds now.
+
+    Args:
+        title: in the reader's words.
+        slides: in order.
+        out: slides that were taken out, the last one first.
+        damaged: lines of the log that cannot be read.
+    """
+
+    title: str
+    slides: tuple[Slide, ...]
+    out: tuple[Slide, ...]
+    damaged: int
+
+
+class Story:
+    """One story.
+
+    Args:
+        folder: its folder.
+        now: the time, for the slides' dates.
+
+    Raises:
+        StoreError: if the folder holds no story that can be read.
+    """
+
+    def __init__(self, folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.folder = Path(folder)
+        self._now = now
+        self._log = Log(self.folder / LOG)
+        if not (self.folder / LOG).is_file():
+            raise StoreError(f"{self.folder} holds no story ({LOG} is not there)")
+
+    @classmethod
+    def create(cls, title: str, *, parent: Path | None = None) -> "Story":
+        """Begin a story of that title; one of an equal name gets a number.
+
+        Raises:
+            InvalidInput: if the title is empty or too long.
+            StoreError: if it cannot be written.
+        """
+        said = _title(title)
+        parent = settings.stories_dir() if parent is None else parent
+        for number in range(1, 1000):
+            folder = parent / (_slug(said) + (f"-{number}" if number > 1 else ""))
+            try:
+                folder.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise StoreError(cannot_write(folder, error)) from error
+            with Log(folder / LOG).writing() as writer:
+                writer.append([{"row": "begin", "title": said}])
+            return cls(folder)
+        raise StoreError(f"there are a thousand stories named {said!r}; choose another title")
+
+    @property
+    def id(self) -> str:
+        """Name of its folder."""
+        return self.folder.name
+
+    def read(self) -> Telling:
+        """What the story holds now.
+
+        Raises:
+            StoreError: if the log cannot be read.
+        """
+        return self._read(self._pictures)
+
+    def _read(self, pictures: "Pictures") -> Telling:
+        chunk = self._log.read()
+        held = _Held(pictures)
+        for row in chunk.rows:
+            held.take(row)
+        return held.telling(damaged=held.damaged + len(chunk.damaged) + bool(chunk.cut))
+
+    def add(self, slide: Slide) -> Slide:
+        """Put a slide at the end; returns it as it is kept.
+
+        Raises:
+            InvalidInput: if the slide is not one, or the story is full.
+            StoreError: if it cannot be written.
+        """
+        at = self._now().astimezone(UTC).isoformat(timespec="seconds")
+        kept = replace(slide, id=uuid4().hex[:12], at=at).checked()
+        if len(self._read(_none).slides) >= MOST_SLIDES:
+            raise InvalidInput(f"a story has at most {MOST_SLIDES} slides; begin another one")
+        for picture in kept.pictures:
+            path = self.folder / "pictures" / picture.name
+            if not path.exists():
+                write_whole(path, partial(_write, picture.data))
+        self._append(to_row(kept))
+        return kept
+
+    def note(self, slide: str, text: str) -> None:
+        """Set a slide's note.
+
+        Raises:
+            InvalidInput: if it is too long, or there is no such slide.
+        """
+        self._of(slide)
+        self._append({"row": "note", "id": slide, "note": check_note(text)})
+
+    def move(self, slide: str, to: int) -> None:
+        """Move a slide to a place, counted from 0; one beyond the ends is the end.
+
+        Raises:
+            InvalidInput: if there is no such slide.
+        """
+        self._of(slide)
+        self._append({"row": "move", "id": slide, "to": int(to)})
+
+    def take_out(self, slide: str) -> None:
+        """Take a slide out; it can be brought back.
+
+        Raises:
+            InvalidInput: if there is no such slide.
+        """
+        self._of(slide)
+        self._append({"row": "out", "id": slide})
+
+    def bring_back(self, slide: str) -> None:
+        """Put a slide that was taken out at the end again.
+
+        Raises:
+            InvalidInput: if it was not taken out.
+        """
+        if slide not in {each.id for each in self._read(_none).out}:
+            raise InvalidInput(f"no slide {slide!r} was taken out of story {self.id}")
+        self._append({"row": "back", "id": slide})
+
+    def rename(self, title: str) -> None:
+        """Give the story another title; its folder keeps its name.
+
+        Raises:
+            InvalidInput: if the title is empty or too long.
+        """
+        self._append({"row": "title", "title": _title(title)})
+
+    def _of(self, slide: str) -> None:
+        if slide not in {each.id for each in self._read(_none).slides}:
+            raise InvalidInput(f"there is no slide {slide!r} in story {self.id}")
+
+    def _append(self, row: Mapping[str, Any]) -> None:
+        with self._log.writing() as writer:
+            writer.append([row])
+
+    def _pictures(self, told: Sequence[Mapping[str, str]]) -> list[Picture]:
+        return [self._picture(str(each["alt"]), str(each["file"])) for each in told]
+
+    def _picture(self, alt: str, name: str) -> Picture:
+        kind = name.rpartition(".")[2]
+        if not _FILE.fullmatch(name):
+            return Picture(alt, kind, b"")
+        try:
+            found = Picture(alt, kind, (self.folder / "pictures" / name).read_bytes())
+        except OSError:
+            return Picture(alt, kind, b"")
+        return found if found.name == name else Picture(alt, kind, b"")
+
+
+Pictures = Callable[[Sequence[Mapping[str, str]]], list[Picture]]
+"""What a slide's row says of its pictures -> the pictures."""
+
+
+def _none(told: Sequence[Mapping[str, str]]) -> list[Picture]:  # noqa: ARG001  # where only ids are asked for
+    return []
+
+
+class _Held:
+    """What the rows of a log come to, one after the other."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
+        self.damaged = 0
+        self.title = ""
+        self.slides: dict[str, Slide] = {}
+        self.out: dict[str, Slide] = {}
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """Take a row; one that is not as this version writes it is counted and left out."""
+        try:
+            self._take(row)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.damaged += 1
+
+    def _take(self, row: Mapping[str, Any]) -> None:
+        kind, own = row.get("row"), str(row.get("id", ""))
+        if kind in ("begin", "title"):
+            self.title = str(row.get("title", ""))
+        elif kind == "slide":
+            self.slides[own] = from_row(row, self._pictures(row["pictures"])).checked_texts()
+        elif kind == "note" and own in self.slides:
+            self.slides[own] = replace(self.slides[own], note=str(row["note"]))
+        elif kind == "move" and own in self.slides:
+            order = [each for each in self.slides if each != own]
+            order.insert(max(int(row["to"]), 0), own)
+            self.slides = {each: self.slides[each] for each in order}
+        elif kind == "out" and own in self.slides:
+            self.out = {own: self.slides.pop(own), **self.out}
+        elif kind == "back" and own in self.out:
+            self.slides[own] = self.out.pop(own)
+
+    def telling(self, *, damaged: int) -> Telling:
+        return Telling(self.title, tuple(self.slides.values()), tuple(self.out.values()), damaged)
+
+
+def stories(parent: Path | None = None) -> list[Story]:
+    """Every story of a folder, by name; ``data/stories`` unless another is given."""
+    parent = settings.stories_dir() if parent is None else parent
+    folders = sorted(parent.iterdir()) if parent.is_dir() else []
+    return [Story(each) for each in folders if _ID.fullmatch(each.name) and (each / LOG).is_file()]
+
+
+def open_story(story_id: str, *, parent: Path | None = None) -> Story:
+    """One story by its id.
+
+    Raises:
+        InvalidInput: if there is none of that id.
+    """
+    for each in stories(parent):
+        if each.id == story_id:
+            return each
+    raise InvalidInput(f"there is no story {story_id[:80]!r}; `stories list` names those that are here")
+
+
+def _title(text: str) -> str:
+    said = " ".join(text.split())
+    if not 0 < len(said) <= MOST_TITLE:
+        raise InvalidInput(f"a story's title has 1 to {MOST_TITLE} characters, got {len(said)}")
+    return said
+
+
+def _slug(title: str) -> str:
+    """A folder's name of a title in any language.
+
+    Example:
+        >>> _slug("Où ça casse: 3 cas"), _slug("反転")
+        ('ou-ca-casse-3-cas', 'story')
+    """
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "story"
+
+
+def _write(data: bytes, path: Path) -> None:
+    path.write_bytes(data)

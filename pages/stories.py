@@ -1,0 +1,83 @@
+"""Stories: what was collected on the other pages, in order, to be shown and handed on."""
+
+import streamlit as st
+
+from core.errors import InvariscopeError
+from core.report.story import story_html
+from core.stories.story import MOST_TITLE, Story, Telling, stories
+from pages.views.common.entry import enter
+from pages.views.common.frame import header
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.stories.present import draw_present
+from pages.views.stories.slides import draw_slides
+from pages.views.stories.state import story_state
+
+
+def draw() -> None:
+    """Draw the page."""
+    known = {each.id: each for each in stories()}
+    state = story_state(tuple(known))
+    state.restore()
+    header("Stories", "What you collected on the other pages: a page, slides, and one file to hand on.", state)
+    if not known:
+        _empty()
+    else:
+        try:
+            _story(state, known)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+    state.publish()
+
+
+def _empty() -> None:
+    st.info(
+        "No story yet. *Collect* stands beside every figure of Results and Contrast tests, on every card of Failures, "
+        "and beside the shifts of the Probe lab: it puts what you see into a story, pictures and numbers as they are "
+        "then.", icon=":material/bookmark_add:",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        st.page_link("pages/failures.py", icon=":material/photo_library:")
+        st.page_link("pages/probe_lab.py", icon=":material/science:")
+
+
+def _story(state: PageState, known: dict[str, Story]) -> None:
+    told = {name: each.read() for name, each in known.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(
+            "Story", tuple(known), key=state.key("story"), width=360,
+            format_func=lambda name: f"{safe(told[name].title)} · {counted(len(told[name].slides), 'slide')}",
+        )  # fmt: skip
+        story, held = known[state.get("story")], told[state.get("story")]
+        draw_present(state, held)
+        st.download_button(
+            "HTML", lambda: story_html(held).encode(), f"{story.id}.html", "text/html", icon=":material/download:",
+            on_click="ignore", key="stories.html", disabled=not held.slides,
+            help="One file with pictures and numbers, which any browser opens without a server",
+        )  # fmt: skip
+        _rename(story, held)
+    if held.damaged:
+        st.warning(f"{counted(held.damaged, 'line')} of this story cannot be read and {_are(held.damaged)} left out.",
+                   icon=":material/warning:")  # fmt: skip
+    if not held.slides:
+        st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
+    draw_slides(story, held)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _rename(story: Story, told: Telling) -> None:
+    with st.popover("Rename", icon=":material/edit:", type="tertiary"):
+        st.text_input("Title", told.title, key=f"stories.title.{story.id}", max_chars=MOST_TITLE,
+                      on_change=_renamed, args=(story,))  # fmt: skip
+
+
+def _renamed(story: Story) -> None:
+    if title := st.session_state[f"stories.title.{story.id}"].strip():
+        story.rename(title)
+
+
+enter()
+draw()

@@ -1,0 +1,152 @@
+"""Stories: collected on other pages, kept as they were, annotated, put in order, taken home."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from core.stories.slide import Picture, Slide
+from core.stories.story import Story, stories
+from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, LAB, RESULTS, STORIES, Open, said
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'></svg>"
+
+
+def collected(app: AppTest, key: str, *, title: str = "Where it breaks", note: str = "") -> Slide:
+    """Collect what a page shows into a new story; the slide that comes of it."""
+    assert not app.exception
+    app.button(key=f"collect.{key}").click().run()
+    app.text_input(key="collect.title").set_value(title).run()
+    app.text_area(key="collect.note").set_value(note).run()
+    app.button(key="collect.save").click().run()
+    assert not app.exception
+    assert not [each for each in app.button if each.key == "collect.save"], said(app)
+    return stories()[0].read().slides[-1]
+
+
+def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
+    open_page: Open, demo: Path, own_folder: Path
+) -> None:
+    app = open_page(RESULTS, question="words", evaluators="conse-lite0", families="cultural")
+    slide = collected(app, "figure.F-societal", note="look at this")
+    assert slide.title == "Societal edits: how far the score moves"
+    assert slide.note == "look at this"
+    assert slide.pictures[0].data.startswith(b"<svg")
+    assert [row[0] for row in slide.rows] == ["cultural · conse-lite0"]
+    assert slide.rows[0][1] == "−15.6 %"
+    assert slide.rows[0][3] == "234"
+    assert slide.of == "Scores of run demo, caption template, language en; family cultural"
+    assert slide.signature.startswith("invariscope:")
+    live = open_page(slide.page, **slide.link)
+    assert not live.exception
+    assert "F-societal" in str([each.key for each in live.button])
+
+
+def test_a_pair_is_kept_with_its_pictures_and_its_numbers(open_page: Open, demo: Path, own_folder: Path) -> None:
+    app = open_page(FAILURES, families="vertical-flip", evaluators="conse-lite0")
+    slide = collected(app, "failure.0")
+    assert slide.title.startswith("Upside down: ")
+    assert [each.kind for each in slide.pictures] == ["jpg", "jpg"]
+    assert slide.columns[0] == "Evaluator"
+    assert [row[0] for row in slide.rows] == ["conse-lite0", "conse-lite2", "grounding-judge"]
+    assert "probe vflip; one pair" in slide.of
+    assert open_page(slide.page, **slide.link).get("dialog")
+
+
+def test_a_variant_of_the_lab_is_kept(open_page: Open, demo: Path, own_folder: Path) -> None:
+    app = open_page(LAB, item="frog-1-10-20", probes="vflip,hflip", evaluators="conse-lite0", variant="hflip")
+    slide = collected(app, "lab")
+    assert slide.title == "Mirrored: frog"
+    assert len(slide.pictures) == 2
+    assert "conse-lite0 (" in slide.of
+    assert slide.signature == ""
+    assert slide.rows[0][1].count("→") == 1
+
+
+def test_a_figure_of_the_contrast_tests_can_be_collected_and_one_of_another_page_cannot(
+    open_page: Open, both_halves: Path
+) -> None:
+    app = open_page(CONTRAST)
+    assert [each for each in app.button if (each.key or "").startswith("collect.figure.")]
+    other = open_page(FLIP_RISK)
+    assert not [each for each in other.button if (each.key or "").startswith("collect.")]
+
+
+def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, demo: Path, own_folder: Path) -> None:
+    app = open_page(RESULTS, question="words")
+    app.button(key="collect.figure.F-societal").click().run()
+    app.button(key="collect.save").click().run()
+    assert "1 to 120 characters" in said(app)
+    assert stories() == []
+    Story.create("Known")
+    app.button(key="collect.figure.F-societal").click().run()
+    assert app.selectbox(key="collect.story").options == ["Known", "A new story"]
+    app.selectbox(key="collect.story").select("known").run()
+    app.button(key="collect.save").click().run()
+    assert len(stories()[0].read().slides) == 1
+
+
+def test_without_a_story_the_page_says_how_one_begins(open_page: Open) -> None:
+    assert "No story yet" in said(open_page(STORIES))
+
+
+def made(titles: tuple[str, ...]) -> Story:
+    story = Story.create("Where <b>it</b> breaks")
+    for title in titles:
+        story.add(
+            Slide(
+                title,
+                ("“a [link](x) & *stars*”",),
+                (Picture("a", "svg", SVG),),
+                ("Evaluator", "%Δ"),
+                (("e|f", "−1.0 %"),),
+                "run demo",
+            )
+        )
+    return story
+
+
+def test_slides_are_ordered_annotated_taken_out_and_brought_back(open_page: Open, own_folder: Path) -> None:
+    story = made(("one", "two"))
+    first, second = (each.id for each in story.read().slides)
+    app = open_page(STORIES)
+    assert [each.value for each in app.header] == ["1. one", "2. two"]
+    app.button(key=f"stories.Down.{first}").click().run()
+    assert [each.title for each in story.read().slides] == ["two", "one"]
+    app.text_area(key=f"stories.note.{first}").set_value("a note").run()
+    assert story.read().slides[1].note == "a note"
+    app.button(key=f"stories.out.{second}").click().run()
+    assert [each.value for each in app.header] == ["1. one"]
+    app.button(key=f"stories.back.{second}").click().run()
+    assert [each.title for each in story.read().slides] == ["one", "two"]
+    app.text_input(key=f"stories.title.{story.id}").set_value("Other").run()
+    assert story.read().title == "Other"
+    assert "link" in said(app)
+    assert not app.exception
+
+
+def test_what_another_session_took_out_is_said_and_not_a_crash(open_page: Open, own_folder: Path) -> None:
+    story = made(("one", "two"))
+    app = open_page(STORIES)
+    gone = story.read().slides[0].id
+    story.take_out(gone)
+    app.button(key=f"stories.out.{gone}").click().run()
+    assert not app.exception
+    assert "There is no slide" in said(app) or "there is no slide" in said(app)
+
+
+def test_the_keys_turn_the_slides_before_an_audience(open_page: Open, own_folder: Path) -> None:
+    made(("one", "two"))
+    app = open_page(STORIES, present="yes")
+    assert not app.exception
+    assert "# one" in said(app)
+    assert "1 of 2" in said(app)
+    app.button(key="stories.present.Next").click().run()
+    assert "# two" in said(app)
+    assert app.button(key="stories.present.Next").disabled
+
+
+def test_a_damaged_line_is_counted(open_page: Open, own_folder: Path) -> None:
+    story = made(("one",))
+    with (story.folder / "story.jsonl").open("ab") as file:
+        file.write(b"torn")
+    assert "1 line of this story cannot be read and is left out" in said(open_page(STORIES))

@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FOUNDATION = {"errors", "registry", "seeds", "settings"}
 ROOMS = (
-    "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring", "training", "human",
-    "analysis", "calibration", "report",
+    "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
+    "training", "human", "analysis", "calibration", "report",
 )  # fmt: skip
 NOT_IN_PAGES = ("torch", "duckdb", "scipy", "statsmodels", "sklearn", "pyarrow", "core.store.sql")
 STATEMENT = re.compile(

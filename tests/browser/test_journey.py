@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 OTHERS = (
     "failures", "results", "compare", "flip_risk", "systems", "calibration", "geometry", "run_audit",
-    "human_validation",
+    "human_validation", "stories",
 )  # fmt: skip
 LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
 
@@ -205,3 +205,23 @@ def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: st
     expect(page.get_by_role("heading", name="Failures", exact=True)).to_be_visible()
     settled(page)
     assert query(page) == {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"}
+
+
+def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: Page, tmp_path: Path) -> None:
+    settled(open_page(page, server + "/failures?families=vertical-flip"))
+    page.get_by_role("button", name="Collect").first.click()
+    box = page.get_by_role("dialog")
+    box.get_by_label("Title of the story").fill("What turns over")
+    box.get_by_role("button", name="Collect").click()
+    expect(page.get_by_text("Collected in What turns over")).to_be_visible()
+    expect(box).to_have_count(0)
+    settled(open_page(page, server + "/stories"))
+    expect(page.get_by_role("heading", name=re.compile("^1. Upside down: "))).to_be_visible()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="HTML").click()
+    begun.value.save_as(tmp_path / "story.html")
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_role("dialog").get_by_text("1 of 1")).to_be_visible()
+    page.goto((tmp_path / "story.html").as_uri())
+    expect(page.get_by_role("heading", name="What turns over")).to_be_visible()
+    assert page.evaluate("[...document.images].every((each) => each.naturalWidth > 0) && document.images.length") == 2

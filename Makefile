@@ -20,7 +20,7 @@ setup-dev:
 	@$(PYTHON) tools/setup.py --venv $(VENV) --dev
 
 app: setup ## open the dashboard on the demo corpus, on localhost only
-	@$(BIN)/streamlit run app.py
+	@$(BIN)/python -m core app
 
 # Many tests start processes of their own, and each would compile what it imports.
 test: setup-dev ## run every test, the browser journeys included where Chromium is found

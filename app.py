@@ -4,8 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.views.common.access import admit, at_the_door, hidden, visible
 from pages.views.common.find import draw_find
-from pages.views.human_validation.access import at_the_door, hidden, visible
 
 ROOT = Path(__file__).resolve().parent
 
@@ -38,6 +38,7 @@ PAGES = {
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
+admit()
 listed = visible(PAGES)
 page = st.navigation(
     {

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.views.common.access import draw_sign_in, may_operate
 from pages.views.common.entry import enter
-from pages.views.human_validation.access import draw_sign_in, may_coordinate
 from pages.views.human_validation.annotate import draw_annotator
 from pages.views.human_validation.coordinate import draw_coordinator
 
@@ -13,7 +13,7 @@ def draw() -> None:
     token = st.query_params.get("token")
     if token is not None:
         draw_annotator(token)
-    elif may_coordinate():
+    elif may_operate():
         draw_coordinator()
     else:
         st.title("Human validation", anchor=False)

@@ -5,6 +5,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.report.story import story_html
 from core.stories.story import MOST_TITLE, Story, Telling, stories
+from pages.views.common.access import may_operate
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.text import counted, safe
@@ -55,7 +56,8 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
             on_click="ignore", key="stories.html", disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",
         )  # fmt: skip
-        _rename(story, held)
+        if may_operate():
+            _rename(story, held)
     if held.damaged:
         st.warning(f"{counted(held.damaged, 'line')} of this story cannot be read and {_are(held.damaged)} left out.",
                    icon=":material/warning:")  # fmt: skip

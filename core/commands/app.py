@@ -1,40 +1,92 @@
-"""``app``: the dashboard, on this machine only."""
+"""``app``: the dashboard, on this machine only unless told otherwise."""
 
+import os
 import subprocess
 import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import typer
 
-from core.commands._shared import Code, exit_codes
+from core.commands._shared import Code, exit_codes, note
 from core.errors import NotAvailable
 
 EPILOG = exit_codes(ok="the dashboard was closed", failures="it could not start")
+TOKEN = "INVARISCOPE_TOKEN"
+HERE = ("localhost", "127.0.0.1", "::1")
+STARTING_S = 60
+"""Seconds that a browser waits for the server."""
 
 
 def app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    address: Annotated[
+        str, typer.Option(help="Where to listen; anything but localhost lets others in, as viewers.")
+    ] = "localhost",
+    host: Annotated[
+        list[str] | None, typer.Option("--host", help="Name by which others reach it; other names are refused.")
+    ] = None,
+    token: Annotated[
+        bool, typer.Option("--token/--no-token", help="Whether the link must hold this server's token.")
+    ] = True,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the link.")] = True,
     show: Annotated[bool, typer.Option("--show", help="Only print the command.")] = False,
 ) -> None:
-    """Open the dashboard in a browser; it listens on localhost only."""
+    """Open the dashboard in a browser; it listens on localhost only, and asks for the token in the link it prints."""
     from core.settings import ROOT
 
     page = ROOT / "app.py"
     if not page.is_file():
         raise NotAvailable(f"{page} is not there: this installation is not complete, install Invariscope again")
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        str(page),
-        "--server.address=localhost",
-        f"--server.port={port}",
-    ]
+    command = _command(page, port, address, host or [])
     if show:
         import shlex
 
         typer.echo(shlex.join(command))
         return
-    if subprocess.run(command, check=False).returncode:
+    local = address in HERE
+    given = _environment() if token and local else {name: text for name, text in os.environ.items() if name != TOKEN}
+    link = f"http://{address if local else 'localhost'}:{port}/" + (f"?key={given[TOKEN]}" if TOKEN in given else "")
+    typer.echo(f"Invariscope: {link}")
+    if not local:
+        note("others can reach this server: who does not sign in is a viewer, or sees nothing where a password is set "
+             "(docs/security.md)")  # fmt: skip
+    if browser:
+        threading.Thread(target=_open, args=(port, link), daemon=True).start()
+    if subprocess.run(command, check=False, env=given).returncode:
         raise typer.Exit(Code.FAILURES)
+
+
+def _command(page: Path, port: int, address: str, hosts: list[str]) -> list[str]:
+    """Streamlit's, which answers to the names that are known: another site's page may not borrow this machine's."""
+    told = [] if address in HERE else [f"--server.allowedHosts={name}" for name in (*hosts, *HERE)] if hosts else [
+        "--server.allowedHosts=*"
+    ]  # fmt: skip
+    return [
+        sys.executable, "-m", "streamlit", "run", str(page), f"--server.address={address}", f"--server.port={port}",
+        "--logger.hideWelcomeMessage=true", *told,
+    ]  # fmt: skip
+
+
+def _environment() -> Mapping[str, str]:
+    import secrets
+
+    return {**os.environ, TOKEN: os.environ.get(TOKEN) or secrets.token_urlsafe(24)}
+
+
+def _open(port: int, link: str) -> None:
+    """Open the link once the server answers; a machine without a browser has printed it."""
+    until = time.monotonic() + STARTING_S
+    while time.monotonic() < until:
+        try:
+            with urlopen(f"http://localhost:{port}/_stcore/health", timeout=2):
+                webbrowser.open(link)
+                return
+        except (URLError, OSError):
+            time.sleep(0.3)

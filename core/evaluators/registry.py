@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeGuard
 
 from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.apart import find_apart, is_apart
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
@@ -80,6 +81,8 @@ def _discovered() -> Catalogue[type[Evaluator]]:
 
 
 def _from_file(reference: str) -> type[Evaluator]:
+    if is_apart():
+        return find_apart(reference)
     found = load_object(reference)
     if not _is_evaluator(found):
         raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")

@@ -54,16 +54,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(browser: Browser, data: Path) -> Iterator[str]:
     """Address of the app on a free port, with data and cache folders of its own; it has drawn a page already."""
     folder = data.parent
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     address = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     env = {**os.environ, "INVARISCOPE_DATA": str(data), "INVARISCOPE_CACHE": str(folder / "cache")}
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
-            _wait_until_healthy(address, process, folder / "log.txt")
+            wait_until_healthy(address, process, folder / "log.txt")
             _warm(browser, address)
             yield address
         finally:
@@ -72,7 +70,14 @@ def server(browser: Browser, data: Path) -> Iterator[str]:
             end_all(data)
 
 
-def _wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
         try:

@@ -96,6 +96,7 @@ def open_page(
     """Return a function that opens a page with query parameters; the store is empty, the demo corpus is here."""
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("core.evaluators.apart._on", False)  # a page is a server: it turns it on for its process
     shelf = shelves.read_by(request)
     if shelf is None or shelf is not shelves.warm:
         forget()

@@ -17,8 +17,8 @@ from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
 from core.store.store import Store
+from pages.views.common import access as study_access
 from pages.views.common.runs import known_values, present, store
-from pages.views.human_validation import access as study_access
 from pages.views.human_validation import annotate as study_annotate
 from tests.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, texts

@@ -19,6 +19,7 @@ from core.jobs.measuring import MeasureRequest, measure_request
 from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
 from pages.views.calibration.state import effect
+from pages.views.common.access import operates
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, number, safe, thousands
@@ -158,6 +159,8 @@ def _offer(source: Source) -> None:
     why = obstacle(asked)
     if why:
         st.error(safe(why, limit=400), icon=":material/error:")
+    if not operates():
+        return
     st.button(
         "Measure it", icon=":material/straighten:", key="calib.measuring", disabled=bool(why), on_click=_start,
         args=(request,), help="It runs outside the browser: close this page, it goes on",

@@ -14,6 +14,7 @@ from core.errors import InvariscopeError
 from core.report.signature import signature_of
 from core.stories.slide import MOST_NOTE, MOST_ROWS, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, open_story, stories
+from pages.views.common.access import may_operate
 from pages.views.common.dialogs import finding
 from pages.views.common.runs import Signature, scores, store
 from pages.views.common.text import safe
@@ -87,6 +88,8 @@ def collect_button(make: Callable[[], Slide], *, key: str) -> None:
         make: makes the slide, once somebody wants it.
         key: of what is collected, on its page.
     """
+    if not may_operate():
+        return
     st.button("Collect", icon=":material/bookmark_add:", type="tertiary", key=f"collect.{key}", on_click=_ask,
               args=(key,), help="Put this into a story, as it is now")  # fmt: skip
     if st.session_state.get(_ASKED) == key and not finding():

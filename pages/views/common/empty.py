@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.views.common.access import may_operate
 from pages.views.common.links import LAB
 
 AUDIT = "pages/run_audit.py"
@@ -29,5 +30,6 @@ def draw_no_run(
     st.caption("The results appear on this page when it ends. The same can be started in the browser; the Probe lab "
                f"needs no run. {more}".strip())  # fmt: skip
     with st.container(horizontal=True):
-        st.page_link(AUDIT, label="Run an audit", icon=":material/play_circle:")
+        if may_operate():
+            st.page_link(AUDIT, label="Run an audit", icon=":material/play_circle:")
         st.page_link(LAB, label="Open the Probe lab", icon=":material/science:")

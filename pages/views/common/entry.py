@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.evaluators.apart import only_described
 from pages.views.common.url_state import note_page
 
 
@@ -14,6 +15,7 @@ def enter() -> None:
     multipage app and runs the file that the address names without ``app.py``: without theme and navigation.
     """
     _one_thread_each()
+    only_described()
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()

@@ -17,6 +17,7 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
+from pages.views.common.access import brings
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, number, safe
@@ -71,6 +72,8 @@ def _captions(state: PageState) -> Matched | None:
     corpus = load_corpus(state.get("images"))
     if state.get("source") == "captions":
         return match(corpus, *_own_captions(corpus))
+    if not brings():
+        return None
     columns = st.columns(2)
     files = [
         column.file_uploader(

@@ -12,8 +12,8 @@ from core.human.instructions import instructions
 from core.human.kinds import PREFERENCE, SIDES, Answer, Question, Value
 from core.human.ledger import OPEN, SKIP_REASONS
 from core.human.studies import COMMENT_LIMIT, Place, Refused, Study, Superseded
+from pages.views.common.access import takes_annotators
 from pages.views.common.text import safe
-from pages.views.human_validation.access import takes_annotators
 from pages.views.human_validation.clock import client_time, draw_clock
 from pages.views.human_validation.desk import desk
 

@@ -6,10 +6,10 @@ from core.errors import InvariscopeError
 from core.human.ledger import CLOSED, OPEN, PAUSED
 from core.human.quality import coverage_table
 from core.human.studies import Study
+from pages.views.common.access import draw_sign_out
 from pages.views.common.frame import header
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of
-from pages.views.human_validation.access import draw_sign_out
 from pages.views.human_validation.comparisons import draw_comparisons
 from pages.views.human_validation.create import draw_create
 from pages.views.human_validation.desk import desk

@@ -10,10 +10,10 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
+from pages.views.common.access import HUMAN
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.human_validation.access import HUMAN
 
 _COLUMNS = {
     "annotator": st.column_config.TextColumn("Id"),

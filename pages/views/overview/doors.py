@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.analysis.table import ScoreTable
 from core.store.manifest import Run
+from pages.views.common.access import may_operate
 from pages.views.common.links import FAILURES, LAB, failures_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import carried
@@ -56,8 +57,8 @@ def draw_doors(worst: pd.DataFrame) -> None:
     doors = [
         ("Try your picture", "Upload one, edit it, see which metric moves", LAB, ":material/add_photo_alternate:",
          {"source": "upload"}),
-        ("Audit your metric", "Every item of a corpus under every probe, in the background", AUDIT,
-         ":material/play_circle:", {}),
+        *([("Audit your metric", "Every item of a corpus under every probe, in the background", AUDIT,
+         ":material/play_circle:", {})] if may_operate() else []),
     ]  # fmt: skip
     if not worst.empty:
         link = failures_link(worst.iloc[0][["family", "evaluator"]])

@@ -21,6 +21,7 @@ from core.report.model import Report
 from core.report.write import write
 from core.store.manifest import Run
 from core.store.uploads import accept_published
+from pages.views.common.access import operates
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 
@@ -36,6 +37,8 @@ def draw_upload(runs: tuple[Run, ...]) -> None:
             "A file that `python -m core publish` wrote, up to 64 MB. It is checked, opened read-only and kept among "
             "your runs. A larger one, or a run's folder, appears by itself once it lies in `data/runs`."
         )
+        if not operates():
+            return
         st.file_uploader(
             "Published file", type=["duckdb"], key=UPLOAD, on_change=_take, args=(tuple(run.id for run in runs),),
             label_visibility="collapsed", max_upload_size=64,

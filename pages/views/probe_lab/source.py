@@ -14,6 +14,7 @@ from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
+from pages.views.common.access import brings
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (
@@ -92,6 +93,8 @@ def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
 
 
 def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
+    if not brings():
+        return None
     if state.get("source") == "upload":
         given = st.file_uploader("Upload a picture", type=PICTURES, key="lab.file", max_upload_size=64)
     else:

@@ -15,6 +15,7 @@ from core.jobs.measuring import MeasureRequest
 from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
+from pages.views.common.access import may_operate
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.cost import duration
 
@@ -189,6 +190,8 @@ def _complete(job: Job) -> None:
 
 
 def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: bool = False) -> None:
+    if not may_operate():
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         if cancel:
             st.button(

@@ -7,6 +7,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import Story, Telling
+from pages.views.common.access import may_operate
 from pages.views.common.text import safe
 
 _SAID = "stories.said"
@@ -21,14 +22,19 @@ def draw_slides(story: Story, told: Telling) -> None:
     """
     if said := st.session_state.pop(_SAID, None):
         st.error(safe(said, limit=400))
+    writes = may_operate()
     for place, slide in enumerate(told.slides):
         with st.container(border=True, key=f"slide_{slide.id}"):
-            _heading(story, slide, place, last=len(told.slides) - 1)
+            _heading(story, slide, place, last=len(told.slides) - 1, writes=writes)
             draw_content(slide, key="page")
+            if not writes:
+                st.markdown(safe(slide.note, limit=MOST_NOTE))
+                _origin(slide)
+                continue
             st.text_area("Note", slide.note, key=f"stories.note.{slide.id}", max_chars=MOST_NOTE, height="content",
                          placeholder="What is to be seen here", on_change=_note, args=(story, slide))  # fmt: skip
             _origin(slide)
-    if told.out:
+    if told.out and writes:
         with st.expander(f"Taken out: {len(told.out)}", icon=":material/undo:"):
             for slide in told.out:
                 with st.container(horizontal=True, vertical_alignment="center"):
@@ -50,9 +56,11 @@ def draw_content(slide: Slide, *, key: str) -> None:
             st.markdown("\n".join(_table(slide)))
 
 
-def _heading(story: Story, slide: Slide, place: int, *, last: int) -> None:
+def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         st.header(f"{place + 1}. {safe(slide.title)}", anchor=False, width="content")
+        if not writes:
+            return
         with st.container(horizontal=True, width="content", gap="xsmall"):
             _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
             _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)

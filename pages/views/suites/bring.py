@@ -11,6 +11,7 @@ from core.analysis.suites.imported import reached_elsewhere
 from core.analysis.suites.result import added, result_of, store
 from core.corpora.suites import read_suites, without_companions
 from core.errors import InvalidInput, InvariscopeError
+from pages.views.common.access import operates
 from pages.views.common.text import counted, safe
 
 MOST_MB = 64
@@ -25,6 +26,8 @@ def draw_bring() -> None:
         st.caption("The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
                    "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
                    "four files.")  # fmt: skip
+        if not operates():
+            return
         left, right = st.columns(2, gap="medium")
         given = left.file_uploader("Files of one suite", type=_SUITE_FILES, accept_multiple_files=True,
                                    key="suites.files", max_upload_size=MOST_MB)  # fmt: skip

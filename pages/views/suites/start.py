@@ -16,6 +16,7 @@ from core.jobs.suite import SuiteRequest, suite_request
 from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs
+from pages.views.common.access import operates
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.cost import duration
@@ -49,6 +50,8 @@ def draw_start(state: PageState) -> None:
                      expanded=bool(state.get("file") or state.get("folder"))):  # fmt: skip
         st.caption("The publisher's file and its pictures lie on the machine that this page runs on; they are only "
                    "read. The scoring is a job: it goes on when this page is closed.")  # fmt: skip
+        if not operates():
+            return
         asked = _choices(state)
         if asked.cost is not None:
             _tell(asked.cost)

@@ -15,6 +15,7 @@ from core.probes.words.captions import base_caption
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
+from pages.views.common.access import operates
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
@@ -30,6 +31,8 @@ SHOWN = 6
 
 def draw_new(state: PageState) -> None:
     """Draw the choices; score and keep a leaderboard when asked."""
+    if not operates():
+        return
     if not corpus_names() or not ready_evaluators():
         st.info("A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
                 "`python -m core evaluators` list them.", icon=":material/image:")  # fmt: skip

@@ -7,6 +7,7 @@ import streamlit as st
 from core.charts.canvas import thumbnail
 from core.corpora.videos import SUFFIXES
 from core.errors import InvariscopeError
+from pages.views.common.access import brings
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.video.state import (
@@ -91,6 +92,8 @@ def _count(row: "st.delta_generator.DeltaGenerator", state: PageState) -> None:
 
 
 def _uploaded(state: PageState) -> Frames | None:
+    if not brings():
+        return None
     given = st.file_uploader("Upload a video", type=[each.removeprefix(".") for each in SUFFIXES], key="video.file",
                              max_upload_size=MOST_MB)  # fmt: skip
     if given is not None and st.session_state.get("video.given") != given.file_id:

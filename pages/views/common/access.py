@@ -1,4 +1,4 @@
-"""Who may see what: an annotator their items, a coordinator the studies, a stranger nothing of either.
+"""Who may do what: an annotator their items, an operator everything, a viewer looks, a stranger nothing of it.
 
 Every rule is kept on the server, in every run of every script: a page that is not listed cannot be opened by its
 address, and a hidden menu is only for the eye.
@@ -16,8 +16,22 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from pages.views.common.cookie import keep_cookie
+
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
 COORDINATORS = "INVARISCOPE_COORDINATORS"
+TOKEN = "INVARISCOPE_TOKEN"
+"""Of this server, as ``python -m core app`` makes it and puts it into the link that it prints."""
+
+VIEWERS = "INVARISCOPE_VIEWERS"
+"""``yes``: who does not sign in may look, where a password or log-in is set."""
+
+VIEWER_UPLOADS = "INVARISCOPE_VIEWER_UPLOADS"
+"""``yes``: viewers may bring pictures, videos and captions, which stay in this server's memory."""
+
+KEY = "key"
+"""Parameter of the link that holds the token."""
+
 SHORTEST = 8
 """Characters that a coordinator password has at least."""
 
@@ -26,10 +40,11 @@ WAIT = 30.0
 """Seconds that nobody may try a password after TRIES wrong ones."""
 
 HUMAN = "human_validation"
+AUDIT = "run_audit"
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
-_SIGNED_IN = "study.signed_in"
+_SIGNED_IN, _ADMITTED = "study.signed_in", "access.admitted"
 
 Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
 
@@ -37,15 +52,15 @@ Pages = Mapping[str, tuple[tuple[str, str, str], ...]]
 class Access(StrEnum):
     """What a session may do.
 
-    ``open``: everything: this machine only, no password set. ``coordinator``: everything, signed in. ``locked``:
-    nothing but signing in or an annotator's link. ``unprotected``: the dashboard, but no study: the server can be
-    reached by others, and no password is set.
+    ``open``: everything: this machine only and no password set, or the token was given. ``coordinator``: everything,
+    signed in. ``viewer``: looks at what is stored and scores what is here; starts no job, names no path, writes
+    nothing. ``locked``: nothing but signing in, the link with the token, or an annotator's link.
     """
 
     OPEN = "open"
     COORDINATOR = "coordinator"
+    VIEWER = "viewer"
     LOCKED = "locked"
-    UNPROTECTED = "unprotected"
 
 
 class Attempts:
@@ -78,18 +93,71 @@ def attempts() -> Attempts:
 def access() -> Access:
     """What this session may do now."""
     if _password() or _oidc():
-        return Access.COORDINATOR if signed_in() else Access.LOCKED
-    return Access.OPEN if _local() else Access.UNPROTECTED
+        if signed_in():
+            return Access.COORDINATOR
+        return Access.VIEWER if _says_yes(VIEWERS) else Access.LOCKED
+    if _token():
+        return Access.OPEN if _admitted() else Access.LOCKED
+    return Access.OPEN if _local() else Access.VIEWER
 
 
-def may_coordinate() -> bool:
-    """Whether this session may see studies: asked before anything of one is drawn."""
+def may_operate() -> bool:
+    """Whether this session may see studies, start jobs, name paths of this machine and write; asked before any."""
     return access() in (Access.OPEN, Access.COORDINATOR)
 
 
+def may_bring() -> bool:
+    """Whether this session may bring pictures, videos and captions that stay in this server's memory."""
+    return may_operate() or (access() is Access.VIEWER and _says_yes(VIEWER_UPLOADS))
+
+
+def operates() -> bool:
+    """The same as :func:`may_operate`; where not, it is said in place of what is drawn otherwise."""
+    return may_operate() or _refuse("Starting, bringing and changing are the operator's; you are a viewer here.")
+
+
+def brings() -> bool:
+    """The same as :func:`may_bring`; where not, it is said in place of what is drawn otherwise."""
+    return may_bring() or _refuse("This server takes no files of viewers. Choose among what is here.")
+
+
+def _refuse(said: str) -> bool:
+    st.caption(f":material/lock: {said}")
+    return False
+
+
 def takes_annotators() -> bool:
-    """Whether links of annotators are answered here."""
-    return access() is not Access.UNPROTECTED
+    """Whether links of annotators are answered here: not where others reach the server and nothing protects it."""
+    return bool(_password() or _oidc() or _token()) or _local()
+
+
+def admit() -> None:
+    """Take the token out of the link where it stands in it, and keep this browser admitted until it is closed."""
+    token, given = _token(), st.query_params.get(KEY)
+    if not token or given is None:
+        return
+    del st.query_params[KEY]
+    if hmac.compare_digest(given.encode(), token.encode()):
+        st.session_state[_ADMITTED] = _mark(token).decode()
+        keep_cookie(_cookie(), _mark(token).decode())
+
+
+def _admitted() -> bool:
+    marks = (st.session_state.get(_ADMITTED, ""), st.context.cookies.get(_cookie(), ""))
+    return any(hmac.compare_digest(str(each).encode(), _mark(_token())) for each in marks)
+
+
+def _cookie() -> str:
+    """Name of the cookie: those of several servers on one machine do not meet."""
+    return f"invariscope_{st.get_option('server.port')}"
+
+
+def _token() -> str:
+    return os.environ.get(TOKEN, "")
+
+
+def _says_yes(name: str) -> bool:
+    return os.environ.get(name, "").strip().lower() in ("yes", "1", "true")
 
 
 def signed_in() -> bool:
@@ -107,7 +175,8 @@ def signed_in() -> bool:
 def visible(pages: Pages) -> Pages:
     """Pages that exist for this session: all, or for annotators and strangers only the one of the studies."""
     if "token" not in st.query_params and access() is not Access.LOCKED:
-        return pages
+        without = () if may_operate() else (AUDIT,)
+        return {section: tuple(each for each in own if each[0] not in without) for section, own in pages.items()}
     return {"": tuple(page for section in pages.values() for page in section if page[0] == HUMAN)}
 
 
@@ -126,13 +195,16 @@ def _door() -> None:
     st.title("Invariscope", anchor=False)
     if "token" in st.query_params or access() is not Access.LOCKED:
         st.info("Open the personal link that you were sent.")
+    elif _token():
+        st.info("Open the link that `python -m core app` printed where it was started: it holds this server's token. "
+                "`--no-token` starts without one.", icon=":material/key:")  # fmt: skip
     else:
         draw_sign_in()
 
 
 def draw_sign_in() -> None:
     """Draw what stands in front of the studies: a password field, a log-in button, or what is to be set up first."""
-    if access() is Access.UNPROTECTED:
+    if not takes_annotators():
         st.info(
             f"This server can be reached from other machines, and nothing protects its studies. Set {PASSWORD} "
             f"(at least {SHORTEST} characters) or Streamlit's OIDC log-in, and start it again.",

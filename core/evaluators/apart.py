@@ -1,0 +1,118 @@
+"""Evaluators of a file, looked at in a process of their own: a server never runs somebody's file in itself.
+
+What a plan asks of an evaluator before anything is scored (its spec, its kind, whether it is ready) comes back as data;
+a stand-in class carries it. The scoring itself is a job, which is another process anyway.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.base import Availability, Evaluator, EvaluatorSpec
+
+WAIT_S = 60.0
+"""Seconds that a file has to be imported and described."""
+
+_HOUSE = "core.evaluators."
+_on = False
+
+
+def only_described() -> None:
+    """From now on no file of evaluators is imported in this process: :func:`find_apart` answers for it."""
+    global _on  # what a process is, a server or not, is decided once
+    _on = True
+
+
+def is_apart() -> bool:
+    """Whether this process imports no file of evaluators."""
+    return _on
+
+
+def find_apart(reference: str) -> type[Evaluator]:
+    """A stand-in for ``path/to/file.py:Name``, which can be asked what a plan asks and not loaded.
+
+    Raises:
+        InvalidInput: if the file cannot be imported, holds no such evaluator, or does not answer in time.
+    """
+    path = Path(reference.rpartition(":")[0])
+    try:
+        told = path.stat()
+    except OSError as error:
+        raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file") from error
+    return _described(reference, told.st_mtime_ns, told.st_size)
+
+
+@cache
+def _described(reference: str, changed: int, size: int) -> type[Evaluator]:  # noqa: ARG001  # the cache's key
+    return _stand_in(reference, _ask(reference))
+
+
+def _ask(reference: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="invariscope-") as folder:
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-m", "core.evaluators.apart_process", reference, str(answer)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired as error:
+            raise InvalidInput(
+                f"{reference} was not imported within {WAIT_S:g} seconds; does it wait for something?"
+            ) from error
+        try:
+            told: dict[str, Any] = json.loads(answer.read_bytes())
+        except (OSError, ValueError) as error:
+            last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            raise InvalidInput(f"{reference} ended before it was described: {last[:200]}") from error
+    if "problem" in told:
+        raise InvalidInput(str(told["problem"])[:600])
+    return told
+
+
+def _stand_in(reference: str, told: dict[str, Any]) -> type[Evaluator]:
+    try:
+        spec = EvaluatorSpec(**{**told["spec"], "score_range": tuple(told["spec"]["score_range"]),
+                                "languages": tuple(told["spec"]["languages"])})  # fmt: skip
+        ready = Availability(**told["available"])
+        bases = tuple(_base(str(name)) for name in told["bases"])
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+        raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
+
+    def load(*_: object, **__: object) -> NoReturn:
+        raise NotAvailable(f"{reference} is code of a file, which runs in a job's own process and not in the server; "
+                           "start an audit with it")  # fmt: skip
+
+    made = {"spec": spec, "availability": classmethod(lambda _: ready), "load": classmethod(load), "__new__": load,
+            "__doc__": spec.summary}  # fmt: skip
+    return type(str(told["name"]), bases, made)
+
+
+def _base(name: str) -> type[Evaluator]:
+    module, _, own = name.partition(":")
+    if not module.startswith(_HOUSE):
+        raise ValueError(f"{name!r} is no kind of evaluator")
+    found = getattr(importlib.import_module(module), own)
+    if not isinstance(found, type):
+        raise ValueError(f"{name!r} is no class")
+    return found
+
+
+def describe(kind: type[Evaluator]) -> dict[str, Any]:
+    """What a plan asks of an evaluator, as JSON takes it.
+
+    Args:
+        kind: of a file.
+    """
+    house = [each for each in kind.__mro__[1:] if each.__module__.startswith(_HOUSE)]
+    nearest = [each for each in house if not any(other is not each and issubclass(other, each) for other in house)]
+    ready = kind.availability()
+    return {
+        "name": kind.__name__, "bases": [f"{each.__module__}:{each.__qualname__}" for each in nearest],
+        "spec": {each.name: getattr(kind.spec, each.name) for each in fields(EvaluatorSpec)},
+        "available": asdict(ready),
+    }  # fmt: skip

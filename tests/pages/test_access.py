@@ -1,0 +1,122 @@
+"""Who may do what: a token as the key of one's own server, viewers who look and start nothing."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+from core.stories.slide import Slide
+from core.stories.story import Story
+from pages.views.common import access
+from tests.pages.opening import (
+    CALIBRATION,
+    FAILURES,
+    FLIP_RISK,
+    LAB,
+    OVERVIEW,
+    RESULTS,
+    RUN,
+    STORIES,
+    SUITES,
+    SYSTEMS,
+    VIDEO,
+    Open,
+    said,
+)
+
+KEY = "the-key-of-this-server"
+
+
+def front(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params.update(query)
+    return app.run()
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(access.TOKEN, KEY)
+    return KEY
+
+
+@pytest.fixture
+def viewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "_local", lambda: False)
+
+
+def test_without_the_token_nothing_opens_and_the_way_is_said(open_page: Open, demo: Path, token: str) -> None:
+    for query in ({}, {"key": "guessed"}, {"key": ""}):
+        app = front(**query)
+        assert [title.value for title in app.title] == ["Invariscope"]
+        assert "holds this server's token" in said(app)
+        assert "demo" not in said(app)
+        assert "key" not in app.query_params
+        with pytest.raises(ValueError, match="Known pages"):
+            app.switch_page(RUN)
+
+
+def test_the_token_opens_everything_and_leaves_the_link(open_page: Open, demo: Path, token: str) -> None:
+    app = front(key=KEY)
+    assert [title.value for title in app.title] == ["Overview"]
+    assert "key" not in app.query_params
+    assert not app.exception
+    assert [title.value for title in app.switch_page(RUN).run().title] == ["Run an audit"]
+
+
+def test_a_server_with_another_token_does_not_know_the_session(
+    open_page: Open, demo: Path, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = front(key=KEY)
+    monkeypatch.setenv(access.TOKEN, "another")
+    assert "holds this server's token" in said(app.run())
+
+
+def test_viewers_look_and_start_nothing(open_page: Open, demo: Path, viewer: None) -> None:
+    Story.create("Shown").add(Slide("One", note="a note"))
+    with pytest.raises(ValueError, match="Known pages"):
+        open_page(OVERVIEW).switch_page(RUN)
+    for page, gone in (
+        (OVERVIEW, "overview.upload"), (SUITES, "suites.start"), (SUITES, "suites.hold"), (SYSTEMS, "systems.score"),
+        (CALIBRATION, "calib.measuring"), (STORIES, "stories.title.shown"), (RESULTS, "collect.figure.F-spatial"),
+        (FAILURES, "collect.failure.0"),
+    ):  # fmt: skip
+        app = open_page(page)
+        assert not app.exception, page
+        kinds = ("button", "file_uploader", "text_input", "text_area")
+        assert gone not in [each.key for kind in kinds for each in getattr(app, kind)], page
+    assert "a note" in said(open_page(STORIES))
+    assert "you are a viewer here" in said(open_page(SUITES))
+    assert "1 −" not in said(open_page(FAILURES))
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "kind"),
+    [
+        (LAB, {"source": "upload"}, "file_uploader"),
+        (LAB, {"source": "camera"}, "camera_input"),
+        (VIDEO, {"source": "upload"}, "file_uploader"),
+        (FLIP_RISK, {"view": "systems", "source": "files"}, "file_uploader"),
+    ],
+)
+def test_viewers_bring_files_only_where_they_may(
+    open_page: Open, demo: Path, viewer: None, monkeypatch: pytest.MonkeyPatch, page: str, query: dict, kind: str
+) -> None:
+    app = open_page(page, **query)
+    assert not app.exception
+    assert not app.get(kind)
+    assert "takes no files of viewers" in said(app)
+    monkeypatch.setenv(access.VIEWER_UPLOADS, "yes")
+    assert open_page(page, **query).get(kind)
+
+
+def test_with_a_password_others_look_only_where_they_are_let_in(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(access.PASSWORD, "open sesame")
+    assert [title.value for title in front().title] == ["Invariscope"]
+    monkeypatch.setenv(access.VIEWERS, "yes")
+    app = front()
+    assert [title.value for title in app.title] == ["Overview"]
+    with pytest.raises(ValueError, match="Known pages"):
+        app.switch_page(RUN)

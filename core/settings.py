@@ -25,7 +25,7 @@ def assets_dir() -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of the user's corpora, runs, jobs and studies; ``INVARISCOPE_DATA`` overrides it.
+    """Folder of the user's corpora, runs, jobs, studies and paid answers; ``INVARISCOPE_DATA`` overrides it.
 
     A wheel keeps them in the user's data folder of this system, a checkout in ``data/``.
     """

@@ -7,7 +7,8 @@ from pathlib import Path
 from core.corpora.files import LeftOut, inside
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import Note
-from core.corpora.image_header import SUFFIXES, ImageHeader, read_header, require_auditable, sniff
+from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
+from core.corpora.images import read_header
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from core.corpora.files import whole_number
 from core.corpora.image_header import SUFFIXES as IMAGES
-from core.corpora.image_header import read_header
-from core.corpora.images import read_image
+from core.corpora.images import read_header, read_image
 from core.errors import BadImage, InvalidInput
 
 if TYPE_CHECKING:

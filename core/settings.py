@@ -82,6 +82,11 @@ def weights_dir() -> Path:
     return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")
 
 
+def linked_folders() -> tuple[Path, ...]:
+    """Folders beside the data folder that a link to a page may name: ``INVARISCOPE_FOLDERS``, written as ``PATH``."""
+    return tuple(Path(each) for each in os.environ.get("INVARISCOPE_FOLDERS", "").split(os.pathsep) if each)
+
+
 def environment() -> dict[str, str]:
     """The environment for a process that starts in another folder: what is relative in ours is absolute in it."""
     given = {name: os.environ.get(name) for name in _FOLDERS}

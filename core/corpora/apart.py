@@ -23,7 +23,11 @@ from core.corpora.decoding import DecodedImage, no_memory
 from core.corpora.image_header import MAX_PIXELS, ImageHeader
 from core.errors import BadImage, NotAvailable
 
+_MODULE = "core.corpora.decoding_process"
 _MOST_PROCESSES = 2
+_TRIES = 1 + _MOST_PROCESSES
+"""How often a picture is given to a process that may have ended before, or have ended over it."""
+
 _PATIENCE_S = 60.0
 """How long a picture waits for a process that decodes others, before its reader is told so."""
 
@@ -66,8 +70,12 @@ def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
 
 
 def _ask(asked: dict[str, Any], data: bytes, limits: Limits) -> tuple[dict[str, Any], bytearray]:
-    with _processes(os.getpid()).borrowed() as process:  # a fork must not speak to its parent's
-        told, pixels = process.ask({**asked, **asdict(limits)}, data, limits.seconds)
+    told: dict[str, Any] = {"failed": "gone"}
+    for _ in range(_TRIES):
+        with _processes(os.getpid()).borrowed() as process:  # a fork must not speak to its parent's
+            told, pixels = process.ask({**asked, **asdict(limits)}, data, limits.seconds)
+        if told.get("failed") != "gone":
+            break
     name = asked["name"]
     match told.get("failed"):
         case None:
@@ -78,7 +86,11 @@ def _ask(asked: dict[str, Any], data: bytes, limits: Limits) -> tuple[dict[str, 
             )
         case "memory" if told.get("size"):
             raise no_memory(name, *told["size"])
-        case "memory" | "gone":
+        case "gone":
+            raise BadImage(
+                f"{name}: the process that decodes it ends each time; export it anew, as a plain JPEG or PNG"
+            )
+        case "memory":
             raise BadImage(
                 f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
             )
@@ -91,7 +103,7 @@ class _Process:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "core.corpora.decoding_process"],
+            [sys.executable, "-m", _MODULE],
             cwd=settings.ROOT if not settings.INSTALLED else None,
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,

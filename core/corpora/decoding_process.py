@@ -62,7 +62,7 @@ def _answer(asked: dict[str, Any], asking: IO[bytes]) -> tuple[dict[str, Any], n
 def _out_of_memory(error: BadImage) -> bool:
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, MemoryError) or "allocat" in str(cause) or "decoder object" in str(cause):
+        if isinstance(cause, MemoryError) or "allocat" in str(cause):
             return True
         cause = cause.__cause__
     return False

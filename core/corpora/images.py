@@ -4,6 +4,7 @@ What comes over the network is decoded in a process of its own, with limits on m
 is decoded here where its size and header bound what that can take, and in such a process where they do not.
 """
 
+import stat
 from io import BytesIO
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from core.corpora.image_header import (
     require_auditable,
     stated_header,
 )
-from core.errors import InvalidInput
+from core.errors import BadImage, InvalidInput
 
 __all__ = [
     "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "ImageHeader", "check_rgb", "check_stack", "decode_image",
@@ -97,8 +98,7 @@ def read_header(path: Path) -> ImageHeader:
     """
     path = Path(path)
     try:
-        size = path.stat().st_size
-        check_bytes(size, name=str(path))
+        size = _size(path)
         with path.open("rb") as file:
             opened = open_bounded(file, size, name=str(path))
             if opened is not None:
@@ -110,10 +110,19 @@ def read_header(path: Path) -> ImageHeader:
 
 def _bytes(path: Path) -> bytes:
     try:
-        check_bytes(path.stat().st_size, name=str(path))
+        _size(path)
         return path.read_bytes()
     except OSError as error:
         raise cannot_read(path, error) from error
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file that may be read; a pipe or a device would be waited for."""
+    found = path.stat()
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise BadImage(f"{path}: a pipe, socket or device is no picture; put the file itself there")
+    check_bytes(found.st_size, name=str(path))
+    return found.st_size
 
 
 def encode_png(pixels: np.ndarray) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeGuard
 
+from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
@@ -57,7 +58,7 @@ def find(reference: str) -> type[Evaluator]:
     if is_imported(reference):
         raise refuse(reference)
     if reference.endswith(".json"):
-        model = read_calibrator(Path(reference))
+        model = read_calibrator(ordinary(Path(reference)))
         if is_imported(model.evaluator):
             raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
@@ -71,7 +72,7 @@ def find(reference: str) -> type[Evaluator]:
     if at and reference in kept():
         return catalogue().get(reference)
     kind = _made(name) if ":" in name else _discovered().get(name)
-    return _with_checkpoint(kind, Path(checkpoint)) if at else kind
+    return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
 
 
 @cache
@@ -80,6 +81,7 @@ def _discovered() -> Catalogue[type[Evaluator]]:
 
 
 def _from_file(reference: str) -> type[Evaluator]:
+    ordinary(Path(reference.rpartition(":")[0]))
     found = load_object(reference)
     if not _is_evaluator(found):
         raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")

@@ -82,7 +82,9 @@ def test_the_pixels_are_the_same_apart_here_and_by_pillow(name: str, monkeypatch
     assert there.pixels.flags.c_contiguous
 
 
-@pytest.mark.parametrize("data", [b"no picture", hostile.jpeg()[:300], hostile.png(20, 20)[:60]])
+@pytest.mark.parametrize(
+    "data", [b"no picture", hostile.jpeg()[:300], hostile.png(20, 20)[:60], FILES["RGB WEBP "][:60]]
+)
 def test_what_cannot_be_read_is_the_same_sentence_apart_and_here(data: bytes) -> None:
     with pytest.raises(BadImage) as here:
         decode_image(data, name="a.png")
@@ -137,13 +139,15 @@ def test_a_process_that_was_killed_is_replaced() -> None:
     for process in free:
         psutil.Process(process._process.pid).kill()
         process._process.wait()
-    for _ in range(len(free) + 1):
-        try:
-            decode_stranger(hostile.jpeg(), name="a.jpg")
-        except BadImage:
-            continue
-        return
-    raise AssertionError("no process was started anew")
+    assert decode_stranger(hostile.jpeg(), name="a.jpg").pixels.shape == (48, 64, 3)
+
+
+def test_a_picture_over_which_every_process_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_MODULE", "core.no_such_module")
+    fresh = apart._Processes()
+    monkeypatch.setattr(apart, "_processes", lambda _: fresh)
+    with pytest.raises(BadImage, match="the process that decodes it ends each time"):
+        decode_stranger(hostile.jpeg(), name="a.jpg")
 
 
 def test_one_process_serves_many_pictures_and_no_more_run_than_are_allowed() -> None:

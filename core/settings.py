@@ -25,7 +25,7 @@ def assets_dir() -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of the user's corpora, runs, jobs and studies; ``INVARISCOPE_DATA`` overrides it.
+    """Folder of the user's corpora, runs, jobs, studies and paid answers; ``INVARISCOPE_DATA`` overrides it.
 
     A wheel keeps them in the user's data folder of this system, a checkout in ``data/``.
     """
@@ -80,6 +80,11 @@ def cache_dir() -> Path:
 def weights_dir() -> Path:
     """Folder of the weights that ``python -m core evaluators get`` fetched; ``INVARISCOPE_WEIGHTS`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")
+
+
+def linked_folders() -> tuple[Path, ...]:
+    """Folders beside the data folder that a link to a page may name: ``INVARISCOPE_FOLDERS``, written as ``PATH``."""
+    return tuple(Path(each) for each in os.environ.get("INVARISCOPE_FOLDERS", "").split(os.pathsep) if each)
 
 
 def environment() -> dict[str, str]:

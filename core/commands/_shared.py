@@ -3,15 +3,20 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
+
+LONGEST = 1900
+"""Characters of the longest sentence about an error."""
 
 
 class Code(IntEnum):
@@ -38,7 +43,17 @@ def exit_codes(*, ok: str = "done", failures: str = "") -> str:
 
 
 class Commands(TyperGroup):
-    """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code."""
+    """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code.
+
+    A path that a command is given names an ordinary file or folder, or nothing yet
+    (:func:`core.corpora.places.ordinary`), and a device is one of this machine.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for command in _leaves(self):
+            if command.callback is not None:
+                command.callback = _checked(command.callback)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; ``INVARISCOPE_DEBUG=1`` lets every error through with its traceback."""
@@ -60,9 +75,34 @@ class Commands(TyperGroup):
             ctx.exit(Code.INTERRUPTED)
 
 
+def _leaves(group: TyperGroup) -> Iterator[Any]:
+    for command in group.commands.values():
+        if isinstance(command, TyperGroup):
+            yield from _leaves(command)
+        else:
+            yield command
+
+
+def _checked(callback: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(callback)
+    def called(*args: Any, **values: Any) -> Any:
+        for value in values.values():
+            for each in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(each, Path):
+                    ordinary(each)
+        if values.get("device") not in (None, "", "cpu"):
+            from core.evaluators.pool import check_device
+
+            check_device(values["device"])
+        return callback(*args, **values)
+
+    return called
+
+
 def complain(sentence: str) -> None:
-    """Write one sentence to stderr."""
-    typer.echo(f"error: {printable(sentence)}", err=True)
+    """Write one sentence to stderr; one that repeats an endless name is cut."""
+    cut = sentence if len(sentence) <= LONGEST else f"{sentence[:LONGEST]}…"
+    typer.echo(f"error: {printable(cut)}", err=True)
 
 
 def note(sentence: str) -> None:

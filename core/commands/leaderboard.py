@@ -109,12 +109,13 @@ def _pictures(images: Path | None, corpus: str | None, root: Path | None, option
 
 
 def _systems(given: list[str]) -> "list[System]":
+    from core.corpora.places import ordinary
     from core.corpora.system_files import read_systems
 
     found: list[System] = []
     for each in given:
         called, separator, path = each.partition("=")
-        if not separator or Path(each).exists():
+        if not separator or ordinary(Path(each)).exists():
             called, path = "", each
         found += read_systems(Path(path), name=called)
     return found

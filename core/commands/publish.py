@@ -84,10 +84,11 @@ def place(reference: str) -> Path:
         InvalidInput: where there is none.
     """
     from core import settings
+    from core.corpora.places import ordinary
     from core.errors import InvalidInput
     from core.store.manifest import list_runs, run_folders
 
-    if Path(reference).exists():
+    if ordinary(Path(reference)).exists():
         return Path(reference)
     for folder in (settings.runs_dir(), settings.results_dir()):
         for path in run_folders(folder):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from core.corpora.places import ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, InvalidInput
 
@@ -31,7 +32,9 @@ def read_text(path: Path) -> str:
 
     Raises:
         BadCorpus: if it is missing, unreadable or not UTF-8.
+        InvalidInput: if it is no ordinary file.
     """
+    ordinary(path)
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

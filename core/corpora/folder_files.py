@@ -7,7 +7,9 @@ from pathlib import Path
 from core.corpora.files import LeftOut, inside
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import Note
-from core.corpora.image_header import SUFFIXES, ImageHeader, read_header, require_auditable, sniff
+from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
+from core.corpora.images import read_header
+from core.corpora.places import in_kernel, ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput
 
@@ -22,7 +24,7 @@ def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option
         InvalidInput: if the option names no file, or one that a relative path may not reach.
     """
     if given is not None:
-        path = Path(given) if Path(given).is_absolute() else inside(root, given)
+        path = ordinary(Path(given) if Path(given).is_absolute() else inside(root, given))
         if not path.is_file():
             raise InvalidInput(f"no file {path}; name one in {root}, or give an absolute path")
         return path
@@ -58,7 +60,8 @@ def _images(root: Path, findings: Findings) -> Iterator[tuple[str, Path]]:
 
 def _files(root: Path, findings: Findings) -> Iterator[tuple[str, Path]]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        kept = (each for each in folders if not each.startswith("."))
+        folders[:] = sorted(each for each in kept if in_kernel(Path(folder, each).absolute()) is None)
         for each in folders:
             path = Path(folder) / each
             if path.is_symlink():
@@ -137,7 +140,7 @@ class NamedImages:
             InvalidInput: if there is no such folder, or a relative path leads out.
         """
         folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
-        if not folder.is_dir():
+        if not ordinary(folder).is_dir():
             raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
         return cls(folder)
 

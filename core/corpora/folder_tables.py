@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from core.corpora.csv_header import check_columns
 from core.corpora.files import read_json, read_text
 from core.corpora.formats import LINES, read_candidates, read_predictions_jsonl, read_references
 from core.corpora.records import jsonl_records
@@ -114,7 +115,9 @@ def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
 
 
 def _csv_notes(path: Path, *, needed: tuple[str, ...], known: tuple[str, ...]) -> Iterator[Note]:
-    reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
+    text = read_text(path)
+    check_columns(text, where=str(path))
+    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
         columns = [column.strip().lower() for column in reader.fieldnames or ()]
         columns = [_FINECAPEVAL.get(column, column) for column in columns]

@@ -72,21 +72,10 @@ def sniff(start: bytes) -> str | None:
     return next((name for signature, name in _SIGNATURES if start.startswith(signature)), None)
 
 
-def read_header(path: Path) -> ImageHeader:
-    """Read format and size of an image file without decoding it.
-
-    Raises:
-        BadImage: if the file is missing, empty, not an image, or over the caps.
-    """
-    try:
-        size = path.stat().st_size
-        check_bytes(size, name=str(path))
-        with path.open("rb") as file:
-            kind, image = open_image(file, name=str(path))
-            width, height = image.size
-            turned = orientation(image) in _TURNED
-    except OSError as error:
-        raise cannot_read(path, error) from error
+def stated_header(kind: str, image: ImageFile.ImageFile) -> ImageHeader:
+    """Return what an opened image states of itself, upright."""
+    width, height = image.size
+    turned = orientation(image) in _TURNED
     return ImageHeader(kind, *((height, width) if turned else (width, height)))
 
 
@@ -126,6 +115,8 @@ def orientation(image: Image.Image) -> int | None:
     try:
         # PngImageFile.getexif would decode the pixels to look for a late EXIF chunk; the base method does not.
         value = Image.Image.getexif(image).get(_ORIENTATION_TAG, 1)
+    except MemoryError:
+        raise
     except Exception:  # EXIF is a stranger's binary format inside a stranger's file
         return None
     return value if value in range(1, 9) else 1

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.corpora.files import LeftOut, inside
-from core.corpora.image_header import ImageHeader, read_header, require_auditable
+from core.corpora.images import ImageHeader, read_header, require_auditable
 from core.errors import BadImage, InvalidInput
 
 

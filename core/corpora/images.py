@@ -1,36 +1,40 @@
-"""Pixels out of files, safely: every image becomes uint8 RGB [H, W, 3], or one clear sentence."""
+"""Pictures from files and from strangers, safely: every one becomes uint8 RGB [H, W, 3], or one clear sentence.
 
-import hashlib
-from dataclasses import dataclass
+What comes over the network is decoded in a process of its own, with limits on memory and time. A file of the operator
+is decoded here where its size and header bound what that can take, and in such a process where they do not.
+"""
+
+import stat
 from io import BytesIO
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageFile
+from PIL import Image
 
+from core.corpora.apart import Limits, decode_apart, header_apart
+from core.corpora.bounded import decodes_here, open_bounded
+from core.corpora.decoding import DecodedImage, decode_image, decode_opened, pixel_hash
 from core.corpora.image_header import (
     MAX_PIXELS,
     MIN_SIDE,
-    SUFFIXES,
+    ImageHeader,
     cannot_read,
     check_bytes,
-    open_bytes,
-    orientation,
     require_auditable,
+    stated_header,
 )
 from core.errors import BadImage, InvalidInput
 
 __all__ = [
-    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "check_rgb", "check_stack", "decode_image", "encode_png", "pixel_hash",
-    "read_image", "require_auditable",
+    "MAX_PIXELS", "MIN_SIDE", "DecodedImage", "ImageHeader", "check_rgb", "check_stack", "decode_image",
+    "decode_stranger", "encode_png", "pixel_hash", "read_header", "read_image", "require_auditable",
 ]  # fmt: skip
 
-_UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}  # fmt: skip
-"""What undoes each EXIF orientation. Source: EXIF 2.32, tag 0x0112."""
+STRANGER = Limits(memory_mb=500, seconds=10)
+"""What the decoding of a picture that came over the network may take."""
+
+OPERATOR = Limits(memory_mb=1500, seconds=60)
+"""What the decoding of a file of the operator may take: the largest picture that is read, in its most costly format."""
 
 
 def check_stack(frames: np.ndarray, *, what: str = "a video") -> None:
@@ -55,88 +59,70 @@ def check_rgb(pixels: np.ndarray, *, what: str = "an image") -> None:
         raise InvalidInput(f"{what} must be uint8 RGB of shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DecodedImage:
-    """A decoded image, or the frames of a video, and what had to be done to it.
+def decode_stranger(
+    data: bytes, *, name: str, max_side: int | None = None, max_pixels: int = MAX_PIXELS, limits: Limits = STRANGER
+) -> DecodedImage:
+    """Like :func:`decode_image`, to the bit, in a process that may take so much memory and time and no more.
 
     Args:
-        pixels: uint8 RGB, shape [H, W, 3], of a video [T, H, W, 3], contiguous.
-        bytes_sha256: hash of the file as it came.
-        pixels_sha256: :func:`pixel_hash` of ``pixels`` (after any downsizing).
-        format: JPEG, PNG, WebP, GIF, TIFF or BMP, by content; ``video`` of frames.
-        notes: sentences for the reader, e.g. that only the first frame is used.
-    """
-
-    pixels: np.ndarray
-    bytes_sha256: str
-    pixels_sha256: str
-    format: str
-    notes: tuple[str, ...] = ()
-
-    @property
-    def width(self) -> int:
-        """Width in pixels."""
-        return int(self.pixels.shape[-2])
-
-    @property
-    def height(self) -> int:
-        """Height in pixels."""
-        return int(self.pixels.shape[-3])
-
-
-def decode_image(data: bytes, *, name: str, max_side: int | None = None, max_pixels: int = MAX_PIXELS) -> DecodedImage:
-    """Decode a file's bytes to upright RGB.
-
-    Size and format are read before anything is decoded. The format is found by content; EXIF orientation
-    is applied; alpha is shown on white; 16-bit values are scaled, not clipped; of an animation the first
-    frame is used.
-
-    Args:
-        name: what messages call the image, usually its file name.
-        max_side: longest side in pixels of the result; a larger image is scaled down (and noted).
-        max_pixels: images above it are refused.
+        limits: of memory and time.
 
     Raises:
-        BadImage: in one sentence, which file, what is wrong and what to do.
+        BadImage: also where a limit is reached.
     """
-    if max_side is not None and max_side < 1:
-        raise InvalidInput(f"max_side must be at least 1 px, got {max_side}")
-    kind, image = open_bytes(data, name=name, max_pixels=max_pixels)
-    notes = _name_note(name, kind)
-    try:
-        pixels = _pixels(image, max_side=max_side, notes=notes, name=name)
-    except BadImage:
-        raise
-    except MemoryError as error:
-        raise BadImage(
-            f"{name}: not enough memory to decode {image.width} × {image.height} px; scale it down"
-        ) from error
-    except Exception as error:  # a decoder raises nearly anything on broken data
-        reason = str(error) or type(error).__name__
-        raise BadImage(f"{name}: the {kind} data is broken or cut off ({reason}); copy or export it again") from error
-    return DecodedImage(pixels, hashlib.sha256(data).hexdigest(), pixel_hash(pixels), kind, tuple(notes))
+    check_bytes(len(data), name=name)
+    return decode_apart(data, name=name, max_side=max_side, max_pixels=max_pixels, limits=limits)
 
 
 def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX_PIXELS) -> DecodedImage:
     """Read and decode an image file; see :func:`decode_image`.
 
+    What its size and header do not bound is decoded within the limits of OPERATOR.
+
     Raises:
         BadImage: also if the file is missing or cannot be read.
     """
     path = Path(path)
+    data, name = _bytes(path), str(path)
+    opened = open_bounded(BytesIO(data), len(data), name=name, max_pixels=max_pixels)
+    if opened is not None and decodes_here(opened[1], data):
+        return decode_opened(*opened, data, name=name, max_side=max_side)
+    return decode_apart(data, name=name, max_side=max_side, max_pixels=max_pixels, limits=OPERATOR)
+
+
+def read_header(path: Path) -> ImageHeader:
+    """Read format and size of an image file without decoding it.
+
+    Raises:
+        BadImage: if the file is missing, empty, not an image, or over the caps.
+    """
+    path = Path(path)
     try:
-        check_bytes(path.stat().st_size, name=str(path))
-        data = path.read_bytes()
+        size = _size(path)
+        with path.open("rb") as file:
+            opened = open_bounded(file, size, name=str(path))
+            if opened is not None:
+                return stated_header(*opened)
     except OSError as error:
         raise cannot_read(path, error) from error
-    return decode_image(data, name=str(path), max_side=max_side, max_pixels=max_pixels)
+    return header_apart(_bytes(path), name=str(path), limits=OPERATOR)
 
 
-def pixel_hash(pixels: np.ndarray) -> str:
-    """Return the sha256, in hex, of an array's shape and bytes: equal images are equal hashes."""
-    digest = hashlib.sha256("x".join(str(side) for side in pixels.shape).encode() + b":")
-    digest.update(np.ascontiguousarray(pixels).data)
-    return digest.hexdigest()
+def _bytes(path: Path) -> bytes:
+    try:
+        _size(path)
+        return path.read_bytes()
+    except OSError as error:
+        raise cannot_read(path, error) from error
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file that may be read; a pipe or a device would be waited for."""
+    found = path.stat()
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise BadImage(f"{path}: a pipe, socket or device is no picture; put the file itself there")
+    check_bytes(found.st_size, name=str(path))
+    return found.st_size
 
 
 def encode_png(pixels: np.ndarray) -> bytes:
@@ -150,64 +136,3 @@ def encode_png(pixels: np.ndarray) -> bytes:
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()
-
-
-def _pixels(image: ImageFile.ImageFile, *, max_side: int | None, notes: list[str], name: str) -> np.ndarray:
-    width, height = image.size
-    target = _target(width, height, max_side)
-    turn = orientation(image)
-    if turn is None:
-        notes.append("its EXIF data is broken, so its orientation is unknown; shown as stored")
-    if getattr(image, "is_animated", False):
-        notes.append("it has several frames or pages; the first is used")
-        image.seek(0)
-    if target != (width, height):
-        image.draft(None, target)  # a JPEG then skips the detail that would be thrown away; others ignore it
-        notes.append(f"scaled from {width} × {height} to fit {max_side} px")
-    picture = _to_rgb(image, notes=notes, name=name)
-    if picture.size != target:
-        picture = picture.resize(target, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    if turn in _UPRIGHT:
-        picture = picture.transpose(_UPRIGHT[turn])
-    return np.array(picture)
-
-
-def _target(width: int, height: int, max_side: int | None) -> tuple[int, int]:
-    if max_side is None or max(width, height) <= max_side:
-        return width, height
-    scale = max_side / max(width, height)
-    return max(round(width * scale), 1), max(round(height * scale), 1)
-
-
-def _to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Image:
-    if image.mode == "F" or image.mode.startswith("I"):
-        return _deep_to_rgb(np.asarray(image), notes=notes, name=name)
-    if not image.has_transparency_data:
-        return image.convert("RGB")
-    seen = image.convert("RGBA")
-    alpha = seen.getchannel("A")
-    if alpha.getextrema()[0] == 255:
-        return seen.convert("RGB")
-    notes.append("its transparent parts are shown on white")
-    page = Image.new("RGB", seen.size, "white")
-    page.paste(seen, mask=alpha)
-    return page
-
-
-def _deep_to_rgb(values: np.ndarray, *, notes: list[str], name: str) -> Image.Image:
-    """Scale one deep grey channel to 8 bits: 16-bit integers, or floats in [0, 1]."""
-    top = 1.0 if values.dtype.kind == "f" else 65535
-    low, high = float(values.min()), float(values.max())
-    if not (low >= 0 and high <= top):
-        raise BadImage(f"{name}: pixel values from {low:g} to {high:g} have no agreed brightness; "
-                       "save it with 8 or 16 bits a channel")  # fmt: skip
-    notes.append("more than 8 bits a channel, scaled to 8")
-    grey = np.rint(values.astype(np.float32) * np.float32(255 / top)).astype(np.uint8)
-    return Image.fromarray(grey).convert("RGB")
-
-
-def _name_note(name: str, kind: str) -> list[str]:
-    suffix = PurePath(name).suffix.lower()
-    if SUFFIXES.get(suffix, kind) == kind:
-        return []
-    return [f"named {suffix} but holds {kind}; read as {kind}"]

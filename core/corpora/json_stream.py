@@ -6,6 +6,7 @@ from typing import Any
 
 import ijson
 
+from core.corpora.places import ordinary
 from core.errors import BadCorpus
 
 MOST_DEPTH = 64
@@ -21,6 +22,7 @@ def entries(path: Path) -> Iterator[tuple[str, Any]]:
     Raises:
         BadCorpus: if the file cannot be read, is no object, is nested too deeply, or is malformed anywhere.
     """
+    ordinary(path)
     try:
         with path.open("rb") as file:
             yield from _listed(path, ijson.basic_parse(_Plain(file), buf_size=_CHUNK, use_float=True))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.corpora.box_table import BoxTable, bits
+from core.corpora.csv_header import check_csv_header
 from core.corpora.files import LeftOut
 from core.corpora.findings import Findings
 from core.errors import BadCorpus
@@ -153,6 +154,7 @@ def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    check_csv_header(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)

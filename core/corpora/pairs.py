@@ -12,8 +12,7 @@ from core.corpora.files import LeftOut, inside, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_files import NamedImages, choose_file
 from core.corpora.folder_tables import language_code
-from core.corpora.image_header import ImageHeader, read_header, require_auditable
-from core.corpora.images import encode_png, read_image
+from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
 from core.corpora.kept_images import keep_image
 from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLine, joined, read_pairs
 from core.corpora.registry import corpus_loader

@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from core.corpora.csv_header import check_columns
 from core.corpora.files import parse_json, read_text
 from core.errors import BadCorpus
 
@@ -36,7 +37,9 @@ def csv_records(path: Path, check: Callable[[Path, Sequence[str]], None]) -> Ite
     Raises:
         BadCorpus: if a row has another number of cells, or the quoting is broken.
     """
-    reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
+    text = read_text(path)
+    check_columns(text, where=str(path))
+    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
         check(path, list(reader.fieldnames or ()))
         for row in reader:

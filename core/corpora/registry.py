@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
+from core.corpora.places import ordinary
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable
 from core.registry import Catalogue, discover
@@ -36,7 +37,7 @@ class CorpusLoader:
         """
         if self.needs_root and root is None:
             raise InvalidInput(f"corpus {self.name!r} needs a folder: give --root path/to/{self.name}")
-        if root is not None and not Path(root).is_dir():
+        if root is not None and not ordinary(Path(root)).is_dir():
             raise InvalidInput(f"no folder {root} for corpus {self.name!r}; give the path of an existing folder")
         unknown = sorted(set(options) - set(self.options))
         if unknown:

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.corpora.csv_header import check_csv_header
 from core.corpora.formats import LINES
+from core.corpora.places import ordinary
 from core.errors import InvalidInput
 
 MOST_BYTES = 2 << 30
@@ -134,6 +136,7 @@ def read_scores(path: Path, *, column: str = "") -> ScoreFile:
 
 
 def _csv(path: Path, chosen: list[str]) -> Iterator[Entry]:
+    check_csv_header(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, strict=True, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
         try:
@@ -272,7 +275,7 @@ def _parse(text: str, where: str) -> Any:
 def _hashed(path: Path, most: int) -> str:
     digest = hashlib.sha256()
     try:
-        size = path.stat().st_size
+        size = ordinary(path).stat().st_size
         if size > most:
             raise InvalidInput(f"{path} has {size:,} bytes and at most {most:,} are taken; import it in parts")
         with path.open("rb") as file:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.corpora.csv_header import check_columns
 from core.corpora.formats import LINES, MOST_BYTES, parse_json, shown
+from core.corpora.places import ordinary
 from core.errors import BadCorpus
 
 TABLES = {".csv": ",", ".tsv": "\t"}
@@ -53,7 +55,7 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
         BadCorpus: if the file cannot be read, or not as captions.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if ordinary(path).stat().st_size > MOST_BYTES:
             raise BadCorpus(f"{path} has {path.stat().st_size:,} bytes and at most {MOST_BYTES:,} are taken; split it")
         data = path.read_bytes()
     except OSError as error:
@@ -142,6 +144,7 @@ def _lines(text: str, where: str) -> dict[str, tuple[str, ...]]:
 
 
 def _table(text: str, where: str, between: str) -> tuple[System, ...]:
+    check_columns(text, where=where)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=between, strict=True)
     try:
         lines = [(rows.line_num, row) for row in rows if any(cell.strip() for cell in row)]

@@ -16,8 +16,8 @@ import numpy as np
 
 from core.corpora.files import whole_number
 from core.corpora.image_header import SUFFIXES as IMAGES
-from core.corpora.image_header import read_header
-from core.corpora.images import read_image
+from core.corpora.images import read_header, read_image
+from core.corpora.places import ordinary
 from core.errors import BadImage, InvalidInput
 
 if TYPE_CHECKING:
@@ -121,7 +121,10 @@ def open_video(path: Path) -> Footage:
     Raises:
         BadVideo: in one sentence: which file, what is wrong and what to do.
     """
-    path = Path(path)
+    try:
+        path = ordinary(Path(path))
+    except InvalidInput as error:
+        raise BadVideo(str(error)) from error
     return _open_folder(path) if path.is_dir() else _open_file(path)
 
 

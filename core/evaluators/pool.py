@@ -23,6 +23,27 @@ def best_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def devices() -> tuple[str, ...]:
+    """Names of the devices of this machine, the CPU first. Imports torch."""
+    import torch
+
+    cards = tuple(f"cuda:{place}" for place in range(torch.cuda.device_count())) if torch.cuda.is_available() else ()
+    return ("cpu", *cards, *(("mps",) if torch.backends.mps.is_available() else ()))
+
+
+def check_device(name: str) -> str:
+    """Return the name of a device that is here: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Imports torch.
+
+    Raises:
+        NotAvailable: naming what is here.
+    """
+    here = devices()
+    if name not in here and not (name == "cuda" and "cuda:0" in here):
+        raise NotAvailable(f"there is no device {name[:80]!r} on this machine, which has {', '.join(here)}; "
+                           "name one of these, or leave the device out for the best")  # fmt: skip
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """One row of what the pool holds.

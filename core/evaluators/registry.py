@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeGuard
 
+from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.apart import find_apart, is_apart
 from core.evaluators.base import Evaluator, Family
@@ -58,7 +59,7 @@ def find(reference: str) -> type[Evaluator]:
     if is_imported(reference):
         raise refuse(reference)
     if reference.endswith(".json"):
-        model = read_calibrator(Path(reference))
+        model = read_calibrator(ordinary(Path(reference)))
         if is_imported(model.evaluator):
             raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
@@ -72,7 +73,7 @@ def find(reference: str) -> type[Evaluator]:
     if at and reference in kept():
         return catalogue().get(reference)
     kind = _made(name) if ":" in name else _discovered().get(name)
-    return _with_checkpoint(kind, Path(checkpoint)) if at else kind
+    return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
 
 
 @cache
@@ -81,6 +82,7 @@ def _discovered() -> Catalogue[type[Evaluator]]:
 
 
 def _from_file(reference: str) -> type[Evaluator]:
+    ordinary(Path(reference.rpartition(":")[0]))
     if is_apart():
         return find_apart(reference)
     found = load_object(reference)

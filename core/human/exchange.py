@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.corpora.csv_header import LONGEST, check_columns
 from core.errors import InvalidInput
 from core.human.kinds import Value
 from core.human.ledger import Ledger
@@ -88,6 +89,7 @@ def _rows(data: bytes, name: str) -> list[Mapping[str, Any]]:
     ending = name.rsplit(".", 1)[-1].lower()
     try:
         if ending == "csv":
+            check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
             table = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1)
         elif ending == "parquet":
             table = pd.read_parquet(io.BytesIO(data))

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from core import settings
 from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
 from core.corpora import registry as corpora
+from core.corpora.places import ordinary
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
@@ -210,10 +211,11 @@ def check_file(text: str) -> Path:
 
 
 def _there(text: str, kind: Literal["folder", "file"], other: str) -> Path:
-    path = Path(text).expanduser()
     try:
+        path = Path(text).expanduser()
         if not path.is_absolute():
             raise InvalidInput(f"the {kind} must be an absolute path on this machine, got {text!r}")
+        _ordinary(path, kind)
         if kind == "folder" and path.is_dir():
             next(path.iterdir(), None)
             return path
@@ -221,11 +223,20 @@ def _there(text: str, kind: Literal["folder", "file"], other: str) -> Path:
             with path.open("rb"):
                 return path
         there = path.exists()
-    except (OSError, ValueError) as error:
+    except InvalidInput:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
         raise InvalidInput(f"the {kind} {text[:300]!r} cannot be read: {getattr(error, 'strerror', error)}") from error
     if there:
         raise InvalidInput(f"{path} {other}")
     raise InvalidInput(f"there is no {kind} {path} on this machine; check the path")
+
+
+def _ordinary(path: Path, kind: str) -> None:
+    try:
+        ordinary(path)
+    except InvalidInput as error:
+        raise InvalidInput(f"the {kind} {error}") from error
 
 
 def read_options(text: str) -> dict[str, str]:

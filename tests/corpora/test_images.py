@@ -15,8 +15,7 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageOps
 
 from core.corpora import image_header
-from core.corpora.image_header import read_header
-from core.corpora.images import decode_image, encode_png, pixel_hash, read_image, require_auditable
+from core.corpora.images import decode_image, encode_png, pixel_hash, read_header, read_image, require_auditable
 from core.corpora.pictures import read_item
 from core.corpora.schema import Item
 from core.errors import BadImage, InvalidInput

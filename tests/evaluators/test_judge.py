@@ -139,7 +139,7 @@ def test_a_failed_score_raises_with_what_was_scored(judge: Judge) -> None:
 def test_a_repeat_is_not_asked_again_and_is_the_same_to_the_bit(
     endpoint: Endpoint, server: JudgeServer, tmp_path: Path
 ) -> None:
-    answers = tmp_path / "judge.sqlite"
+    answers = tmp_path / "answers.jsonl"
     first = Judge(endpoint, RUBRIC, answers).score([picture(), picture(3)], ["A cat.", "A dog."])
     asked = len(server.requests)
     again = Judge(replace(endpoint, url="http://127.0.0.1:9/v1"), RUBRIC, answers)
@@ -155,7 +155,7 @@ def test_as_many_requests_are_under_way_as_allowed_and_no_more(judge: Judge, ser
 
 
 def test_a_spent_budget_stops_and_a_fresh_one_goes_on(endpoint: Endpoint, server: JudgeServer, tmp_path: Path) -> None:
-    answers = tmp_path / "judge.sqlite"
+    answers = tmp_path / "answers.jsonl"
     captions = [f"Cat {number}." for number in range(8)]
     with pytest.raises(ScoringStopped, match="budget of 5 requests is spent"):
         Judge(replace(endpoint, most_requests=5), RUBRIC, answers).score([picture()] * 8, captions)
@@ -232,10 +232,12 @@ def test_without_an_endpoint_the_judge_says_what_it_needs(monkeypatch: pytest.Mo
 
 
 def test_the_judge_of_the_catalogue_asks_the_endpoint_of_the_environment(
-    server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
     for name, value in {"URL": server.url, "MODEL": MODEL, "KEY": KEY}.items():
         monkeypatch.setenv(f"INVARISCOPE_JUDGE_{name}", value)
     judge = catalogue().get("judge").load()
     assert judge.score([picture()], ["A caption of the catalogue's judge."]).shape == (1,)
     assert "0 to 10" in server.requests[0]["messages"][0]["content"]
+    assert (tmp_path / "judge" / "answers.jsonl").is_file()

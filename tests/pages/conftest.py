@@ -5,6 +5,7 @@ in one folder with what the dashboard keeps, as a reader's clicks do, for as lon
 """
 
 import inspect
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +96,7 @@ def open_page(
 ) -> Iterator[Open]:
     """Return a function that opens a page with query parameters; the store is empty, the demo corpus is here."""
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("INVARISCOPE_FOLDERS", os.pathsep.join((str(tmp_path), "/no/such")))
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("core.evaluators.apart._on", False)  # a page is a server: it turns it on for its process
     shelf = shelves.read_by(request)

@@ -137,9 +137,9 @@ def test_metrics_of_references_can_be_chosen_and_read_no_picture(
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ({"folder": "/tmp"}, "Give the publisher's file."),
-        ({"file": "relative.json", "folder": "/tmp"}, "must be an absolute path"),
-        ({"file": "/nowhere/x.json", "folder": "/tmp"}, "there is no file /nowhere/x.json"),
+        ({"folder": "/no/such"}, "Give the publisher's file."),
+        ({"file": "relative.json", "folder": "/no/such"}, "must be an absolute path"),
+        ({"file": "/no/such/x.json", "folder": "/no/such"}, "there is no file /no/such/x.json"),
         ({"file": "{file}", "folder": "{file}"}, "is a file; give the folder"),
         ({"file": "{file}", "folder": "{file.parent}"}, "none of the 48 pictures"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from core.corpora.csv_header import check_columns
 from core.corpora.files import read_text
 from core.corpora.folder_tables import language_code
 from core.corpora.records import Record
@@ -164,7 +165,9 @@ def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
 
 def composite_csv(path: Path) -> Suite:
     """Composite as its publisher has it, the file with the correctness; it names no references."""
-    rows = csv.DictReader(io.StringIO(read_text(path)), delimiter=";")
+    text = read_text(path)
+    check_columns(text, where=str(path))
+    rows = csv.DictReader(io.StringIO(text), delimiter=";")
     names = rows.fieldnames or ()
     count = sum(name is not None and name.startswith("Input.text") for name in names)
     if "Input.image_url" not in names or not count:

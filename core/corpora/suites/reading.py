@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from core.corpora.csv_header import check_columns
 from core.corpora.files import read_json, read_text
 from core.corpora.formats import LINES
 from core.corpora.records import csv_records, jsonl_records
@@ -137,5 +138,7 @@ def with_companions(files: Sequence[Path]) -> list[Path]:
 
 def is_capeval(path: Path) -> bool:
     """Whether the first line of a CSV file names M-CapEval1k's columns."""
-    first = next(csv.reader(io.StringIO(read_text(path), newline="")), [])
+    text = read_text(path)
+    check_columns(text, where=str(path))
+    first = next(csv.reader(io.StringIO(text, newline="")), [])
     return {"image", "caption", "score"} <= {each.strip() for each in first}

@@ -14,10 +14,13 @@ from core.errors import InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.generative.answers import read_rubric
-from core.evaluators.network.asking import SEED, Asker, Verdict
+from core.evaluators.network.answer import Verdict
+from core.evaluators.network.asking import SEED, Asker
 from core.evaluators.network.budget import Budget
 from core.evaluators.network.endpoint import NEEDED, Endpoint
-from core.settings import cache_dir
+from core.evaluators.network.journal import Journal, request_key
+from core.evaluators.network.line import Post, line
+from core.settings import cache_dir, data_dir
 
 LONGEST_SIDE = 1024
 """Side in px that an image is made smaller to before it is sent."""
@@ -45,16 +48,20 @@ class Judge(Evaluator):
     Args:
         endpoint: where, how patiently, at what cost.
         rubric: the text that precedes every pair.
-        answers: file of the answers that were paid for; None: in memory only.
+        answers: journal of the answers that were paid for; None: in memory only.
+        earlier: cache in which they were kept before there was a journal; it is read where it is there.
     """
 
-    def __init__(self, endpoint: Endpoint, rubric: str, answers: Path | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, rubric: str, answers: Path | None = None, *, earlier: Path | None = None
+    ) -> None:
         self.budget = Budget(endpoint)
         self._endpoint = endpoint
         self._rubric = rubric
         self._digest = hashlib.sha256(rubric.encode()).hexdigest()[:16]
         self._asker = Asker(endpoint, rubric, self.budget)
-        self._answers = EmbeddingCache(answers, memory_mb=16)
+        self._answers = Journal(answers)
+        self._earlier = EmbeddingCache(earlier, memory_mb=16) if earlier and earlier.is_file() else None
 
     @classmethod
     def availability(cls) -> Availability:
@@ -74,7 +81,8 @@ class Judge(Evaluator):
             InvalidInput: where a setting cannot be used or the rubric is missing.
         """
         rubric = read_rubric("judge.md")
-        return cls(Endpoint.from_environment(), rubric, cache_dir() / "judge.sqlite")
+        journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
+        return cls(Endpoint.from_environment(), rubric, journal, earlier=earlier)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -98,7 +106,7 @@ class Judge(Evaluator):
         hashes = {id(image): pixel_hash(image) for image in images}
         keys = [pair_key(hashes[id(image)], caption) for image, caption in zip(images, captions, strict=True)]
         pairs = dict(zip(keys, zip(images, captions, strict=True), strict=True))
-        known = {key: float(value) for key, value in self._answers.get_many(self._kept, PAIR, list(pairs)).items()}
+        known = self._known(list(pairs))
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
         scores = np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)
         if failed:
@@ -115,49 +123,60 @@ class Judge(Evaluator):
             notes=(f"Asked of {self._endpoint.model} at {self._endpoint.host}.",),
         )
 
-    @property
-    def _kept(self) -> str:
-        return f"judge:{self._digest}:{self._endpoint.model}"
+    def _known(self, keys: Sequence[str]) -> dict[str, float]:
+        """Scores that were paid for, by the key of their pair."""
+        journal = self._answers.scores([self._request(key) for key in keys])
+        known = {key: journal[request] for key in keys if (request := self._request(key)) in journal}
+        missing = [key for key in keys if key not in known]
+        if self._earlier is not None and missing:
+            kept = self._earlier.get_many(f"judge:{self._digest}:{self._endpoint.model}", PAIR, missing)
+            known |= {key: float(value) for key, value in kept.items()}
+        return known
+
+    def _request(self, key: str) -> str:
+        return request_key(rubric=self._digest, model=self._endpoint.model, pair=key, longest_side=LONGEST_SIDE)
 
     def _ask(self, pairs: dict[str, tuple[np.ndarray, str]], known: dict[str, float]) -> dict[str, str]:
         """Ask about all pairs at once; fills ``known``, returns why the others have no score."""
         failed: dict[str, str] = {}
         if not pairs:
             return failed
+        self._answers.check()
         final: list[InvariscopeError] = []
 
-        def one(image: np.ndarray, caption: str) -> Verdict:
+        def one(post: Post, key: str) -> Verdict:
             if final:  # nobody asks again after an answer that ends it all, even before the others are cancelled
                 raise final[0]
+            image, caption = pairs[key]
             try:
-                return self._asker.ask(encode_png(sent(image)), caption)
+                found = self._asker.ask(post, encode_png(sent(image)), caption)
+                self._answers.add(self._request(key), found)  # on the disk before anybody counts on it
             except (ScoringStopped, NotAvailable) as error:
                 final.append(error)
                 raise
+            return found
 
-        with ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads:
-            asked = {threads.submit(one, *pair): key for key, pair in pairs.items()}
+        with (
+            line(self._endpoint) as post,
+            ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads,
+        ):
+            asked = {threads.submit(one, post, key): key for key in pairs}
             try:
                 for done in as_completed(asked):
-                    self._take(asked[done], done, known, failed)
+                    _take(asked[done], done, known, failed)
             except BaseException:
                 threads.shutdown(wait=True, cancel_futures=True)
-                for done, key in asked.items():  # answers that came while the others ended are paid for, too
-                    if not done.cancelled() and done.exception() is None:
-                        self._take(key, done, known, failed)
                 raise
         return failed
 
-    def _take(self, key: str, done: "Future[Verdict]", known: dict[str, float], failed: dict[str, str]) -> None:
-        try:
-            known[key] = done.result().score
-        except (ScoringStopped, NotAvailable):
-            raise
-        except InvariscopeError as error:
-            failed[key] = str(error)
-            return
-        self._answers.put_many(self._kept, PAIR, {key: np.array(known[key])})
-        self._answers.flush()
+
+def _take(key: str, done: "Future[Verdict]", known: dict[str, float], failed: dict[str, str]) -> None:
+    try:
+        known[key] = done.result().score
+    except (ScoringStopped, NotAvailable):
+        raise
+    except InvariscopeError as error:
+        failed[key] = str(error)
 
 
 def sent(image: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.corpora.places import ordinary
 from core.errors import NotAvailable
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ KINDS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 """How files of tensors end."""
 _MASK = "attn_mask"
 """A constant of CLIP that some files keep among their tensors; it is minus infinity where no word may look."""
+_PICKLED = b"\x80"
+"""The first byte of a pickle that says its protocol, as every version of torch.save writes it."""
 
 
 def read_state(path: Path, *, finite: bool = True) -> State:
@@ -49,8 +52,9 @@ def refuse_other(path: Path) -> None:
 
     Raises:
         NotAvailable: for an empty file, a web page, a Git LFS pointer and an archive that is cut off; one sentence.
+        InvalidInput: for a pipe or a device.
     """
-    with path.open("rb") as stream:
+    with ordinary(path).open("rb") as stream:
         head = stream.read(_LOOK)
     _refuse_page(path, head)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
@@ -106,6 +110,8 @@ def _torch(path: Path) -> object:
 
     import torch
 
+    if not zipfile.is_zipfile(path) and _start(path) != _PICKLED:  # torch would take any text for a program
+        raise NotAvailable(f"{path} is no PyTorch checkpoint; give the publisher's file")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is wrong is said below, once
@@ -115,13 +121,15 @@ def _torch(path: Path) -> object:
         raise NotAvailable(f"{path} {_why(path, error)}") from error
 
 
+def _start(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(len(_PICKLED))
+
+
 def _why(path: Path, error: Exception) -> str:
     if "maximum supported version" in str(error):
         return "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
-    with path.open("rb") as stream:
-        start = stream.read(2)
-    whole = zipfile.is_zipfile(path)
-    if isinstance(error, pickle.UnpicklingError) and (whole or start[:1] == b"\x80"):
+    if isinstance(error, pickle.UnpicklingError):
         return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
     if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
         return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"

@@ -4,20 +4,24 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.charts.canvas import box_canvas, outlined, thumbnail
-from core.corpora.images import decode_image, pixel_hash, require_auditable
+from core.corpora.images import decode_stranger, pixel_hash, require_auditable
 from core.corpora.pictures import read_item
 from core.corpora.schema import Box, Corpus, Item
 from core.corpora.stacks import as_picture
-from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
+from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
 from pages.views.common.access import brings
 from pages.views.common.text import as_percent, counted, safe
+from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (
+    SESSION_MB,
+    SESSION_PICTURES,
     SOURCES,
     WORKING_SIDE,
     Upload,
@@ -30,6 +34,8 @@ from pages.views.probe_lab.state import (
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
 LISTED = 2000
 """Items offered in the list; a larger corpus is searched in the dialog."""
+
+_REFUSED, _LET_GO = "lab.refused", "lab.let_go"
 
 A_PAGE = 12
 """Thumbnails on one page of the dialog."""
@@ -100,24 +106,40 @@ def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
     else:
         given = st.camera_input("Take a picture", key="lab.camera", resolution="1080p")
     if given is not None and st.session_state.get("lab.given") != given.file_id:
-        upload = _decode(given.getvalue(), given.name)
-        key = pixel_hash(upload.pixels)[:32]
-        shared().uploads.put(key, upload)
-        st.session_state["lab.given"] = given.file_id
-        _forget_object(state)
-        state.put("upload", key)
-    upload_held = shared().uploads.get(state.get("upload"))
+        _take(state, given)
+    if given is not None and st.session_state.get(_REFUSED, ("", ""))[0] == given.file_id:
+        raise BadImage(st.session_state[_REFUSED][1])
+    upload_held = shared().uploads.get(state.get("upload"), owner=session())
     if upload_held is None:
         st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. It stays in this server's memory and is never stored.")
         return None
     return in_memory_item(upload_held.pixels), upload_held.pixels, (
         *upload_held.notes,
+        *filter(None, [st.session_state.get(_LET_GO)]),
         "Links to this view work while this server runs; the picture itself is not in the link.",
     )  # fmt: skip
 
 
+def _take(state: PageState, given: UploadedFile) -> None:
+    """Decode a file once, whatever comes of it: a rerun must not wait for a bad one again."""
+    st.session_state["lab.given"] = given.file_id
+    try:
+        upload = _decode(given.getvalue(), given.name)
+        key = pixel_hash(upload.pixels)[:32]
+        gone = shared().uploads.put(key, upload, name=upload.name, size=upload.pixels.nbytes, owner=session())
+    except BadImage as error:
+        st.session_state[_REFUSED] = (given.file_id, str(error))
+        return
+    except NotAvailable:
+        st.session_state["lab.given"] = None  # there may be room on the next run
+        raise
+    st.session_state[_LET_GO] = let_go(gone, most=SESSION_PICTURES, most_mb=SESSION_MB)
+    _forget_object(state)
+    state.put("upload", key)
+
+
 def _decode(data: bytes, name: str) -> Upload:
-    decoded = decode_image(data, name=name, max_side=WORKING_SIDE)
+    decoded = decode_stranger(data, name=name, max_side=WORKING_SIDE)
     require_auditable(decoded.width, decoded.height, name=name)
     return Upload(name, decoded.pixels, decoded.notes)
 

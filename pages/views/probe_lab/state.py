@@ -25,12 +25,16 @@ from core.settings import data_dir
 from core.store.manifest import Run, list_runs
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import read_switch
+from pages.views.common.uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
 SOURCES = ("corpus", "upload", "camera")
 SUBJECTS = ("template", "human", "free")
 WORKING_SIDE = 1024
 """Longest side, in px, at which an uploaded picture is edited; the offline evaluators see about 224 px."""
+
+SESSION_PICTURES, SESSION_MB, ALL_MB = 6, 20, 256
+"""Uploaded pictures that a session holds, and MB that they take, decoded, in a session and in all together."""
 
 CAPTION_LIMIT = 10_000
 
@@ -53,7 +57,7 @@ class Upload:
 class Shared:
     """What every session of this server shares."""
 
-    uploads: Shelf[Upload]
+    uploads: Uploads[Upload]
     benches: Shelf[Workbench]
     results: Shelf[LabResult]
     masks: Shelf[np.ndarray]
@@ -67,8 +71,9 @@ class Shared:
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
-        Shelf(16), Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32), EmbeddingCache(None, memory_mb=64)
-    )
+        Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
+        Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32), EmbeddingCache(None, memory_mb=64),
+    )  # fmt: skip
 
 
 @st.cache_data(show_spinner=False, ttl=30)
@@ -212,6 +217,6 @@ def _read_probes(raw: str) -> tuple[list[str], str]:
 
 
 def _read_upload(raw: str) -> tuple[str, str]:
-    if shared().uploads.get(raw) is not None:
+    if shared().uploads.get(raw, owner=session()) is not None:
         return raw, ""
     return "", "The uploaded picture of this link is no longer held by the server; upload it again."

@@ -13,6 +13,7 @@ from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, audit_request, read_options, short_patterns
 from core.seeds import RUN_SEED
 from core.settings import data_dir
+from pages.views.common.places import typed
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
@@ -102,6 +103,8 @@ def _corpus(state: PageState) -> str | None:
                 label_visibility="collapsed",
             )  # fmt: skip
             st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.options.items()))
+    for name in ("root", "options"):
+        typed(state.get(name))
     return folder
 
 

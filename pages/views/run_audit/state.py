@@ -11,7 +11,8 @@ from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, check_folder, short_patterns
 from core.probes import registry as probes
 from core.store.manifest import check_run_id
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.places import options_of_link, paths_of_link
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
 FILES = "run.files"
@@ -33,8 +34,8 @@ def run_state() -> PageState:
         "run",
         (
             Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),
-            Field("root", "", text(limit=500)),
-            Field("options", "", text(limit=300)),
+            Field("root", "", paths_of_link(limit=500)),
+            Field("options", "", options_of_link(limit=300)),
             Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),

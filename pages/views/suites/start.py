@@ -17,6 +17,7 @@ from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs
 from pages.views.common.access import operates
+from pages.views.common.places import typed
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.cost import duration
@@ -84,6 +85,8 @@ def _choices(state: PageState) -> Asked:
                      "references by their words.")  # fmt: skip
     right.toggle("Keep self-references", key=state.key("selves"),
                  help="Ratings of Flickr8k whose caption is an own reference; the field drops them.")  # fmt: skip
+    for name in ("file", "folder"):
+        typed(state.get(name))
     files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
     for given, what in ((files, "Give the publisher's file."), (folders, "Give the folder of its pictures."),
                         (state.get("judges"), "Choose an evaluator.")):  # fmt: skip

@@ -7,7 +7,8 @@ import streamlit as st
 from core.analysis.suites.result import Files, SuiteResult, stored
 from core.analysis.suites.tables import MEASURES
 from core.evaluators.references import BY_WORDS
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.places import paths_of_link
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
 SUITES = "pages/suites.py"
@@ -27,8 +28,8 @@ def suites_state(files: Files) -> PageState:
         (
             Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
             Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
-            Field("file", "", text(limit=1000)),
-            Field("folder", "", text(limit=1000)),
+            Field("file", "", paths_of_link(limit=1000)),
+            Field("folder", "", paths_of_link(limit=1000)),
             Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
             Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
         ),

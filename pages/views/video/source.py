@@ -9,12 +9,15 @@ from core.corpora.videos import SUFFIXES
 from core.errors import InvariscopeError
 from pages.views.common.access import brings
 from pages.views.common.text import counted, safe
+from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.video.state import (
     LONGEST,
     MOST_CAPTIONS,
     MOST_FRAMES,
     MOST_MB,
+    SESSION_MB,
+    SESSION_VIDEOS,
     SOURCES,
     Frames,
     Upload,
@@ -30,7 +33,7 @@ from pages.views.video.state import (
     usual_captions,
 )
 
-_TEXT = "video.text"
+_TEXT, _LET_GO = "video.text", "video.let_go"
 
 
 def choose_video(state: PageState) -> Frames | None:
@@ -99,20 +102,24 @@ def _uploaded(state: PageState) -> Frames | None:
     if given is not None and st.session_state.get("video.given") != given.file_id:
         upload = Upload(given.name, given.getvalue())
         key = hashlib.sha256(upload.data).hexdigest()[:32]
-        st.session_state["video.given"] = given.file_id
         if len(upload.data) > MOST_MB << 20:
+            st.session_state["video.given"] = given.file_id
             st.error(f"{safe(given.name)} is larger than {MOST_MB} MB; cut it into parts")
             return None
-        shared().uploads.put(key, upload)
+        gone = shared().uploads.put(key, upload, name=given.name, size=len(upload.data), owner=session())
+        st.session_state["video.given"] = given.file_id
+        st.session_state[_LET_GO] = let_go(gone, most=SESSION_VIDEOS, most_mb=SESSION_MB)
         forget_captions(state)
         state.put("upload", key)
-    upload_held = shared().uploads.get(state.get("upload"))
+    upload_held = shared().uploads.get(state.get("upload"), owner=session())
     if upload_held is None:
         st.caption(f"MP4, QuickTime, AVI, Matroska, WebM or GIF, up to {MOST_MB} MB and 15 minutes. It stays in this "
                    "server's memory and is never stored.")  # fmt: skip
         return None
     st.caption(f"{safe(upload_held.name)}. Links to this view work while this server runs; the video itself is not in "
                "the link.")  # fmt: skip
+    if told := st.session_state.get(_LET_GO):
+        st.caption(safe(told, limit=400))
     return upload_frames(state.get("upload"), upload_held, state.get("frames"))
 
 

@@ -19,11 +19,15 @@ from core.evaluators import registry as evaluators
 from core.evaluators.video.base import TokenMap
 from core.scoring.video_edits import can_score_videos
 from pages.views.common.shelf import Shelf
+from pages.views.common.uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
 SOURCES = {"demo": "Demo videos", "upload": "Your own"}
 MOST_MB = 32
+SESSION_VIDEOS, SESSION_MB, ALL_MB = 2, 48, 256
+"""Uploaded videos that a session holds, and MB that they take, in a session and in all together."""
+
 SIDE = 512
 """Longest side, in px, at which frames are scored here; the evaluators see about 224 px."""
 
@@ -60,7 +64,7 @@ class Frames:
 class Shared:
     """What every session of this server shares."""
 
-    uploads: Shelf[Upload]
+    uploads: Uploads[Upload]
     frames: Shelf[Frames]
     tables: Shelf[pd.DataFrame]
     maps: Shelf[dict[str, TokenMap]]
@@ -69,7 +73,7 @@ class Shared:
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    return Shared(Shelf(4), Shelf(8), Shelf(64), Shelf(16))
+    return Shared(Uploads(each=SESSION_VIDEOS, each_mb=SESSION_MB, total_mb=ALL_MB), Shelf(8), Shelf(64), Shelf(16))
 
 
 @st.cache_data(show_spinner=False, ttl=30)
@@ -197,7 +201,7 @@ def other_ids(state: PageState) -> Sequence[str]:
 
 
 def _read_upload(raw: str) -> tuple[str, str]:
-    if shared().uploads.get(raw) is not None:
+    if shared().uploads.get(raw, owner=session()) is not None:
         return raw, ""
     return "", "The uploaded video of this link is no longer held by the server; upload it again."
 

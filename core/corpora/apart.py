@@ -1,0 +1,207 @@
+"""Pictures decoded apart: in a process that may take so much memory and time, and is replaced where it took more.
+
+The process (:mod:`core.corpora.decoding_process`) is warm: an ordinary picture costs what it costs here and the
+copying of its pixels. It ends with this one.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from core import settings
+from core.corpora.decoding import DecodedImage, no_memory
+from core.corpora.image_header import MAX_PIXELS, ImageHeader
+from core.errors import BadImage, NotAvailable
+
+_MODULE = "core.corpora.decoding_process"
+_MOST_PROCESSES = 2
+_TRIES = 1 + _MOST_PROCESSES
+"""How often a picture is given to a process that may have ended before, or have ended over it."""
+
+_PATIENCE_S = 60.0
+"""How long a picture waits for a process that decodes others, before its reader is told so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of decoding one picture.
+
+    Args:
+        memory_mb: address space, in MB, beyond what the process takes before; kept where the system can (Linux).
+        seconds: wall clock, its way there and back included.
+    """
+
+    memory_mb: int
+    seconds: float
+
+
+def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: int, limits: Limits) -> DecodedImage:
+    """Like :func:`core.corpora.decoding.decode_image`, within limits.
+
+    Raises:
+        BadImage: also where a limit is reached.
+        NotAvailable: where other pictures keep every process busy.
+    """
+    asked = {"do": "decode", "name": name, "max_side": max_side, "max_pixels": max_pixels}
+    told, pixels = _ask(asked, data, limits)
+    shape = tuple(told["shape"])
+    kept = np.frombuffer(pixels, np.uint8).reshape(shape)
+    return DecodedImage(kept, told["bytes_sha256"], told["pixels_sha256"], told["format"], tuple(told["notes"]))
+
+
+def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
+    """Read format and size of an image, within limits.
+
+    Raises:
+        BadImage, NotAvailable: as :func:`decode_apart`.
+    """
+    told, _ = _ask({"do": "header", "name": name, "max_pixels": MAX_PIXELS}, data, limits)
+    return ImageHeader(told["format"], told["width"], told["height"])
+
+
+def _ask(asked: dict[str, Any], data: bytes, limits: Limits) -> tuple[dict[str, Any], bytearray]:
+    told: dict[str, Any] = {"failed": "gone"}
+    for _ in range(_TRIES):
+        with _processes(os.getpid()).borrowed() as process:  # a fork must not speak to its parent's
+            told, pixels = process.ask({**asked, **asdict(limits)}, data, limits.seconds)
+        if told.get("failed") != "gone":
+            break
+    name = asked["name"]
+    match told.get("failed"):
+        case None:
+            return told, pixels
+        case "late":
+            raise BadImage(
+                f"{name}: decoding it takes more than {limits.seconds:g} s; export it anew, as a plain JPEG or PNG"
+            )
+        case "memory" if told.get("size"):
+            raise no_memory(name, *told["size"])
+        case "gone":
+            raise BadImage(
+                f"{name}: the process that decodes it ends each time; export it anew, as a plain JPEG or PNG"
+            )
+        case "memory":
+            raise BadImage(
+                f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
+            )
+        case _:
+            raise BadImage(told["sentence"])
+
+
+class _Process:
+    """One warm process; asked by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", _MODULE],
+            cwd=settings.ROOT if not settings.INSTALLED else None,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.spent = False
+        """Whether it must be replaced."""
+
+    def ask(self, asked: dict[str, Any], data: bytes, seconds: float) -> tuple[dict[str, Any], bytearray]:
+        """Return what it answers; ``failed`` is ``late`` where it was ended, ``gone`` where it ended."""
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        try:
+            return self._exchange(asked, data)
+        except (OSError, EOFError, ValueError):
+            self.spent = True
+            return {"failed": "late" if late.is_set() else "gone"}, bytearray()
+        finally:
+            timer.cancel()
+            timer.join()
+            self.spent = self.spent or late.is_set()
+
+    def _exchange(self, asked: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytearray]:
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None
+        assert back is not None
+        to.write(json.dumps({**asked, "bytes": len(data)}).encode() + b"\n")
+        to.write(data)
+        to.flush()
+        line = back.readline()
+        if not line:
+            raise EOFError
+        told = json.loads(line)
+        pixels = bytearray(told["bytes"])
+        if back.readinto(pixels) != len(pixels):  # type: ignore[attr-defined]  # a buffered reader fills it or has ended
+            raise EOFError
+        return told, pixels
+
+    def end(self) -> None:
+        """End the process and give its pipes back."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):  # what it never read stays in the buffer
+                assert pipe is not None
+                pipe.close()
+
+
+class _Processes:
+    """A few processes, started when needed, lent one at a time."""
+
+    def __init__(self) -> None:
+        self._free: list[_Process] = []
+        self._places = threading.Semaphore(_MOST_PROCESSES)
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    @contextlib.contextmanager
+    def borrowed(self) -> Iterator[_Process]:
+        """Lend a process; one that is spent or has ended is replaced by the next who asks."""
+        if not self._places.acquire(timeout=_PATIENCE_S):
+            raise NotAvailable("other pictures are being decoded; try this one again in a minute")
+        try:
+            with self._lock:
+                process = self._free.pop() if self._free else None
+            process = process or _Process()
+            try:
+                yield process
+            except BaseException:
+                process.spent = True
+                raise
+            finally:
+                self._back(process)
+        finally:
+            self._places.release()
+
+    def _back(self, process: _Process) -> None:
+        if process.spent:
+            process.end()
+            return
+        with self._lock:
+            self._free.append(process)
+
+    def close(self) -> None:
+        """End those that are free."""
+        with self._lock:
+            free, self._free = self._free, []
+        for process in free:
+            process.end()
+
+
+@cache
+def _processes(_pid: int) -> _Processes:
+    return _Processes()

@@ -1,0 +1,111 @@
+"""What a judge wrote, read with suspicion: a score with its reason, or why there is none."""
+
+import re
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.errors import InvalidInput
+
+MOST_TOKENS = 300
+"""Tokens that an answer may have: a number and a sentence."""
+
+LONGEST_REASON = 500
+"""Characters of a judge's reason that are kept."""
+
+_FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
+
+
+class Verdict(BaseModel):
+    """The shape of an answer; anything else is no score."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    score: float = Field(ge=0, le=10, allow_inf_nan=False)
+    reason: str
+
+
+class NoVerdict(InvalidInput):
+    """An answer that holds no score."""
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: Any = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: Any = None
+
+
+class Completion(BaseModel):
+    """What is read of a chat completion; what else stands in one is left alone, ``usage`` to the budget."""
+
+    choices: list[_Choice]
+    model: Any = None
+    usage: Any = None
+
+
+def read_completion(body: bytes) -> Completion:
+    """Read the envelope of an answer.
+
+    Raises:
+        NoVerdict: where it is none.
+    """
+    try:
+        return Completion.model_validate_json(body)
+    except ValidationError as error:
+        text = body[:80].decode("utf-8", "replace")
+        raise NoVerdict(f"the judge's answer is no chat completion ({_first(error)}): {text!r}") from None
+
+
+def verdict(answer: Completion) -> Verdict:
+    """Read a score out of an answer.
+
+    Raises:
+        NoVerdict: with what is wrong.
+    """
+    if not answer.choices:
+        raise NoVerdict("the judge's answer has no choice")
+    choice = answer.choices[0]
+    if choice.message.refusal:
+        raise NoVerdict("the judge refused to judge this pair")
+    if choice.finish_reason == "length":
+        raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
+    return read_verdict(choice.message.content or "")
+
+
+def read_verdict(answer: str) -> Verdict:
+    """Read the JSON that a judge was asked for, bare or in a fence; a long reason is cut, not refused.
+
+    Raises:
+        NoVerdict: with what is wrong.
+    """
+    text = answer.strip()
+    fenced = _FENCE.match(text)
+    try:
+        found = Verdict.model_validate_json(fenced[1] if fenced else text)
+    except ValidationError as error:
+        raise NoVerdict(
+            f"the judge's answer is not the JSON it was asked for ({_first(error)}): {text[:80]!r}"
+        ) from None
+    return Verdict(score=found.score, reason=one_line(found.reason, limit=LONGEST_REASON))
+
+
+def one_line(text: str, *, limit: int) -> str:
+    """Return a stranger's text as one printable line of at most ``limit`` characters, cut after a sentence or word."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 20 * limit]).split())
+    if len(line) <= limit:
+        return line
+    kept = line[: limit - 1]
+    end = max(kept.rfind(stop) for stop in (". ", "! ", "? ", "。"))
+    if end >= limit // 2:
+        return kept[: end + 1]
+    return (kept.rpartition(" ")[0] or kept) + "…"
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]

@@ -1,0 +1,144 @@
+"""What readers brought, in memory: each session has a quota of its own, and nobody's upload makes another's vanish."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Generic, TypeVar
+from uuid import uuid4
+
+import streamlit as st
+
+from core.errors import NotAvailable
+
+V = TypeVar("V")
+_OWNER = "uploads.owner"
+_MB = 1 << 20
+IDLE_S = 3600.0
+"""Seconds after which an upload that nobody looked at may make room for a new one."""
+
+
+def session() -> str:
+    """Return the name of this session among the owners of uploads; a reload of the page is another session."""
+    return str(st.session_state.setdefault(_OWNER, uuid4().hex))
+
+
+def let_go(names: tuple[str, ...], *, most: int, most_mb: int) -> str:
+    """Return the sentence about a session's own uploads that it lost to a new one; empty where it lost none."""
+    held = f"A session holds {most} uploads, at most {most_mb} MB"
+    return f"{held}: {', '.join(names)} made room for the new one." if names else ""
+
+
+@dataclass(slots=True)
+class _Held(Generic[V]):
+    value: V
+    name: str
+    size: int
+    seen: dict[str, float] = field(default_factory=dict)
+    """Owner -> when it last looked."""
+
+
+class Uploads(Generic[V]):
+    """Values by key, each of the sessions that brought it or opened its link; safe between threads.
+
+    Args:
+        each: most that one session holds; it loses its own oldest.
+        each_mb: most that one session holds, in MB of 2**20 bytes; likewise.
+        total_mb: most that all hold together; a newcomer is refused where only what is in use could make room.
+        idle_s: seconds after which what nobody looked at is no longer in use.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        *,
+        each: int,
+        each_mb: float,
+        total_mb: float,
+        idle_s: float = IDLE_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._each, self._each_bytes, self._total_bytes = each, int(each_mb * _MB), int(total_mb * _MB)
+        self._idle_s, self._clock = idle_s, clock
+        self._held: dict[str, _Held[V]] = {}
+        self._lock = RLock()
+
+    def put(self, key: str, value: V, *, name: str, size: int, owner: str) -> tuple[str, ...]:
+        """Keep an upload; returns the names of the owner's own that it replaced, the oldest first.
+
+        Args:
+            key: what links call it; the same picture has the same key whoever brings it.
+            name: what sentences call it.
+            size: in bytes.
+            owner: the session; see :func:`session`.
+
+        Raises:
+            NotAvailable: where it does not fit beside what others use; nothing is changed then.
+        """
+        with self._lock:
+            if key in self._held:
+                return self._adopt(key, owner)
+            leaving = self._too_many(owner, size)
+            freed = {each for each in leaving if set(self._held[each].seen) == {owner}}
+            spare = self._idle(beside=freed)
+            needed = self.taken - sum(self._held[each].size for each in freed) + size - self._total_bytes
+            while needed > 0 and spare:
+                freed.add(idle := spare.pop(0))
+                needed -= self._held[idle].size
+            if needed > 0:
+                raise NotAvailable(
+                    f"the server holds {self.taken / _MB:.0f} MB of other readers' uploads and at most "
+                    f"{self._total_bytes / _MB:.0f} MB; try {name} again later: what nobody looks at for "
+                    f"{self._idle_s / 60:.0f} minutes makes room"
+                )
+            names = tuple(self._held[each].name for each in leaving)
+            for each in leaving:
+                self._held[each].seen.pop(owner)
+            for each in freed:
+                del self._held[each]
+            self._held[key] = _Held(value, name, size, {owner: self._clock()})
+            return names
+
+    def get(self, key: str, *, owner: str) -> V | None:
+        """Return an upload, which the owner then holds as its own; None where it is not (or no longer) there."""
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._adopt(key, owner)
+            return self._held[key].value
+
+    @property
+    def taken(self) -> int:
+        """Bytes that all uploads take together."""
+        return sum(each.size for each in self._held.values())
+
+    def _adopt(self, key: str, owner: str) -> tuple[str, ...]:
+        held = self._held[key]
+        leaving = () if owner in held.seen else self._too_many(owner, held.size)
+        held.seen[owner] = self._clock()
+        for each in leaving:
+            self._held[each].seen.pop(owner)
+        names = tuple(self._held[each].name for each in leaving)
+        for each in leaving:
+            if not self._held[each].seen:
+                del self._held[each]
+        return names
+
+    def _too_many(self, owner: str, size: int) -> tuple[str, ...]:
+        """Keys that an owner must let go to hold so many bytes more, the oldest first."""
+        own = sorted((each for each in self._held if owner in self._held[each].seen), key=self._last_seen(owner))
+        leaving = 0
+        kept = sum(self._held[each].size for each in own)
+        while leaving < len(own) and (len(own) - leaving >= self._each or kept + size > self._each_bytes):
+            kept -= self._held[own[leaving]].size
+            leaving += 1
+        return tuple(own[:leaving])
+
+    def _last_seen(self, owner: str) -> Callable[[str], float]:
+        return lambda key: self._held[key].seen[owner]
+
+    def _idle(self, *, beside: set[str]) -> list[str]:
+        """Keys at which nobody looked for long, the longest first."""
+        before = self._clock() - self._idle_s
+        last = {key: max(held.seen.values()) for key, held in self._held.items() if key not in beside}
+        return sorted((key for key in last if last[key] < before), key=last.__getitem__)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -117,3 +118,11 @@ def squares(tmp_path: Path) -> Corpus:
 def make_squares(tmp_path: Path) -> Callable[[int], Corpus]:
     """Make such a corpus of any size."""
     return lambda count: build_corpus(tmp_path / "corpus", count)
+
+
+@pytest.fixture(autouse=True)
+def no_server() -> Iterator[None]:
+    """A page makes a server of its process, which imports no file of evaluators; the next test's is none."""
+    yield
+    if "core.evaluators.apart" in sys.modules:
+        sys.modules["core.evaluators.apart"]._on = False

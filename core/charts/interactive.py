@@ -58,12 +58,13 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return traces, made
 
 
-def page(figure: Figure, *, title: str = "") -> bytes:
+def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
     """The figure as one self-contained page of HTML, on white, under a title.
 
     Args:
         figure: to be drawn.
         title: in place of the figure's own.
+        foot: what it is of, below.
     """
     alone = figure.frame.drop(columns="opens", errors="ignore")  # a file has nothing to open
     named = replace(figure, title=title or figure.title, frame=alone)
@@ -76,7 +77,9 @@ def page(figure: Figure, *, title: str = "") -> bytes:
     )  # fmt: skip
     if room and drawn.layout.legend.yanchor == "top":
         drawn.layout.legend.y = 1 - room / drawn.layout.height
-    return bytes(drawn.to_html(include_plotlyjs=True, full_html=True, config=CONFIG).encode())
+    whole: str = drawn.to_html(include_plotlyjs=True, full_html=True, config=CONFIG)
+    said = f'<p style="font: 12px sans-serif; color: #555; margin: 12px">{plain(foot)}</p>' if foot else ""
+    return f"{said}</body>".join(whole.rsplit("</body>", 1)).encode()
 
 
 def _hovers(figure: Figure) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from multiprocessing import get_context
+from textwrap import wrap
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ WORTH_A_PROCESS = 1500
 
 _ONE_AT_A_TIME = Lock()  # matplotlib's settings belong to the whole process
 _DENSE = 200  # dots an inch, of a PNG
+_FOOT_LETTERS, _FOOT_LINE = 150, 0.11  # of a line of the words below a figure; its height in inches
 _LETTER, _KEY = 0.062, 0.55  # inches: a letter of the legend, the sign before a name
 _WHEN = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 _STYLE: Any = {
@@ -54,13 +56,15 @@ def drawing(figure: Figure, *, kind: str = "svg", row: float = ROW) -> bytes:
     return drawings(figure, kinds=(kind,), row=row)[kind]
 
 
-def drawings(figure: Figure, *, kinds: Sequence[str], row: float = ROW, titled: bool = False) -> dict[str, bytes]:
-    """Draw one figure in several kinds, laid out once; ``titled``: under its title."""
+def drawings(
+    figure: Figure, *, kinds: Sequence[str], row: float = ROW, titled: bool = False, foot: str = ""
+) -> dict[str, bytes]:
+    """Draw one figure in several kinds, laid out once; ``titled``: under its title; ``foot``: words below it."""
     import matplotlib as mpl
 
     found = {}
     with _ONE_AT_A_TIME, mpl.rc_context(_STYLE):
-        drawn = canvas(figure, row=row, titled=titled)
+        drawn = canvas(figure, row=row, titled=titled, foot=foot)
         _lay_out(drawn, kinds[0])
         for kind in kinds:
             buffer = BytesIO()
@@ -69,9 +73,9 @@ def drawings(figure: Figure, *, kinds: Sequence[str], row: float = ROW, titled: 
     return found
 
 
-def picture(figure: Figure, *, kind: str, title: str) -> bytes:
-    """The figure as a file of its own, under a title in place of its own."""
-    return drawings(replace(figure, title=title), kinds=(kind,), titled=True)[kind]
+def picture(figure: Figure, *, kind: str, title: str, foot: str = "") -> bytes:
+    """The figure as a file of its own, under a title in place of its own; ``foot``: what it is of, below."""
+    return drawings(replace(figure, title=title), kinds=(kind,), titled=True, foot=foot)[kind]
 
 
 def element(figure: Figure, *, row: float = ROW) -> str:
@@ -99,16 +103,20 @@ def draw_all(figures: Sequence[Figure], *, kinds: Sequence[str]) -> list[dict[st
         return list(processes.map(partial(drawings, kinds=kinds), figures))
 
 
-def canvas(figure: Figure, *, row: float = ROW, titled: bool = False) -> "Canvas":
+def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str = "") -> "Canvas":
     """Lay a figure out on axes of matplotlib, a pair a panel, in their order; see :func:`drawings`."""
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     found = panels(figure)
     columns = 1 if figure.kind == "map" else min(COLUMNS, len(found))
     lines = [found[start : start + columns] for start in range(0, len(found), columns)]
     heights = [max(_height(figure, panel, row, columns) for panel in line) for line in lines]
-    whole = min(sum(heights) + 0.3 + 0.25 * titled, 60)
-    drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout="constrained")
+    said = "\n".join(wrap(foot, _FOOT_LETTERS))
+    below = _FOOT_LINE * (said.count("\n") + 2) if said else 0.0
+    whole = min(sum(heights) + 0.3 + 0.25 * titled + below, 60)
+    engine = ConstrainedLayoutEngine(rect=(0, below / whole, 1, 1 - below / whole))
+    drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout=engine)
     share, upright = not figure.free and figure.kind != "map", figure.upright
     axes = drawn.subplots(
         len(lines), columns, squeeze=False, sharex=upright or share, sharey=upright and share,
@@ -125,6 +133,8 @@ def canvas(figure: Figure, *, row: float = ROW, titled: bool = False) -> "Canvas
     if titled:
         drawn.suptitle(shortened(figure.title, most=110), x=0.01, ha="left", fontsize=10)
     _legend(drawn, figure, below=titled)
+    if said:
+        drawn.text(0.01, 0.4 * _FOOT_LINE / whole, said, va="bottom", fontsize=5.5, color=NEUTRAL, linespacing=1.3)
     return drawn
 
 
@@ -159,4 +169,7 @@ def _lay_out(drawn: "Canvas", kind: str) -> None:
     engine = drawn.get_layout_engine()
     assert engine is not None
     engine.execute(drawn)
+    raised = engine.get().get("rect", (0, 0))[1]  # above the words below the figure, of which the engine knows nothing
+    for legend in drawn.legends if raised else ():
+        legend.set_bbox_to_anchor((0, raised, 1, 1 - raised), transform=drawn.transFigure)
     drawn.set_layout_engine(None)

@@ -1,7 +1,7 @@
 """What every figure shares: colours that hold on a light and on a dark page, and how changes are written."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 PALETTE = ("#0079BD", "#C47A00", "#00936B", "#C0609A", "#D55E00", "#3D93C8", "#8A8200", "#7A7F87")
@@ -26,20 +26,32 @@ INK = "#17202A"
 FAINT = 0.2
 """Opacity of a band, and of a mark that is drawn open."""
 
-_SALT = 5302
-"""Chosen so that the evaluators seen together most often lie far apart in the palette."""
+
+_FIXED: Mapping[str, int] = {
+    name: place
+    for place, names in enumerate((
+        "conse-lite0 siglip pac-s++ emscore protoscore", "conse-lite2 vqascore refclipscore pac-s-l14 siglip2",
+        "grounding-judge judge refpac-s refemscore vqascore-xl", "conse-multilingual umic pac-s++-l14 mcs",
+        "pac-s refpac-s++ reffleur vqascore-qwen pac-s++-video", "clipscore refpac-s-l14 pr-mcs protoscore-base",
+        "blind-typicality fleur refpac-s++-l14 judge-local", "blind-length pickscore fleur-7b refpac-s++-video",
+    ))
+    for name in names.split()
+}  # fmt: skip
+"""Evaluator that comes with Invariscope -> its place in the palette, whoever stands beside it; those that are often
+seen together differ."""
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """Give each name a colour that depends on the name first, and differs from the others' while colours last.
+    """Give each name a colour: evaluators that come with Invariscope their own, others one that depends on the name
+    first, and differs from the others' while colours last.
 
     Example:
         >>> colours(["conse-lite0"]) == {"conse-lite0": colours(["conse-lite0", "judge"])["conse-lite0"]}
         True
     """
-    given: dict[str, str] = {}
-    for name in sorted(set(names)):
-        start = sha256(f"{_SALT}:{name}".encode()).digest()[0] % len(PALETTE)
+    given = {name: PALETTE[_FIXED[name]] for name in sorted(set(names)) if name in _FIXED}
+    for name in sorted(set(names) - set(given)):
+        start = sha256(name.encode()).digest()[0] % len(PALETTE)
         order = [PALETTE[(start + step) % len(PALETTE)] for step in range(len(PALETTE))]
         free = [colour for colour in order if colour not in given.values()]
         given[name] = (free or order)[0]

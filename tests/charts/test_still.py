@@ -90,3 +90,15 @@ def test_drawing_leaves_the_settings_of_the_process_alone_even_from_several_thre
         drawn = list(threads.map(still.drawing, [FIGURE] * 4))
     assert len(set(drawn)) == 1
     assert dict(mpl.rcParams) == before
+
+
+def test_what_a_figure_is_of_stands_below_it_and_covers_nothing() -> None:
+    told = "Scores of run demo. invariscope:0.1.0|sha:0123456789abcdef " * 4
+    drawn = still.canvas(FIGURE, titled=True, foot=told)
+    still._lay_out(drawn, "png")
+    drawn.canvas.draw()
+    (foot,) = [each for each in drawn.texts if each.get_text().startswith("Scores of run demo")]
+    top = foot.get_window_extent().y1
+    assert foot.get_window_extent().y0 >= 0
+    assert all(each.get_window_extent().y0 > top for each in drawn.legends)
+    assert all(each.get_tightbbox().y0 > drawn.legends[0].get_window_extent().y1 for each in drawn.axes)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.style import AROUND, INK, PALETTE, SYMBOLS, UPWARD, colours, faded, plain, signed, symbols
+from core.charts.style import _FIXED, AROUND, INK, PALETTE, SYMBOLS, UPWARD, colours, faded, plain, signed, symbols
+from core.evaluators.registry import catalogue
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
 
@@ -79,3 +80,27 @@ def test_markers_repeat_only_after_all_were_used() -> None:
 @pytest.mark.parametrize("colour", [*AROUND, *UPWARD])
 def test_a_number_can_be_read_on_every_colour_of_a_map(colour: str) -> None:
     assert contrast(INK, colour) >= 5.5
+
+
+def test_an_evaluator_that_comes_with_the_house_keeps_its_colour_whoever_arrives() -> None:
+    known = [kind.spec.name for kind in catalogue()]
+    alone = {name: colours([name])[name] for name in known}
+    for others in (known, ["aaa", "zzz", *known], [str(number) for number in range(9)]):
+        seen = colours([*others, *known])
+        assert {name: seen[name] for name in known} == alone
+    assert set(alone) == set(known)
+
+
+@pytest.mark.parametrize(
+    "together",
+    [
+        ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual", "blind-length", "blind-typicality"),
+        ("clipscore", "pac-s", "umic", "fleur", "judge", "vqascore", "siglip", "pickscore"),
+    ],
+)
+def test_evaluators_that_are_seen_together_differ(together: tuple[str, ...]) -> None:
+    assert len(set(colours(together).values())) == len(together)
+
+
+def test_every_evaluator_of_the_house_has_a_colour_of_its_own_in_the_table() -> None:
+    assert {kind.spec.name for kind in catalogue()} <= set(_FIXED)

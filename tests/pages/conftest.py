@@ -98,7 +98,6 @@ def open_page(
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("INVARISCOPE_FOLDERS", os.pathsep.join((str(tmp_path), "/no/such")))
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("core.evaluators.apart._on", False)  # a page is a server: it turns it on for its process
     shelf = shelves.read_by(request)
     if shelf is None or shelf is not shelves.warm:
         forget()

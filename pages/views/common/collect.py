@@ -68,6 +68,15 @@ def figures_of(origin: Origin) -> None:
     st.session_state[_ORIGIN] = origin
 
 
+def told_of() -> Callable[[], str]:
+    """What says of what the figures of this page are, with their signature; nothing where the page does not say.
+
+    A file is made after its page was drawn, without a session: so this is asked for while it is drawn.
+    """
+    origin: Origin | None = st.session_state.get(_ORIGIN)
+    return lambda: "" if origin is None else f"{origin.of()}. {origin.signature()}"
+
+
 def collect_figure(figure: Figure, *, title: str, key: str) -> None:
     """Draw the button of a figure, where its page says what its figures are of.
 

@@ -11,6 +11,7 @@ from core.charts.interactive import page
 from core.charts.spec import Figure
 from core.charts.still import picture
 from core.store.files import csv_text
+from pages.views.common.collect import told_of
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """Kind of a picture file -> its media type."""
@@ -46,14 +47,19 @@ def figure_buttons(
         key: prefix of the buttons' keys.
     """
     with st.popover("Download", icon=":material/download:", type="tertiary"):
+        told = told_of()
         st.caption("The figure")
         with st.container(horizontal=True, gap="small"):
-            _button("HTML", lambda: page(figure, title=title), f"{stem}.html", "text/html", f"{key}.html")
+            _button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html", f"{key}.html")
             for kind, media in _PICTURES.items():
-                _button(kind.upper(), partial(picture, figure, kind=kind, title=title), f"{stem}.{kind}", media,
+                _button(kind.upper(), partial(_picture, figure, kind, title, told), f"{stem}.{kind}", media,
                         f"{key}.{kind}")  # fmt: skip
         st.caption("The data behind it")
         data_buttons(table, stem, key=key)
+
+
+def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> bytes:
+    return picture(figure, kind=kind, title=title, foot=told())
 
 
 def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str) -> None:

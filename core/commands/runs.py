@@ -23,6 +23,7 @@ def runs(
     from core import settings
     from core.errors import StoreError
     from core.store.manifest import read_run, run_folders
+    from core.store.seal import without_seal
 
     found = []
     for place in folder or (settings.results_dir(), settings.runs_dir()):
@@ -32,18 +33,22 @@ def runs(
             except StoreError as error:
                 note(str(error))
     if as_json:
-        print_json([{"folder": str(each.path), **each.manifest} for each in found])
+        told = [{"folder": str(run.path), "verified": run.verified, **without_seal(run.manifest)} for run in found]
+        print_json(told)
         return
-    table(("run", "state", "corpus", "items", "scores", "null", "evaluators", "folder"), [_row(each) for each in found])
+    columns = ("run", "state", "seal", "corpus", "items", "scores", "null", "evaluators", "folder")
+    table(columns, [_row(each) for each in found])
     if not found:
         note("no run yet; start one with: python -m core audit")
 
 
 def _row(run: "Run") -> tuple[object, ...]:
+    from core.store.manifest import seal_told
+
     counts = run.manifest["counts"]
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
     items = counts.get("items_kept", counts.get("items"))
     return (
-        run.id, run.status, run.manifest["corpus"].get("name"), items, counts.get("rows"), counts.get("scores_null"),
-        names, run.path,
+        run.id, run.status, seal_told(run), run.manifest["corpus"].get("name"), items, counts.get("rows"),
+        counts.get("scores_null"), names, run.path,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import StoreError
+from core.outputs import why_not_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +23,11 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         write: called with the temporary path.
 
     Raises:
-        StoreError: if the file cannot be written; what stood under that name before still stands.
+        StoreError: if the file cannot be written, or the name is that of a folder, a device or a link; what stood under
+            that name before still stands.
     """
+    if why := why_not_file(path):
+        raise StoreError(why)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,8 +78,12 @@ _READ_AS_MISSING = frozenset(
 
 def write_json(path: Path, value: Any) -> None:
     """Write strict JSON (no NaN), indented, as a whole file or nothing."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_whole(path, lambda temporary: _write_text(temporary, text))
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as strict JSON (no NaN), indented."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_text(path: Path, text: str) -> Path:

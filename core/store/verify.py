@@ -14,7 +14,7 @@ from core.store.mending import why_unreadable
 from core.store.published import attach
 from core.store.run_files import half_runs, read_again
 from core.store.seal import LATER, with_seal
-from core.store.whole import NotWhole, check_files, check_tables, sealed_files, shard_files
+from core.store.whole import NotWhole, check_tables, sealed_files, shard_files, why_not_whole
 
 WHOLE, UNVERIFIED, UNFINISHED, DAMAGED = "whole", "unverified", "unfinished", "damaged"
 """States: as it was sealed; readable and of its counts, without a seal; not closed yet; anything else."""
@@ -94,11 +94,8 @@ def _folder(folder: Path) -> Verdict:
     except StoreError as error:
         return Verdict(folder.name, folder, DAMAGED, problems=(str(error),))
     problems = _file_problems(run)
-    if not problems and run.status == COMPLETE:
-        try:
-            check_files(run)
-        except NotWhole as error:
-            problems.append(str(error))
+    if not problems and (why := why_not_whole(run)):
+        problems.append(why)
     return _verdict(run, len(shard_files(folder, run.schema_version)) + 1, problems)
 
 

@@ -57,6 +57,16 @@ def check_files(run: Run) -> None:
         raise not_whole(run, problem)
 
 
+def why_not_whole(run: Run) -> str | None:
+    """What :func:`check_files` says of a run folder, or None; of one that is not complete nothing is expected yet."""
+    try:
+        if run.status == COMPLETE:
+            check_files(run)
+    except NotWhole as error:
+        return str(error)
+    return None
+
+
 def check_tables(
     connection: duckdb.DuckDBPyConnection, alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> None:

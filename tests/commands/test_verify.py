@@ -29,6 +29,10 @@ def test_what_is_whole_ends_with_0_and_what_is_damaged_with_1_and_its_name(invok
     assert "damaged" in found.stdout
     assert "scores/shard-00003.parquet is missing" in found.stderr
     assert invoke("verify", str(run / "nowhere")).exit_code == 2
+    listed = invoke("runs", str(run.parent))
+    assert "damaged" in listed.stdout
+    assert "scores/shard-00003.parquet is missing" in listed.stderr
+    assert "is missing" in json.loads(invoke("runs", str(run.parent), "--json").stdout)[0]["damaged"]
 
 
 def test_a_folder_of_runs_and_files_is_read_whole_and_told_as_json(invoke: Invoke) -> None:

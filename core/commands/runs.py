@@ -46,7 +46,7 @@ def runs(
         print_json(told)
         return
     damaged = {run.path: why for run in found if (why := why_not_whole(run))}
-    columns = ("run", "state", "seal", "corpus", "items", "scores", "null", "evaluators", "folder")
+    columns = ("run", "state", "corpus", "items", "scores", "null", "evaluators", "seal", "folder")
     table(columns, [_row(each, damaged=each.path in damaged) for each in found])
     for sentence in damaged.values():
         note(sentence)
@@ -61,6 +61,6 @@ def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
     items = counts.get("items_kept", counts.get("items"))
     return (
-        run.id, "damaged" if damaged else run.status, seal_told(run), run.manifest["corpus"].get("name"), items,
-        counts.get("rows"), counts.get("scores_null"), names, run.path,
+        run.id, "damaged" if damaged else run.status, run.manifest["corpus"].get("name"), items,
+        counts.get("rows"), counts.get("scores_null"), names, seal_told(run), run.path,
     )  # fmt: skip

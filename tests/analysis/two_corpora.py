@@ -53,7 +53,7 @@ def _write(folder: Path, corpus: str, items: list[str], *, factor: float) -> Non
         pq.write_table(rows, folder / table / "shard-00000.parquet")
     manifest = json.loads((SHIPPED / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    edit_manifest(folder, run=folder.name, corpus={**manifest["corpus"], "name": corpus})
+    edit_manifest(folder, run=folder.name, corpus={**manifest["corpus"], "name": corpus}, counts={})
 
 
 def audit_distance(folder: Path) -> pd.DataFrame:

@@ -77,6 +77,22 @@ def test_a_run_that_is_not_complete_is_said_to_be_so(open_page: Open, one_run: P
     assert "squares-1 is interrupted" in said
 
 
+def test_a_run_without_a_seal_is_marked_unverified_and_a_damaged_one_is_not_shown(
+    open_page: Open, one_run: Path
+) -> None:
+    def seals() -> list[str]:
+        app = open_page(OVERVIEW)
+        return [seal for frame in app.dataframe if "seal" in frame.value for seal in frame.value["seal"]]
+
+    assert seals() == ["at its close"]
+    edit_manifest(one_run)
+    assert seals() == ["unverified"]
+    next(one_run.glob("scores/*.parquet")).unlink()
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    assert "is not shown, because it is not whole" in texts(app).replace("\\", "")
+
+
 def test_a_damaged_run_is_one_sentence_and_the_others_stay(open_page: Open, one_run: Path) -> None:
     broken = runs_dir() / "broken"
     broken.mkdir()

@@ -35,6 +35,7 @@ from core.commands import (
     study,
     suite,
     train,
+    verify,
     video,
 )
 from core.commands._shared import Code, Commands, exit_codes
@@ -65,6 +66,7 @@ for name, module, function, summary in (
     ("suite", suite, suite.suite, "Hold an evaluator to people's judgements of captions."),
     ("check", check, check.check, "Test a metric of your own; the exit code says whether it passed."),
     ("runs", runs, runs.runs, "List the audits on this machine."),
+    ("verify", verify, verify.verify, "Say whether runs are still what they were closed with."),
     ("report", report, report.report, "Write every table and figure of runs."),
     ("publish", publish, publish.publish, "Write runs into one read-only .duckdb file, or as static pages."),
     ("app", dashboard, dashboard.app, "Open the dashboard, on localhost only."),

@@ -40,7 +40,8 @@ class Beside:
         Raises:
             StoreError: if it is missing or damaged.
         """
-        known = self._folder.finished(index)
+        seal = self.run.seal
+        known = self._folder.finished(index, sealed=None if seal is None else seal.files)
         if known is None:
             raise StoreError(f"shard {index} of run {self.run.id} is missing or damaged; start that run again")
         return known

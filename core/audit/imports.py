@@ -22,6 +22,7 @@ from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
+from core.store.seal import IMPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def _write(
     before = manifest["corpus"]["items"], len(rejections)
     manifest |= outcome(run, counts, shards=folder.shards, items=before[0], rejected_by_loader=before[1])
     manifest |= {"status": COMPLETE, "finished": now()}
-    write_json(place, manifest)
+    run.close(manifest, by=IMPORT, shards=folder.shards)
     run.clear_work()
     return read_run(run.path)
 

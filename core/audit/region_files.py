@@ -1,10 +1,11 @@
 """Pictures out to a detector, regions found in pictures, and files of regions back by the hash of their pixels."""
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.errors import BadImage, InvalidInput, InvariscopeError
 from core.evaluators.regions.files import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions, read_index
 from core.evaluators.regions.source import detect
 from core.probes.base import IDENTITY
+from core.store.files import write_whole
 
 LIST = "pictures.csv"
 TOGETHER = 8
@@ -52,8 +54,9 @@ def export_pictures(plan: Plan, out: Path, *, progress: Callable[[int], None] | 
         done += group.variants
         if progress is not None:
             progress(done)
-    with (out / LIST).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([_COLUMNS, *(row for row in listed)])
+    listing = io.StringIO(newline="")
+    csv.writer(listing).writerows([_COLUMNS, *listed])
+    _write(out / LIST, listing.getvalue().encode())
     return len({key for key, _, _ in listed})
 
 
@@ -103,7 +106,7 @@ def extract_regions(
 
 
 def _npz(regions: Regions) -> bytes:
-    buffer = BytesIO()
+    buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
         features=regions.features.astype(np.float16),
@@ -153,6 +156,8 @@ def _tail(stem: str) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    draft = path.with_name(f".{path.name}.new")
-    draft.write_bytes(content)
-    draft.replace(path)
+    write_whole(path, partial(_fill, content=content))
+
+
+def _fill(path: Path, *, content: bytes) -> None:
+    path.write_bytes(content)

@@ -31,6 +31,7 @@ from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft, LeftOut
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
+from core.store.seal import AUDIT, Part
 
 _log = logging.getLogger("invariscope.audit")
 Existing = Literal["resume", "refuse", "replace"]
@@ -176,6 +177,7 @@ class _Job:
         self.kinds = dict(zip(plan.evaluators, plan.kinds, strict=True))
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
+        self.sealed: Mapping[str, Part] | None = None
         self.finished = 0
         self.done = self.skipped = 0
         self.scoring_since = time.monotonic()
@@ -184,13 +186,16 @@ class _Job:
         """Write the manifest before any result, or check that the existing one says the same."""
         path = self.folder.path / MANIFEST
         if path.exists():
-            earlier = read_run(self.folder.path).manifest
+            begun = read_run(self.folder.path)
+            self.sealed = None if begun.seal is None else begun.seal.files
+            earlier = begun.manifest
             check_same(earlier, self.manifest, self.folder.path)
             for name in ("created", "command"):
                 self.manifest[name] = earlier.get(name, self.manifest[name])
             self.before_s = float(earlier.get("elapsed_seconds") or 0.0)
             for name, spent in (earlier.get("speed") or {}).items():
                 self.speed[name] = dict(spent)
+        self.folder.check_names(len(self.plan.shards))
         self._save(RUNNING)
         left_out = (LeftOut(each.subject, None, each.code, each.detail) for each in self.plan.corpus.rejected)
         table = rows.rejections_table(self.run_id, self.plan.corpus.name, left_out)
@@ -214,7 +219,7 @@ class _Job:
             ) from error
         known = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
         self.manifest |= outcome(self.folder, counts, shards=len(self.plan.shards), **known)
-        self._save(COMPLETE)
+        self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.plan.shards))
         self.folder.clear_work()
         self._report("complete")
         return read_run(self.folder.path)
@@ -223,7 +228,7 @@ class _Job:
         counts = ShardCounts()
         todo = []
         for index, items in enumerate(self.plan.shards):
-            known = self.folder.finished(index)
+            known = self.folder.finished(index, items=[item.id for item in items], sealed=self.sealed)
             if known is None:
                 todo.append(index)
                 continue
@@ -324,7 +329,11 @@ class _Job:
         self.progress(Progress(phase, done, total, now - self.begun, eta, self.finished, len(self.plan.shards)))
 
     def _save(self, status: str) -> None:
+        write_json(self.folder.path / MANIFEST, self._told(status))
+
+    def _told(self, status: str) -> dict[str, Any]:
+        """The manifest as it is now; the run is sealed when it is closed, and only then."""
         self.manifest["status"] = status
         self.manifest["finished"] = now() if status == COMPLETE else None
         self.manifest["elapsed_seconds"] = round(self.before_s + time.monotonic() - self.begun, 3)
-        write_json(self.folder.path / MANIFEST, self.manifest)
+        return self.manifest

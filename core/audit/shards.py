@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.errors import StoreError
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache
-from core.store.files import write_whole
-from core.store.manifest import TABLES
+from core.store.files import write_json, write_whole
+from core.store.manifest import MANIFEST, TABLES
+from core.store.schema import SCHEMA_VERSION
+from core.store.seal import Part, file_digest, with_seal
+from core.store.whole import sealed_files, shard_files
 
 WORK = "work"
 CORPUS_REJECTIONS = "corpus"
@@ -171,17 +175,62 @@ class RunFolder:
         )
         write_whole(path, write)
 
-    def finished(self, index: int) -> ShardCounts | None:
-        """Counts of a finished shard; None where it must be made, be it new, damaged or of another plan."""
+    def finished(
+        self, index: int, *, items: Collection[str] | None = None, sealed: Mapping[str, Part] | None = None
+    ) -> ShardCounts | None:
+        """Counts of a finished shard; None where it must be made, be it new, damaged, doubled or of another plan.
+
+        Args:
+            items: ids of the shard's items, so that no other shard of the run passes for it; None: not looked at.
+            sealed: files that the run was closed with, where it was; None: not looked at.
+        """
         try:
             for table in TABLES:
-                read = pq.read_table(self.shard(table, index), page_checksum_verification=True)
+                path = self.shard(table, index)
+                read = pq.read_table(path, page_checksum_verification=True)
+                if items is not None and not {*read["item"].unique().to_pylist()} <= {*items}:
+                    return None
+                if sealed is not None and not self._is_sealed(path, sealed):
+                    return None
                 if table == "scores":
                     told = json.loads((read.schema.metadata or {})[_META])
             counts = ShardCounts(**told["counts"])
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
             return None
         return counts if told["key"] == self.key else None
+
+    def check_names(self, shards: int) -> None:
+        """Refuse to go on beside a file that is no shard of the run: it would be read with them.
+
+        Args:
+            shards: of the run.
+
+        Raises:
+            StoreError: naming the file.
+        """
+        known = {self.shard(table, index) for table in TABLES for index in range(shards)}
+        known.add(self.shard("rejections", CORPUS_REJECTIONS))
+        for path in shard_files(self.path, SCHEMA_VERSION).values():
+            if path not in known:
+                raise StoreError(f"{path} is no shard of run {self.path.name}; move it out and start the run again")
+
+    def close(self, manifest: Mapping[str, Any], *, by: str, shards: int) -> None:
+        """Write the manifest of a complete run with the seal of every file.
+
+        Args:
+            by: who closes it, of :data:`core.store.seal.BY`.
+            shards: of the run.
+
+        Raises:
+            StoreError: if a file is no shard of the run, one cannot be read, or the manifest cannot be written.
+        """
+        self.check_names(shards)
+        sealed = with_seal(manifest, by=by, files=sealed_files(self.path, SCHEMA_VERSION))
+        write_json(self.path / MANIFEST, sealed)
+
+    def _is_sealed(self, path: Path, sealed: Mapping[str, Part]) -> bool:
+        part = sealed.get(path.relative_to(self.path).as_posix())
+        return part is not None and part.sha256 == file_digest(path)
 
     def clear(self) -> None:
         """Remove every table, for a run that starts over."""

@@ -25,4 +25,6 @@ __all__ = [
     "study",
     "suite",
     "train",
+    "verify",
+    "video",
 ]

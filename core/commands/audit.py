@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import (
     Code,
     command_line,
@@ -73,7 +74,9 @@ def audit(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of runs. Default: data/runs.", callback=_outputs.folder_above)
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of that --run-id.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the run of that --run-id over.")] = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
@@ -81,7 +84,10 @@ def audit(
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
     ] = False,
     progress_file: Annotated[
-        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+        Path | None,
+        typer.Option(
+            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
+        ),
     ] = None,
 ) -> None:
     """Score every item of a corpus under every probe with every evaluator, and store the run.
@@ -97,6 +103,7 @@ def audit(
     from core.evaluators.pool import Pool
     from core.evaluators.video.idf import read_idf
     from core.jobs.progress import ProgressFile
+    from core.outputs import check_folder
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
 
@@ -125,6 +132,8 @@ def audit(
         _tell_plan(plan, target)
         return
     name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    if out is not None:
+        check_folder(out / name)
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
     tell = ProgressFile(progress_file) if progress_file else None
     again = command_line(ctx, {**given, "run_id": name, "resume": True, "overwrite": False})

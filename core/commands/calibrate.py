@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from core.commands import _outputs
 from core.commands._calibration import measuring, tell
 from core.commands._shared import exit_codes, key_values, listed, note
 from core.commands._shared import references as names
@@ -56,8 +57,18 @@ def learn(
     ] = None,
     families: Annotated[list[str] | None, typer.Option(help="Families to calibrate for. Default: all.")] = None,
     strength: Annotated[float | None, typer.Option(help="Take this λ and not the usual one.", min=0, max=1)] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Calibrator to write, a .json file.")] = None,
-    sweep: Annotated[Path | None, typer.Option(help="The whole sweep over λ to write, a .csv file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Calibrator to write, a .json file; - for standard output.", callback=_outputs.text
+        ),
+    ] = None,
+    sweep: Annotated[
+        Path | None,
+        typer.Option(
+            help="The whole sweep over λ to write, a .csv file; - for standard output.", callback=_outputs.text
+        ),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option(
@@ -79,7 +90,10 @@ def learn(
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     progress_file: Annotated[
-        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+        Path | None,
+        typer.Option(
+            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
+        ),
     ] = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print before and after as JSON for a script.")] = False,
@@ -137,7 +151,7 @@ def learn(
     tell(found, usual, chosen, changed, own, order, as_json=as_json)
     if output is not None:
         model = calibrator(found.terms, strength=chosen, evaluator=evaluator, fingerprint=keys.get(evaluator, ""))
-        _write(output, model.model_dump_json(indent=2))
+        _write(output, model.model_dump_json(indent=2) + "\n")
         if why := refusal(model):
             note(f"{output} is no evaluator: {why}. It serves 'calibrate apply' on a run's stored scores alone.")
     if sweep is not None:
@@ -149,7 +163,15 @@ def learn(
 def apply_(
     model: Annotated[Path, typer.Argument(help="Calibrator, a .json file.")],
     run: Annotated[str, typer.Argument(help="Id from 'runs', or path of a run folder or a .duckdb file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv or .parquet.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .csv or .parquet; - for CSV on standard output.",
+            callback=_outputs.text,
+        ),
+    ],
     name: Annotated[str | None, typer.Option(help="What the calibrated evaluator is called.")] = None,
 ) -> None:
     """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
@@ -160,7 +182,7 @@ def apply_(
 
     known = read_calibrator(model)
     found = calibrated_shifts(_scores(run)[0].view(Slice(families=tuple(known.shifts))), known, name=name)
-    kind = output.suffix.lower()
+    kind = ".csv" if output == _outputs.STDOUT else output.suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InvalidInput(f"{output} must end in .csv or .parquet")
     if kind == ".csv":
@@ -205,11 +227,5 @@ def _keys(runs: Any) -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    from core.store.files import write_whole
-
-    write_whole(path, lambda place: _fill(place, text))
+    _outputs.write_text(path, text)
     note(f"wrote {path}")
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

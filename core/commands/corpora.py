@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import exit_codes, key_values, note, print_json, table
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ def show(
 
 @app.command("build-demo", epilog=exit_codes(ok="built"), short_help="Build the demo corpus.")
 def build_demo(
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write; default: data/demo.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder to write; default: data/demo.", callback=_outputs.folder),
+    ] = None,
     stamps: Annotated[Path | None, typer.Option(help="Folder of an unpacked tuxpaint-stamps-default.")] = None,
     deb: Annotated[Path | None, typer.Option(help="The .deb file of tuxpaint-stamps-default.")] = None,
 ) -> None:

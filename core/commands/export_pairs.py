@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, table
 from core.errors import InvalidInput
 
@@ -20,7 +21,10 @@ def export_pairs(
         str | None, typer.Argument(help="Run whose pairs are made again: an id from 'runs', or its folder.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder to write: new, empty, or of the same pairs.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder to write: new, empty, or of the same pairs.", callback=_outputs.folder
+        ),
     ] = None,
     corpus: Annotated[str | None, typer.Option(help="A corpus in place of a run: 'corpora' lists them.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")] = None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import Code, command_line, exit_codes, references, table
 from core.errors import InvalidInput
 
@@ -41,7 +42,9 @@ def import_scores(
         typer.Option(help="Run of the same pairs, by id or folder, whose evaluators stand in the new one too."),
     ] = None,
     run_id: Annotated[str | None, typer.Option(help="Name of the run. Default: corpus, time and digest.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of runs. Default: data/runs.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of runs. Default: data/runs.", callback=_outputs.folder_above)
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run of that --run-id.")] = False,
 ) -> None:
     """Make a run of scores that any metric gave to exported pairs; every page, report and calibration takes it.
@@ -55,6 +58,7 @@ def import_scores(
     from core.audit.pair_folder import read_pair_folder
     from core.commands._progress import progress
     from core.commands.publish import place
+    from core.outputs import check_folder
     from core.store.manifest import read_run
 
     names = references(evaluator)
@@ -65,6 +69,8 @@ def import_scores(
     folder = read_pair_folder(pairs or files[0].parent)
     imported = [_read(*each, column) for each in zip(files, names, fingerprint, score_range, strict=True)]
     other = None if beside is None else read_run(place(beside))
+    if out is not None and run_id is not None:
+        check_folder(out / run_id)
     with progress("import", unit="shards") as update:
         run = write(
             folder, imported, out or settings.runs_dir(), run_id=run_id, existing="replace" if overwrite else "refuse",

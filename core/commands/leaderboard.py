@@ -1,12 +1,12 @@
 """``leaderboard``: any number of captioners, ranked with intervals, also under harmless edits."""
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
 from core.errors import InvalidInput
 
@@ -62,7 +62,9 @@ def leaderboard(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first pictures that all systems caption.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the edits and of the drawn references.")] = None,
     name: Annotated[str | None, typer.Option(help="Name to keep it under. Default: the corpus's.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write every table as CSV into this folder too.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every table as CSV into this folder too.", callback=_outputs.folder)
+    ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every table as JSON for a script.")] = False,
 ) -> None:
@@ -207,10 +209,10 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
     found = tables(made)
     if out is not None:
-        from core.store.files import csv_text, write_whole
+        from core.store.files import csv_text, write_text
 
         for stem, frame in found.items():
-            write_whole(out / f"{stem}.csv", partial(_fill, text=csv_text(frame)))
+            write_text(out / f"{stem}.csv", csv_text(frame))
         note(f"{len(found)} tables in {out}")
     if as_json:
         print_json({"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators),
@@ -287,7 +289,3 @@ def _percent(value: float) -> str:
 
 def _p(value: float) -> str:
     return "—" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import exit_codes, note
 
 EPILOG = exit_codes(ok="written")
@@ -13,11 +14,16 @@ EPILOG = exit_codes(ok="written")
 def publish(
     runs: Annotated[list[str], typer.Argument(help="Ids from 'runs', or paths of run folders and .duckdb files.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; its name ends in .duckdb.")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; its name ends in .duckdb.", callback=_outputs.file),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Folder to write: report, card and the furthest pairs as pages for a file server."),
+        typer.Option(
+            "--html",
+            help="Folder to write: report, card and the furthest pairs as pages for a file server.",
+            callback=_outputs.folder,
+        ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, max=200, help="Of --html: pairs on its page of failures.")] = 24,
     overwrite: Annotated[
@@ -57,15 +63,15 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
 
 
 def empty_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that is a file, or that holds files unless they may be replaced.
+    """Refuse a folder that is none, is a link, or holds files unless they may be replaced.
 
     Raises:
         InvalidInput: saying what to do.
     """
     from core.errors import InvalidInput
+    from core.outputs import check_folder
 
-    if folder.is_file():
-        raise InvalidInput(f"{folder} is a file; name a folder")
+    check_folder(folder)
     if folder.is_dir() and any(folder.iterdir()) and not overwrite:
         raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, key_values, listed, note
 
 app = typer.Typer(
@@ -19,7 +20,7 @@ Options = Annotated[list[str] | None, typer.Option("--option", help="key=value o
 
 @app.command(epilog=exit_codes(ok="written"))
 def export(
-    out: Annotated[Path, typer.Option(help="Folder to write the pictures into.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the pictures into.", callback=_outputs.folder)],
     corpus: Corpus = "demo",
     root: Root = None,
     option: Options = None,
@@ -55,7 +56,7 @@ def export(
 @app.command(epilog=exit_codes(ok="written", failures="some pictures cannot be read; the others are written"))
 def extract(
     pictures: Annotated[Path, typer.Argument(help="A picture, or a folder of pictures, folders inside it included.")],
-    out: Annotated[Path, typer.Option(help="Folder to write the regions into.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the regions into.", callback=_outputs.folder)],
     device: Annotated[str, typer.Option(help="cpu, cuda, mps; empty: the best that is here.")] = "",
 ) -> None:
     """Find regions in pictures with bottom-up attention, and write them in the layout of UNITER's authors.

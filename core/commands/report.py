@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import exit_codes, listed, note
 
 EPILOG = exit_codes(ok="written")
@@ -16,7 +17,8 @@ def report(
         typer.Argument(help="Ids from 'runs', or paths of run folders and .duckdb files; several compare corpora."),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder to write; default: report-RUN here.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder to write; default: report-RUN here.", callback=_outputs.folder),
     ] = None,
     formats: Annotated[
         list[str] | None, typer.Option("--format", help="md, html, latex, separated by commas; default: all three.")

@@ -23,6 +23,8 @@ def runs(
     from core import settings
     from core.errors import StoreError
     from core.store.manifest import read_run, run_folders
+    from core.store.seal import without_seal
+    from core.store.whole import why_not_whole
 
     found = []
     for place in folder or (settings.results_dir(), settings.runs_dir()):
@@ -32,18 +34,33 @@ def runs(
             except StoreError as error:
                 note(str(error))
     if as_json:
-        print_json([{"folder": str(each.path), **each.manifest} for each in found])
+        told = [
+            {
+                "folder": str(run.path),
+                "verified": run.verified,
+                "damaged": why_not_whole(run),
+                **without_seal(run.manifest),
+            }
+            for run in found
+        ]
+        print_json(told)
         return
-    table(("run", "state", "corpus", "items", "scores", "null", "evaluators", "folder"), [_row(each) for each in found])
+    damaged = {run.path: why for run in found if (why := why_not_whole(run))}
+    columns = ("run", "state", "corpus", "items", "scores", "null", "evaluators", "seal", "folder")
+    table(columns, [_row(each, damaged=each.path in damaged) for each in found])
+    for sentence in damaged.values():
+        note(sentence)
     if not found:
         note("no run yet; start one with: python -m core audit")
 
 
-def _row(run: "Run") -> tuple[object, ...]:
+def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
+    from core.store.manifest import seal_told
+
     counts = run.manifest["counts"]
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
     items = counts.get("items_kept", counts.get("items"))
     return (
-        run.id, run.status, run.manifest["corpus"].get("name"), items, counts.get("rows"), counts.get("scores_null"),
-        names, run.path,
+        run.id, "damaged" if damaged else run.status, run.manifest["corpus"].get("name"), items,
+        counts.get("rows"), counts.get("scores_null"), names, seal_told(run), run.path,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from core import __version__
+from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, json_text, note
 from core.errors import InvalidInput
 
@@ -71,11 +72,21 @@ def score(
         ),
     ] = None,
     per_instance: Annotated[
-        Path | None, typer.Option("--save_per_instance", help="Write {id: {metric: score}} here, as clipscore does.")
+        Path | None,
+        typer.Option(
+            "--save_per_instance",
+            help="Write {id: {metric: score}} here, as clipscore does; - for standard output.",
+            callback=_outputs.text,
+        ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write {metric: mean, per_item: …} here, as CaptionEvalKit does."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write {metric: mean, per_item: …} here, as CaptionEvalKit does; - for standard output.",
+            callback=_outputs.text,
+        ),
     ] = None,
     videos: Annotated[
         bool, typer.Option("--videos", help="The folder holds videos, or folders of frames: docs/video.md.")
@@ -219,20 +230,13 @@ def _explain(report: "Report", signature: str) -> None:
 
 def _write(job: "Job", report: "Report", *, per_instance: Path | None, output: Path | None) -> None:
     """Print the means and write the files; JSON lines without --output go to stdout in their own shape."""
-    from core.store.files import write_whole
-
     if per_instance is not None:
-        text = json_text(report.per_item, indent=None)
-        write_whole(per_instance, lambda path: _fill(path, text))
+        _outputs.write_text(per_instance, json_text(report.per_item, indent=None))
     whole = json_text(report.as_capevalkit())
     if output is not None:
-        write_whole(output, lambda path: _fill(path, whole))
+        _outputs.write_text(output, whole)
     if job.as_jsonl and output is None:
         typer.echo(whole)
         return
     for metric, value in report.means.items():
         typer.echo(f"{metric}: {'nan' if value is None else format(value, '.4f')}")
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

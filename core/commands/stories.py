@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import exit_codes
 
 EPILOG = exit_codes(ok="done")
@@ -27,7 +28,9 @@ def list_stories() -> None:
 @app.command("html", epilog=EPILOG)
 def html(
     story: Annotated[str, typer.Argument(help="Id of 'stories list'.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; its name ends in .html.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write; its name ends in .html.", callback=_outputs.file)
+    ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write a story as one HTML file, its pictures in it."""

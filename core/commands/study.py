@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
@@ -103,13 +104,24 @@ def invite(
 @app.command(epilog=exit_codes(ok="written"), short_help="Write the votes as CSV, Parquet or JSON.")
 def export(
     name: _Name,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv, .parquet or .json.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .csv, .parquet or .json; - for CSV on standard output.",
+            callback=_outputs.text,
+        ),
+    ],
     withdrawn: Annotated[bool, typer.Option("--withdrawn", help="With withdrawn annotators, marked.")] = False,
 ) -> None:
     """Write the votes of a study; no link, no secret and no name is among them."""
     from core.human.exchange import export_votes
     from core.store.files import write_whole
 
+    if output == _outputs.STDOUT:
+        _outputs.write_text(output, export_votes(_find(name), "csv", withdrawn=withdrawn).decode())
+        return
     data = export_votes(_find(name), output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
     write_whole(output, lambda temporary: _write(temporary, data))
     typer.echo(f"{output}, {len(data) / 1000:.0f} kB")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.commands import _suite
+from core.commands import _outputs, _suite
 from core.commands._shared import exit_codes, note, print_json
 from core.errors import InvalidInput
 
@@ -69,7 +69,9 @@ def suite(
     export_to: Annotated[
         Path | None,
         typer.Option(
-            "--export-pairs", help="Write the captions into this folder for another metric to score, and stop."
+            "--export-pairs",
+            help="Write the captions into this folder for another metric to score, and stop.",
+            callback=_outputs.folder,
         ),
     ] = None,
     scores: Annotated[
@@ -83,7 +85,10 @@ def suite(
     keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for the page Suites.")] = True,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
     progress_file: Annotated[
-        Path | None, typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.")
+        Path | None,
+        typer.Option(
+            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
+        ),
     ] = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._progress import Update, progress
 from core.commands._shared import exit_codes, key_values, listed, note, table
 
@@ -33,7 +34,11 @@ def pr_mcs(
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Folder of MCS's weights. Default: those of 'mcs'.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Gets pr-mcs/ and pr-mcs-training/. Default: where 'pr-mcs' is looked for.")
+        Path | None,
+        typer.Option(
+            help="Gets pr-mcs/ and pr-mcs-training/. Default: where 'pr-mcs' is looked for.",
+            callback=_outputs.folder_above,
+        ),
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over all captions.")] = 5,
     batch: Annotated[int, typer.Option(min=2, help="Triplets in a step.")] = 64,
@@ -59,9 +64,10 @@ def pr_mcs(
     from core import settings
     from core.corpora.registry import catalogue
     from core.evaluators.pool import best_device
+    from core.outputs import check_folder
     from core.seeds import RUN_SEED
     from core.training.losses import LossWeights
-    from core.training.pr_mcs import TRAINING, train_pr_mcs
+    from core.training.pr_mcs import ENCODER, TRAINING, train_pr_mcs
     from core.training.trainer import Recipe
 
     recipe = Recipe(
@@ -73,6 +79,9 @@ def pr_mcs(
         chosen["slice"] = "all"  # the audit's usual slice leaves out most captions
     found = catalogue().get(corpus).load(root, **chosen)
     target = out or settings.weights_dir()
+    if out is not None:
+        for name in (ENCODER, TRAINING):
+            check_folder(out / name)
     try:
         with ExitStack() as stack:
             trained = train_pr_mcs(

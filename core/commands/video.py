@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.commands import _outputs
 from core.commands._shared import Code, exit_codes, note, print_json, table
 
 app = typer.Typer(
@@ -16,7 +17,12 @@ app = typer.Typer(
 @app.command(epilog=exit_codes(ok="written"))
 def idf(
     captions: Annotated[Path, typer.Argument(help="A text file of captions, one a line, e.g. VATEX's training part.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write, e.g. idf.json.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", help="File to write, e.g. idf.json; - for standard output.", callback=_outputs.text
+        ),
+    ],
     corpus: Annotated[str | None, typer.Option(help="What the captions are. Default: the name of the file.")] = None,
 ) -> None:
     """Count in how many captions each of CLIP's tokens stands, for emscore, pac-s++-video and their twins.
@@ -25,10 +31,10 @@ def idf(
     """
     from core.corpora.files import read_text
     from core.evaluators.video.clip_video import clip_idf
-    from core.store.files import write_json
+    from core.store.files import json_text
 
     made = clip_idf(read_text(captions).splitlines(), corpus=corpus or captions.name)
-    write_json(out, made.model_dump(mode="json"))
+    _outputs.write_text(out, json_text(made.model_dump(mode="json")))
     typer.echo(f"{made.sentences:,} captions, {len(made.frequencies):,} tokens, sha256 {made.sha256}: {out}")
     if made.left_out:
         note(f"left out, because blank or of more than 66 words: {made.left_out:,}")
@@ -69,7 +75,12 @@ def edits(
         str, typer.Option(help="Name, NAME@CHECKPOINT or path/to/file.py:Name; it takes no references.")
     ] = "conse-lite2",
     frames: Annotated[str, typer.Option(help="Of each video: 'all', or so many, evenly spaced.")] = "8",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write every row here, as CSV.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write every row here, as CSV; - for standard output.", callback=_outputs.text
+        ),
+    ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
@@ -87,7 +98,7 @@ def edits(
     from core.report.cells import cells
     from core.report.model import Table
     from core.scoring.video_edits import score_folder_edits
-    from core.store.files import csv_text, write_whole
+    from core.store.files import csv_text
 
     held = read_video_folder(folder or demo_dir() / "videos")
     sampling = Sampling.from_option(frames, name="--frames")
@@ -96,8 +107,7 @@ def edits(
         note(video_scorer(loaded, sampling=sampling).told)
     found = videos.edit_summary(rows)
     if out is not None:
-        text = csv_text(rows)
-        write_whole(out, lambda path: _fill(path, text))
+        _outputs.write_text(out, csv_text(rows))
     if as_json:
         print_json({"edits": found.to_dict("records"), "problems": problems})
     else:
@@ -108,7 +118,3 @@ def edits(
         note(sentence)
     if problems or found["missing"].any():
         raise typer.Exit(Code.FAILURES)
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

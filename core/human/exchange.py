@@ -14,6 +14,7 @@ from core.human.kinds import Value
 from core.human.ledger import Ledger
 from core.human.studies import COMMENT_LIMIT, Study
 from core.human.votes import vote_table
+from core.store.spreadsheets import exact, guarded_csv
 
 FORMATS = ("csv", "parquet", "json")
 MOST_BYTES = 32 * 2**20
@@ -35,7 +36,7 @@ def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
     """
     table = _raw(study, vote_table(study, withdrawn=withdrawn, skipped=True))
     if form == "csv":
-        return _harmless(table).to_csv(index=False).encode()
+        return guarded_csv(table).encode()
     if form == "parquet":
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
@@ -90,7 +91,7 @@ def _rows(data: bytes, name: str) -> list[Mapping[str, Any]]:
     try:
         if ending == "csv":
             check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
-            table = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1)
+            table = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1).map(exact)
         elif ending == "parquet":
             table = pd.read_parquet(io.BytesIO(data))
         elif ending == "json":
@@ -197,14 +198,6 @@ def _raw(study: Study, table: pd.DataFrame) -> pd.DataFrame:
         given = [None if entry.skipped is not None else entry.answers.get(question) for entry in entries]
         table[question] = pd.Series(given, index=table.index, dtype=object if question == "preference" else "Int64")
     return table
-
-
-def _harmless(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep a comment from being a formula in a spreadsheet."""
-    safe = table.copy()
-    for name in ("comment", "skipped"):
-        safe[name] = [f"'{each}" if str(each)[:1] in "=+-@\t\r" and each else each for each in safe[name]]
-    return safe
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:

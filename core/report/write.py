@@ -1,6 +1,7 @@
 """A report as files in a folder."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from core.charts.spec import Figure
@@ -10,7 +11,7 @@ from core.report.html import html
 from core.report.latex import latex
 from core.report.markdown import markdown
 from core.report.model import FORMATS, Report, Table
-from core.store.files import csv_text
+from core.store.files import csv_text, write_text, write_whole
 
 _DRAWN = {"md": "svg", "latex": "pdf"}
 """Format -> kind of drawing that its figures are."""
@@ -41,7 +42,6 @@ def write(
         "html": lambda: html(report, interactive=interactive),
         "latex": lambda: latex(report),
     }
-    folder.mkdir(parents=True, exist_ok=True)
     written = [_text(folder / FORMATS[name], texts[name]()) for name in formats]
     kinds = tuple(_DRAWN[name] for name in formats if name in _DRAWN)
     if kinds:
@@ -53,19 +53,20 @@ def write(
 
 
 def _text(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
+    return write_text(path, text)
 
 
 def _figure(each: Figure, folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
-    folder.mkdir(exist_ok=True)
     named = {folder / f"{each.id}.{kind}": content for kind, content in contents.items()}
     for path, content in named.items():
-        path.write_bytes(content)
+        write_whole(path, partial(_fill, content=content))
     return list(named)
 
 
+def _fill(path: Path, *, content: bytes) -> None:
+    path.write_bytes(content)
+
+
 def _data(each: Table | Figure, folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
     frame = each.data if isinstance(each, Figure) else each.frame
     return _text(folder / f"{each.id}.csv", csv_text(frame, digits=10))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import StoreError
+from core.outputs import why_not_file
+from core.store.spreadsheets import guarded, guarded_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +24,11 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         write: called with the temporary path.
 
     Raises:
-        StoreError: if the file cannot be written; what stood under that name before still stands.
+        StoreError: if the file cannot be written, or the name is that of a folder, a device or a link; what stood under
+            that name before still stands.
     """
+    if why := why_not_file(path):
+        raise StoreError(why)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +48,8 @@ def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
     """Write a table as CSV whose texts are read back as texts.
 
     A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not; here a family may have such a name.
-    It is written in single quotes, ``'null'``, and an empty cell alone is a missing one.
+    It is written in single quotes, ``'null'``, and an empty cell alone is a missing one. A text that a spreadsheet
+    would run as a formula is guarded (:mod:`core.store.spreadsheets`), in a column's name too.
 
     Args:
         table: its index is not written.
@@ -54,15 +60,9 @@ def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
         >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
         "family,n\\n'null',3\\nblur,4\\n"
     """
-    import pandas as pd
-
-    def told(cell: object) -> object:
-        return f"'{cell}'" if isinstance(cell, str) and cell in _READ_AS_MISSING else cell
-
-    texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
-    # a column of categories keeps its own kind of cells: it is written as plain ones
-    plain = table.assign(**{name: table[name].astype(object).map(told) for name in texts})
-    return str(plain.to_csv(index=False, float_format=f"%.{digits}g" if digits else None, lineterminator="\n"))
+    return guarded_csv(
+        table, digits=digits, cell=lambda text: f"'{text}'" if text in _READ_AS_MISSING else guarded(text)
+    )
 
 
 _READ_AS_MISSING = frozenset(
@@ -74,8 +74,12 @@ _READ_AS_MISSING = frozenset(
 
 def write_json(path: Path, value: Any) -> None:
     """Write strict JSON (no NaN), indented, as a whole file or nothing."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_whole(path, lambda temporary: _write_text(temporary, text))
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as strict JSON (no NaN), indented."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_text(path: Path, text: str) -> Path:

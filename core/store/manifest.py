@@ -10,6 +10,7 @@ from typing import Any
 from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
+from core.store.seal import Seal, read_seal
 
 MANIFEST = "manifest.json"
 TABLES = tuple(SCHEMAS)
@@ -47,6 +48,21 @@ class Run:
         """``running``, ``interrupted`` or ``complete``."""
         return str(self.manifest["status"])
 
+    @property
+    def seal(self) -> Seal | None:
+        """What every file of the run was when it was closed; None where nobody knows: the run is unverified then.
+
+        Raises:
+            StoreError: if the manifest is not the one that was sealed.
+        """
+        return read_seal(self.manifest, self.path)
+
+    @property
+    def verified(self) -> bool:
+        """Whether what lies here can be held against a seal: of its files in a run folder, of its tables elsewhere."""
+        seal = self.seal
+        return seal is not None and (seal.tables if self.path.suffix == ".duckdb" else seal.files) is not None
+
     def image_path(self, image: str) -> Path | None:
         """Where an item's image lies: the column ``image`` of ``items``, below the corpus root.
 
@@ -65,6 +81,13 @@ class Run:
         return (settings.ROOT / root).resolve()
 
 
+def seal_told(run: Run) -> str:
+    """When a run was sealed: ``at its close``, ``later, DATE``, ``unverified``; a dash while it is not complete."""
+    if run.status != COMPLETE:
+        return "—"
+    return run.seal.told if run.verified and run.seal is not None else "unverified"
+
+
 def check_run_id(run_id: str) -> str:
     """Return a run id that is safe as the name of a folder.
 
@@ -80,7 +103,8 @@ def read_run(folder: Path) -> Run:
     """Read one run folder's manifest.
 
     Raises:
-        StoreError: if there is none, it is broken, or it was written by a newer Invariscope.
+        StoreError: if there is none, it is broken, it was changed since the run was closed, or it was written by a
+            newer Invariscope.
     """
     path = Path(folder) / MANIFEST
     try:
@@ -117,6 +141,7 @@ def check_manifest(manifest: object, path: Path) -> Mapping[str, Any]:
     for name in ("corpus", "counts"):
         if not isinstance(manifest.get(name), dict):
             raise StoreError(f"{path} has no object {name!r}; start that run again, or remove it")
+    read_seal(manifest, path)
     return manifest
 
 

@@ -13,7 +13,9 @@ from core.store.manifest import COMPLETE, Run, read_run, run_folders
 from core.store.published import HeldElsewhere, attach
 from core.store.run_files import half_runs, run_paths, run_signature, signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, VERDICTS
+from core.store.seal import without_seal
 from core.store.sql import column_list, empty_select, no_glob, quoted, shifts_of, table_select
+from core.store.whole import NotWhole, check_tables
 
 _SHIFTS = pa.schema(
     [*SCHEMAS["scores"], ("baseline_score", pa.float64()), ("baseline_caption", pa.string()), ("delta", pa.float64()),
@@ -23,6 +25,8 @@ _SHIFTS = pa.schema(
 
 class Opening:
     """Collects what a store's views are made of.
+
+    ``copies`` are the copies that are read, ``direct`` the runs whose own files are.
 
     Args:
         copies_in: folder of the copies that answer at once (:mod:`core.store.sorted_copies`); None: read the files
@@ -35,6 +39,8 @@ class Opening:
         self.left_out: list[str] = []
         self.notes: list[str] = []
         self.held: list[Path] = []
+        self.copies: list[Path] = []
+        self.direct: list[Run] = []
         self._copies_in = copies_in
         self._parts: dict[str, list[str]] = {table: [] for table in (*SCHEMAS, "shifts")}
         self._files: list[Path] = []
@@ -107,9 +113,22 @@ class Opening:
         alias = self._alias()
         version, listed = attach(self.connection, path, alias)
         runs = [run for run in listed if self._new(run)]
-        if self._take_copy(path, runs, lambda within, copy: copies.copy_published(within, path, copy, version=version)):
+
+        def make(within: Path, copy: Path) -> None:
+            check_tables(self.connection, alias, path, version, listed, full=True)
+            copies.copy_published(within, path, copy, version=version)
+
+        try:
+            copied = self._take_copy(path, runs, make)
+            if not copied:
+                check_tables(self.connection, alias, path, version, listed, full=False)
+        except NotWhole:
+            self.connection.execute(f"detach {alias}")
+            raise
+        if copied:
             self.connection.execute(f"detach {alias}")
         else:
+            self.direct += runs
             self._take_tables(alias, runs, version=version)
         for run in runs:
             self._take(run)
@@ -124,17 +143,21 @@ class Opening:
         if problems is None:
             try:
                 make(self._copies_in, copy)
+            except NotWhole:
+                raise
             except StoreError:  # no room, no right to write: the files themselves still answer, only slower
                 return False
             problems = copies.attach_copy(self.connection, copy, alias)
         if problems is None:
             return False
         self.left_out += problems
+        self.copies.append(copy)
         self._take_tables(alias, runs, version=SCHEMA_VERSION, shifts=f"{alias}.main.shifts")
         return True
 
     def _take_shards(self, run: Run) -> None:
         whole = copies.whole_shards(run, self.left_out)
+        self.direct.append(run)
         for table, files in whole.items():
             self._files += files
             self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
@@ -177,7 +200,9 @@ class Opening:
         for run in self.runs:
             told = run.manifest
             values = [run.id, told["corpus"].get("name"), run.status, told.get("created"), told["schema_version"]]
-            self.connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", [*values, json.dumps(dict(told))])
+            self.connection.execute(
+                "insert into runs values (?, ?, ?, ?, ?, ?)", [*values, json.dumps(without_seal(told))]
+            )
 
 
 def _take_verdicts(connection: duckdb.DuckDBPyConnection, verdicts: pa.Table | None) -> None:

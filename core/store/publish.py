@@ -10,14 +10,17 @@ from core.errors import InvalidInput, StoreError
 from core.store.files import write_whole
 from core.store.manifest import COMPLETE
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
+from core.store.seal import PUBLISH, with_seal
 from core.store.store import Store
+from core.store.whole import table_parts
 
 
 def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False) -> Path:
     """Write runs into one file that :meth:`Store.open` reads.
 
     Tables: ``scores``, ``items``, ``rejections``, ``variants``, ``runs`` (run, manifest as JSON text) and ``about``
-    (schema_version): of today's version, whatever the runs were written with.
+    (schema_version): of today's version, whatever the runs were written with. Each run's manifest is sealed anew with
+    the SHA-256 of the run's rows in each table.
 
     Args:
         runs: complete run folders, or published files.
@@ -60,7 +63,9 @@ def _write(store: Store, path: Path) -> None:
                 file.unregister("source")
             file.execute("create table runs (run varchar, manifest varchar)")
             for run in store.runs():
-                file.execute("insert into runs values (?, ?)", [run.id, json.dumps(dict(run.manifest))])
+                parts = table_parts(file, None, SCHEMA_VERSION, run.id)
+                manifest = with_seal(run.manifest, by=PUBLISH, tables=parts)
+                file.execute("insert into runs values (?, ?)", [run.id, json.dumps(manifest)])
             file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
     except duckdb.Error as error:
         Path(f"{path}.wal").unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """Where runs lie on disk: what a folder holds, whether its shards are whole, and what a change of it looks like."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -12,6 +13,9 @@ from core import settings
 from core.store.manifest import MANIFEST, TABLES
 from core.store.schema import schemas_of
 from core.store.sql import first_line
+
+UNREADABLE = (OSError, ValueError, pa.ArrowException)
+"""What reading a damaged Parquet file raises; a ValueError where a name in it is no text any more."""
 
 Signature = tuple[tuple[str, int, int], ...]
 """(path, size, modification time in ns) of files, sorted."""
@@ -34,30 +38,53 @@ def run_signature(folder: Path) -> Signature:
     return tuple(sorted(_of_run(folder)))
 
 
+def holds_runs(folder: Path) -> bool:
+    """Whether a folder holds a run, half of one or a published file."""
+    return any(True for _ in _stamps(folder)) if folder.is_dir() else False
+
+
 def half_runs(folder: Path) -> tuple[Path, ...]:
     """Folders below one folder that hold score tables and no manifest, by name."""
     return tuple(each for each in _folders(folder) if _has_scores(each) and not (each / MANIFEST).is_file())
 
 
-def shard_problem(path: Path, table: str, run_id: str, *, version: int) -> str | None:
+def shard_problem(path: Path, table: str, run_id: str, *, version: int, sha256: str | None = None) -> str | None:
     """Why a shard is left out, or None. The whole file is read: a checksum stands over every page.
 
     What this process has read once is not read again until its size or time changes.
+
+    Args:
+        sha256: of the file as the run was closed with it; None where nobody knows.
     """
     try:
         status = path.stat()
     except OSError as error:
         return f"{path} cannot be read: {error.strerror or error}; check its permissions"
-    return _problem(path, table, run_id, version, status.st_size, status.st_mtime_ns)
+    return _problem(path, table, run_id, version, sha256, status.st_size, status.st_mtime_ns)
+
+
+def read_again(path: Path, table: str, run_id: str, *, version: int, sha256: str | None = None) -> str | None:
+    """As :func:`shard_problem`, from the disk whatever was read before: a disk rots without a new time."""
+    return _problem.__wrapped__(path, table, run_id, version, sha256, 0, 0)
 
 
 @lru_cache(maxsize=65_536)
-def _problem(path: Path, table: str, run_id: str, version: int, _size: int, _changed: int) -> str | None:
+def _problem(
+    path: Path, table: str, run_id: str, version: int, sha256: str | None, _size: int, _changed: int
+) -> str | None:
     try:
-        read = pq.read_table(path, page_checksum_verification=True)
-    except (OSError, pa.ArrowException) as error:
+        data = path.read_bytes()
+        read = pq.read_table(pa.BufferReader(data), page_checksum_verification=True)
+    except UNREADABLE as error:
         return f"{path} is damaged ({first_line(error)}) and left out; start run {run_id} again to make it anew"
-    return content_problem(read, path, table, run_id, version=version)
+    if problem := content_problem(read, path, table, run_id, version=version):
+        return problem
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        return (
+            f"{path} is another file than run {run_id} was closed with; put it back from a copy, or start that run "
+            "again, which makes only what is missing"
+        )
+    return None
 
 
 def content_problem(read: pa.Table, path: Path, table: str, run_id: str, *, version: int) -> str | None:

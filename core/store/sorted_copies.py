@@ -16,10 +16,11 @@ import duckdb
 
 from core.errors import StoreError
 from core.store.files import write_whole
-from core.store.manifest import Run
-from core.store.run_files import Signature, shard_problem
-from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
+from core.store.manifest import COMPLETE, Run
+from core.store.run_files import Signature
+from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.sql import empty_select, first_line, no_glob, quoted, shifts_of, table_select
+from core.store.whole import check_files, counts_rows, not_whole, shard_files, shard_problems
 
 KEPT_BYTES = 8_000_000_000
 """Most bytes of copies; beyond, those not opened for the longest time are removed."""
@@ -27,7 +28,7 @@ KEPT_BYTES = 8_000_000_000
 MEMORY = "1GB"
 """What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
 
-_FORMAT = 2
+_FORMAT = 3
 _ORDER = "evaluator, family, probe, corpus, item, subject, language, rank"
 
 Sources = dict[str, str]
@@ -48,7 +49,7 @@ def limit(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def copy_run(folder: Path, run: Run, path: Path) -> None:
-    """Make the copy of a run folder; shards that are not whole are left out and named in it.
+    """Make the copy of a run folder; of a run that counts no rows, damaged shards are left out and named in it.
 
     Args:
         folder: of the copies.
@@ -56,12 +57,13 @@ def copy_run(folder: Path, run: Run, path: Path) -> None:
         path: from :func:`copy_path`.
 
     Raises:
-        StoreError: if it cannot be written.
+        NotWhole: if the run is not whole.
+        StoreError: if the copy cannot be written.
     """
     problems: list[str] = []
+    whole = whole_shards(run, problems)
 
     def fill(_: duckdb.DuckDBPyConnection) -> Sources:
-        whole = whole_shards(run, problems)
         return {table: parquet_select(table, files, version=run.schema_version) for table, files in whole.items()}
 
     _make(folder, path, fill, problems)
@@ -105,13 +107,23 @@ def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
 
 
 def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
-    """Shards of a run's tables that are whole; each other is named in ``problems``. Every table has its list."""
+    """Shards of a run's tables that are whole, every table with its list.
+
+    Of a run that is not complete, or that counts no rows, each other shard is left out and named in ``problems``.
+
+    Raises:
+        NotWhole: if a complete run is not whole.
+    """
+    if run.status == COMPLETE:
+        check_files(run)
     found: dict[str, list[Path]] = {table: [] for table in SCHEMAS}
-    for table in schemas_of(run.schema_version):
-        files = sorted((run.path / table).glob("*.parquet"))
-        told = {file: shard_problem(file, table, run.id, version=run.schema_version) for file in files}
-        problems += [problem for problem in told.values() if problem is not None]
-        found[table] = [file.absolute() for file, problem in told.items() if problem is None]
+    told = shard_problems(run)
+    for name, path in shard_files(run.path, run.schema_version).items():
+        if name not in told:
+            found[name.partition("/")[0]].append(path.absolute())
+    if told and run.status == COMPLETE and (run.seal is not None or counts_rows(run)):
+        raise not_whole(run, next(iter(told.values())))
+    problems += told.values()
     return found
 
 

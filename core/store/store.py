@@ -21,10 +21,12 @@ import pyarrow as pa
 from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store.manifest import Run
+from core.store.mending import damaged, is_damage, source_problem
 from core.store.opening import Opening
 from core.store.published import can_be_opened
 from core.store.run_files import run_paths, signature
 from core.store.schema import SCHEMAS
+from core.store.sql import first_line
 
 __all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
 
@@ -35,11 +37,16 @@ class Store:
     Any thread may query: each call has a cursor of its own (one connection shared by threads mixes answers up).
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, opening: Opening) -> None:
-        self._connection = connection
+    def __init__(self, opened: Callable[[], Opening]) -> None:
+        self._opened = opened
+        self._lock = threading.Lock()
+        self._mending = threading.Lock()
+        self._take(opened())
+
+    def _take(self, opening: Opening) -> None:
+        self._opening = opening
         self._runs = tuple(opening.runs)
         self._held = tuple(opening.held)
-        self._lock = threading.Lock()
         self.left_out = tuple(opening.left_out)
         """One sentence for each shard, run or file that was left out."""
         self.problems = (*self.left_out, *opening.notes)
@@ -66,10 +73,15 @@ class Store:
             InvalidInput: if the verdicts have other columns.
         """
         chosen = [paths] if isinstance(paths, str | Path) else list(paths)
-        opening = Opening(None if copies is None else Path(copies).absolute())
-        for path in dict.fromkeys(map(Path, chosen)):
-            opening.add(path)
-        return cls(opening.finish(verdicts), opening)
+
+        def opened() -> Opening:
+            opening = Opening(None if copies is None else Path(copies).absolute())
+            for path in dict.fromkeys(map(Path, chosen)):
+                opening.add(path)
+            opening.finish(verdicts)
+            return opening
+
+        return cls(opened)
 
     def outdated(self) -> bool:
         """Whether a file that another program held at opening can be read now, though nothing in it changed."""
@@ -88,7 +100,8 @@ class Store:
 
         Raises:
             InvalidInput: if it is not one SELECT, or DuckDB cannot make sense of it.
-            StoreError: if a file went away or changed since the store was opened.
+            StoreError: if a file went away or changed since the store was opened; it names the file. A copy that
+                turns out damaged is made anew first, and the question asked again.
         """
         frame: pd.DataFrame = self._run(sql, params, _frame)
         return frame
@@ -99,7 +112,7 @@ class Store:
 
     def close(self) -> None:
         """Let go of the files."""
-        self._connection.close()
+        self._opening.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -113,17 +126,57 @@ class Store:
         params: Sequence[Any] | dict[str, Any] | None,
         fetch: Callable[[duckdb.DuckDBPyRelation], Any],
     ) -> Any:
+        opening = self._opening
         try:
-            with self._lock:  # making a cursor is not safe beside another thread's; using it is
-                cursor = self._connection.cursor()
-            statements = cursor.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise InvalidInput(f"the store answers one SELECT at a time, got {len(statements)} statements: {sql!r}")
-            return fetch(cursor.sql(sql, params=params))
-        except (duckdb.IOException, duckdb.FatalException) as error:
-            raise StoreError(f"a run changed on disk while it was open ({error}); open it again") from error
+            try:
+                return self._answer(opening, sql, params, fetch)
+            except duckdb.Error as error:
+                if not is_damage(error):
+                    raise
+                return self._answer(self._mended(opening, error), sql, params, fetch)
         except duckdb.Error as error:
+            if is_damage(error):
+                raise StoreError(_changed(first_line(error))) from error
             raise InvalidInput(f"the store cannot answer {sql!r}: {error}") from error
+
+    def _answer(
+        self,
+        opening: Opening,
+        sql: str,
+        params: Sequence[Any] | dict[str, Any] | None,
+        fetch: Callable[[duckdb.DuckDBPyRelation], Any],
+    ) -> Any:
+        with self._lock:  # making a cursor is not safe beside another thread's; using it is
+            cursor = opening.connection.cursor()
+        statements = cursor.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise InvalidInput(f"the store answers one SELECT at a time, got {len(statements)} statements: {sql!r}")
+        return fetch(cursor.sql(sql, params=params))
+
+    def _mended(self, opening: Opening, error: duckdb.Error) -> Opening:
+        """Make the copies anew that turned out damaged, and open everything again.
+
+        Raises:
+            StoreError: if it was no copy, or what a copy was made of is not whole any more; it names the file.
+        """
+        with self._mending:
+            if self._opening is not opening:  # another thread's question met the damage first
+                return self._opening
+            broken = damaged(opening.copies)
+            if not broken:
+                raise StoreError(_changed(source_problem(opening.direct) or first_line(error))) from error
+            for path in broken:
+                path.unlink(missing_ok=True)
+            again = self._opened()
+            lost = {run.id for run in opening.runs} - {run.id for run in again.runs}
+            self._take(again)
+            if lost:
+                raise StoreError(_changed("; ".join(again.left_out))) from error
+            return again
+
+
+def _changed(what: str) -> str:
+    return f"a run changed on disk while it was open ({what}); open it again"
 
 
 def _frame(relation: duckdb.DuckDBPyRelation) -> pd.DataFrame:

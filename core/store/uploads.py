@@ -18,6 +18,7 @@ from core.store.manifest import Run
 from core.store.published import attach
 from core.store.schema import schemas_of
 from core.store.sql import first_line
+from core.store.whole import NotWhole, check_tables
 
 MOST_BYTES = 512 * 2**20
 """Largest file that is taken in."""
@@ -124,6 +125,10 @@ def _checked(file: Path, told: str) -> tuple[Run, ...]:
         for table, schema in schemas.items():
             _check_values(connection, table, schema, told)
         _check_runs(connection, runs, schemas, told)
+        try:
+            check_tables(connection, "incoming", Path(told), version, runs, full=True)
+        except NotWhole as error:
+            raise InvalidInput(str(error)) from error
     return runs
 
 

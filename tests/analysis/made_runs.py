@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from core.settings import results_dir
 from core.store.schema import ITEMS, SCHEMA_VERSION, schemas_of
+from tests.manifests import edit_manifest
 
 SHIPPED = results_dir() / "demo"
 PAIR = ["run", "corpus", "item", "subject", "language", "rank", "evaluator"]
@@ -146,4 +147,5 @@ def shuffled(folder: Path, into: Path, *, seed: int, shards: int = 3) -> Path:
             pq.write_table(part, into / table / f"shard-{place:05d}.parquet")
     told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (into / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    edit_manifest(into)
     return into

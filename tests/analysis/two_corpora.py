@@ -14,6 +14,7 @@ from core.audit.run import run_audit
 from core.evaluators.pool import Pool
 from tests.analysis.made_runs import SHIPPED, raw
 from tests.audit.squares import HISTOGRAM, build_corpus
+from tests.manifests import edit_manifest
 
 REFERENCE, OTHER = "coco", "demo"
 """Corpora of the shipped items; the smaller has the name of the paper's, which the others are held against."""
@@ -51,8 +52,8 @@ def _write(folder: Path, corpus: str, items: list[str], *, factor: float) -> Non
         (folder / table).mkdir(parents=True)
         pq.write_table(rows, folder / table / "shard-00000.parquet")
     manifest = json.loads((SHIPPED / "manifest.json").read_text(encoding="utf-8"))
-    named = {"run": folder.name, "corpus": {**manifest["corpus"], "name": corpus}}
-    (folder / "manifest.json").write_text(json.dumps(manifest | named), encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    edit_manifest(folder, run=folder.name, corpus={**manifest["corpus"], "name": corpus}, counts={})
 
 
 def audit_distance(folder: Path) -> pd.DataFrame:

@@ -61,6 +61,14 @@ def test_no_name_token_or_secret_leaves_with_the_votes(study: Study) -> None:
 def test_a_comment_is_no_formula_in_a_spreadsheet(study: Study) -> None:
     table = pd.read_csv(io.BytesIO(export_votes(study, "csv")))
     assert [each for each in table["comment"].dropna() if each.startswith("=")] == []
+    assert [each for each in table["comment"].dropna() if each.startswith("'=1+1")] != []
+
+
+def test_a_comment_that_looks_like_a_formula_comes_back_as_it_was_written(study: Study, tmp_path: Path) -> None:
+    copy = make(tmp_path / "there")
+    import_votes(copy, export_votes(study, "csv"), name="votes.csv")
+    said = '=1+1 \N{WAVING HAND SIGN}, "quoted"\nline'
+    assert said in {each for each in vote_table(copy)["comment"] if each}
 
 
 def test_votes_made_elsewhere_by_hand_are_taken_in_and_corrected(study: Study) -> None:

@@ -1,8 +1,8 @@
 """The comparison on the shipped run: evaluators, slices, words, runs, and links of any kind."""
 
-import json
 from pathlib import Path
 
+from tests.manifests import edit_manifest
 from tests.pages.opening import COMPARE, Open, texts
 from tests.pages.test_results import second_corpus
 
@@ -49,8 +49,7 @@ def test_the_sides_can_be_swapped(open_page: Open, demo: Path) -> None:
 
 def test_two_runs_are_compared_with_what_they_were_made_with(open_page: Open, demo: Path) -> None:
     second_corpus(demo)
-    path = demo.with_name("other") / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"seed": 7}), "utf-8")
+    edit_manifest(demo.with_name("other"), seed=7)
     app = open_page(COMPARE, a_run="demo", b_run="other", b_evaluator="conse-lite0")
     assert not app.exception
     table, made = (each.value for each in app.dataframe)

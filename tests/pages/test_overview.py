@@ -19,6 +19,7 @@ from pages.views.overview.glance import kind_of
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
+from tests.manifests import edit_manifest
 from tests.pages.opening import OVERVIEW, Open, said, texts
 
 
@@ -71,10 +72,25 @@ def test_pictures_of_a_corpus_that_is_not_here_are_said_to_be_missing(open_page:
 
 
 def test_a_run_that_is_not_complete_is_said_to_be_so(open_page: Open, one_run: Path) -> None:
-    path = one_run / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"status": "interrupted"}), "utf-8")
+    edit_manifest(one_run, status="interrupted")
     said = texts(open_page(OVERVIEW)).replace("\\", "")
     assert "squares-1 is interrupted" in said
+
+
+def test_a_run_without_a_seal_is_marked_unverified_and_a_damaged_one_is_not_shown(
+    open_page: Open, one_run: Path
+) -> None:
+    def seals() -> list[str]:
+        app = open_page(OVERVIEW)
+        return [seal for frame in app.dataframe if "seal" in frame.value for seal in frame.value["seal"]]
+
+    assert seals() == ["at its close"]
+    edit_manifest(one_run)
+    assert seals() == ["unverified"]
+    next(one_run.glob("scores/*.parquet")).unlink()
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    assert "is not shown, because it is not whole" in texts(app).replace("\\", "")
 
 
 def test_a_damaged_run_is_one_sentence_and_the_others_stay(open_page: Open, one_run: Path) -> None:
@@ -88,11 +104,8 @@ def test_a_damaged_run_is_one_sentence_and_the_others_stay(open_page: Open, one_
 
 
 def test_markup_in_a_manifest_is_shown_and_not_obeyed(open_page: Open, one_run: Path) -> None:
-    path = one_run / "manifest.json"
-    told = json.loads(path.read_text("utf-8"))
-    told["status"] = "interrupted"
-    told["evaluators"][0]["name"] = "<img src=x onerror=alert(1)> **bold**"
-    path.write_text(json.dumps(told), "utf-8")
+    (told,) = json.loads((one_run / "manifest.json").read_text("utf-8"))["evaluators"]
+    edit_manifest(one_run, status="interrupted", evaluators=[told | {"name": "<img src=x onerror=alert(1)> **bold**"}])
     app = open_page(OVERVIEW)
     assert not app.exception
     assert "<img" not in "\n".join(element.value for element in app.markdown)

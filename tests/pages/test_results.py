@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.manifests import edit_manifest
 from tests.pages.opening import RESULTS, Open, said, texts
 
 PARTS = [
@@ -154,9 +155,8 @@ def second_corpus(demo: Path) -> None:
 
     other = demo.with_name("other")
     shutil.copytree(demo, other)
-    path = other / "manifest.json"
-    told = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(told | {"run": "other", "corpus": told["corpus"] | {"name": "other"}}), "utf-8")
+    told = json.loads((other / "manifest.json").read_text("utf-8"))
+    edit_manifest(other, run="other", corpus=told["corpus"] | {"name": "other"})
     for file in other.glob("*/*.parquet"):
         table = pq.read_table(file)
         for column in ("run", "corpus"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InvalidInput
@@ -18,6 +19,7 @@ from core.store import sorted_copies as copies
 from core.store.publish import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, VERDICTS
 from core.store.store import Store, default_store, run_paths, signature
+from tests.manifests import edit_manifest
 
 
 @pytest.fixture
@@ -50,12 +52,22 @@ def test_a_copy_answers_as_the_files_do(run: Path, tmp_path: Path, source: str) 
     assert len(kept(tmp_path / "copies")) == 1
 
 
+def rename_an_item(run: Path) -> None:
+    """Another run that is whole: one item has another name."""
+    path = run / "scores" / "shard-00001.parquet"
+    table = pq.read_table(path)
+    first, place = table["item"][0].as_py(), table.schema.get_field_index("item")
+    names = ["new" if each == first else each for each in table["item"].to_pylist()]
+    pq.write_table(table.set_column(place, table.schema.field(place), pa.array(names)), path, write_page_checksum=True)
+    edit_manifest(run)
+
+
 def test_a_change_on_disk_makes_a_copy_of_its_own(run: Path, tmp_path: Path) -> None:
     with Store.open(run, copies=tmp_path / "copies") as store:
-        before = store.query("select count(*) as n from scores")["n"][0]
-    (run / "scores" / "shard-00001.parquet").unlink()
+        assert store.query("select count(*) as n from scores where item = 'new'")["n"][0] == 0
+    rename_an_item(run)
     with Store.open(run, copies=tmp_path / "copies") as store, Store.open(run) as plain:
-        assert store.query("select count(*) as n from scores")["n"][0] < before
+        assert store.query("select count(*) as n from scores where item = 'new'")["n"][0] > 0
         same(store, plain, "shifts")
     assert len(kept(tmp_path / "copies")) == 2
 
@@ -68,13 +80,15 @@ def test_a_damaged_shard_is_named_at_every_opening(run: Path, tmp_path: Path) ->
     for _ in range(2):
         with Store.open(run, copies=tmp_path / "copies") as store:
             (problem,) = store.problems
+            assert "run demo is not shown, because it is not whole" in problem
             assert "shard-00002.parquet is damaged" in problem
-            assert len(store.query("select distinct item from scores")) == 252 - 24
+            assert store.runs() == ()
+            assert store.query("select * from scores").empty
+    assert kept(tmp_path / "copies") == []
 
 
 def test_an_unfinished_run_has_no_copy(run: Path, tmp_path: Path) -> None:
-    told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    (run / "manifest.json").write_text(json.dumps(told | {"status": "running"}), encoding="utf-8")
+    edit_manifest(run, status="running")
     with Store.open(run, copies=tmp_path / "copies") as store, Store.open(run) as plain:
         same(store, plain, "shifts")
     assert kept(tmp_path / "copies") == []
@@ -113,9 +127,9 @@ def test_the_copies_longest_unused_make_room(run: Path, tmp_path: Path, monkeypa
         pass
     (first,) = kept(folder)
     monkeypatch.setattr(copies, "KEPT_BYTES", int(1.5 * first.stat().st_size))
-    (run / "items" / "shard-00001.parquet").unlink()
+    rename_an_item(run)
     with Store.open(run, copies=folder) as store:
-        assert len(store.query("select * from items")) < 252
+        assert len(store.query("select * from items")) == 252
     (second,) = kept(folder)
     assert second != first
 
@@ -192,7 +206,7 @@ def test_a_newer_published_file_asks_for_an_update(run: Path, tmp_path: Path) ->
 def test_a_run_whose_corpus_is_gone_is_named_shown_and_published(run: Path, tmp_path: Path) -> None:
     told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     told["corpus"]["root"] = str(tmp_path / "gone")
-    (run / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    edit_manifest(run, corpus=told["corpus"])
     with Store.open(run) as store:
         (problem,) = store.problems
         assert f"its corpus lay in {tmp_path / 'gone'}" in problem

@@ -22,6 +22,7 @@ from core.store.publish import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
+from tests.manifests import edit_manifest
 
 
 @pytest.fixture(scope="module")
@@ -226,16 +227,11 @@ BREAKAGES = {
     "a broken manifest": (lambda run: rewrite(run, "{"), "manifest.json cannot be read"),
     "a manifest that is a list": (lambda run: rewrite(run, "[]"), "holds no object"),
     "a deep manifest": (lambda run: rewrite(run, "[" * 100_000), "manifest.json cannot be read"),
-    "a newer version": (lambda run: edit(run, schema_version=SCHEMA_VERSION + 1), "update it"),
-    "no version": (lambda run: edit(run, schema_version=None), "names no schema_version, got None"),
-    "a hostile id": (lambda run: edit(run, run="../../etc"), "names no valid run"),
-    "an unknown status": (lambda run: edit(run, status="maybe"), "unknown status 'maybe'"),
+    "a newer version": (lambda run: edit_manifest(run, schema_version=SCHEMA_VERSION + 1), "update it"),
+    "no version": (lambda run: edit_manifest(run, schema_version=None), "names no schema_version, got None"),
+    "a hostile id": (lambda run: edit_manifest(run, run="../../etc"), "names no valid run"),
+    "an unknown status": (lambda run: edit_manifest(run, status="maybe"), "unknown status 'maybe'"),
 }
-
-
-def edit(folder: Path, **changes: object) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    rewrite(folder, json.dumps(manifest | changes))
 
 
 @pytest.mark.parametrize("how", BREAKAGES)
@@ -339,7 +335,7 @@ def test_publishing_refuses_what_would_lose_or_overwrite_something(runs: Path, t
     flip(runs / "two" / "scores" / "shard-00000.parquet")
     with pytest.raises(StoreError, match="is damaged"):
         publish([runs], tmp_path / "damaged.duckdb")
-    edit(runs / "one", status="interrupted")
+    edit_manifest(runs / "one", status="interrupted")
     with pytest.raises(InvalidInput, match="run one is not complete"):
         publish([runs / "one"], tmp_path / "unfinished.duckdb")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.duckdb", "my runs"]

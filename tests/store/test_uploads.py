@@ -55,6 +55,8 @@ REFUSED: dict[str, tuple[Callable[[bytes, Path], bytes], str]] = {
         "names no valid run",
     ),
     "an infinite score": (changed("update scores set score = 'inf' where item = 'frog-1-10-20'"), "in scores.score"),
+    "doubled rows": (changed("insert into scores select * from scores"), "is not whole: its table scores has"),
+    "another score": (changed("update scores set score = 0.5 where rowid = 9"), "has other rows of run demo"),
     "a long text": (changed("update items set source = repeat('x', 20000)"), "in items.source"),
 }  # fmt: skip
 

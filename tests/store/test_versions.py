@@ -21,6 +21,7 @@ from core.store.publish import publish
 from core.store.schema import SCHEMAS, SCORES
 from core.store.store import Store
 from core.store.uploads import accept_published
+from tests.manifests import edit_manifest
 
 VERSIONS = Path(__file__).parent / "versions"
 OLD, NEW = ("first", "first-published"), ("second", "second-published")
@@ -121,6 +122,7 @@ def test_a_baseline_is_of_the_same_language_and_rank(tmp_path: Path) -> None:
         for probe, baseline, score in (("identity", None, base), ("vflip", "identity", base / 2))
     ]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rows, schema=SCORES), run / "scores" / "a.parquet")
+    edit_manifest(run, counts={})
     with Store.open(run) as store:
         found = store.query("select language, rank, baseline_score, percent from shifts order by all")
     assert found.to_numpy().tolist() == [["de", 0, 4.0, -50.0], ["en", 0, 1.0, -50.0], ["en", 1, 2.0, -50.0]]

@@ -22,7 +22,7 @@ from core.errors import InvariscopeError
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
 from core.statistics.changes import NullBand
-from core.store.manifest import Run
+from core.store.manifest import Run, seal_told
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.keys import KEYED
 
@@ -194,6 +194,7 @@ def _row(run: Run) -> dict[str, Any]:
     return {
         "run": run.id,
         "status": run.status,
+        "seal": seal_told(run),
         "corpus": str(corpus.get("name", "—")),
         "items": counts.get("items_kept"),
         "left_out": counts.get("items_rejected"),

@@ -20,6 +20,11 @@ from pages.views.probe_lab.state import corpus_names, load_corpus, offered_probe
 EXAMPLE_HEIGHT = 170
 """Height in px of an example, so that the cards line up."""
 
+SEAL_HELP = (
+    "Since when a change of any file would be seen: since the run's close, or since it was sealed later. An unverified "
+    "run is one of an older Invariscope, without a seal; `python -m core verify` reads every byte."
+)
+
 
 def draw_findings(found: pd.DataFrame) -> None:
     """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
@@ -93,7 +98,8 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
     st.dataframe(
         table, hide_index=True, placeholder="—", alt="Runs that are loaded",
         column_config={
-            "run": "Run", "status": "Status", "corpus": "Corpus", "items": "Items kept", "left_out": "Items left out",
+            "run": "Run", "status": "Status", "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
+            "corpus": "Corpus", "items": "Items kept", "left_out": "Items left out",
             "evaluators": "Evaluators", "probes": "Probes", "pairs": "Pairs",
             "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
             "created": "Started",

@@ -1,0 +1,76 @@
+"""Options that name an output: checked before any work is done, and ``-`` for standard output.
+
+Every option of every command that names a file or folder to write has one of the callbacks here.
+"""
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import IO, Any, cast
+
+import typer
+
+from core.errors import InvalidInput
+from core.outputs import check_file, check_folder
+
+STDOUT = Path("-")
+"""Stands for standard output, wherever one text is written."""
+
+
+def file(value: Path | None) -> Path | None:
+    """Callback of an option for one file that cannot be written to standard output."""
+    if value == STDOUT:
+        raise InvalidInput("- is standard output, and this output is no single text; name a file")
+    return None if value is None else check_file(value)
+
+
+def text(ctx: typer.Context, value: Path | None) -> Path | None:
+    """Callback of an option for one text, CSV or JSON file; with ``-`` everything else goes to standard error."""
+    if value != STDOUT:
+        return None if value is None else check_file(value)
+    if isinstance(sys.stdout, _Aside):
+        raise InvalidInput("- is given for two outputs, and standard output takes one; name a file for the other")
+    ctx.with_resource(redirect_stdout(cast(IO[str], _Aside(sys.stdout))))
+    return value
+
+
+def folder(value: Path | None) -> Path | None:
+    """Callback of an option for a folder that a command fills."""
+    if value == STDOUT:
+        raise InvalidInput("- is standard output, and this output is a folder; name one")
+    return None if value is None else check_folder(value)
+
+
+def folder_above(value: Path | None) -> Path | None:
+    """Callback of an option for a folder of outputs, such as runs: it may be a link, what is made in it may not."""
+    if value == STDOUT:
+        raise InvalidInput("- is standard output, and this output is a folder; name one")
+    if value is not None and value.exists() and not value.is_dir():
+        raise InvalidInput(f"{value} is no folder; name a folder")
+    return value
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a text as a whole file or nothing, or to standard output where the path is STDOUT.
+
+    Raises:
+        StoreError: if it cannot be written.
+    """
+    from core.store import files
+
+    if path != STDOUT:
+        files.write_text(path, content)
+        return
+    stream = sys.stdout.real if isinstance(sys.stdout, _Aside) else sys.stdout
+    stream.write(content)
+    stream.flush()
+
+
+class _Aside:
+    """Standard output while ``-`` is an output: what a command says goes to standard error, its output to ``real``."""
+
+    def __init__(self, real: IO[str]) -> None:
+        self.real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)

@@ -1,0 +1,67 @@
+"""Text that a spreadsheet would run as a formula, and how it is written so that it does not.
+
+Whoever writes a caption, a label, a name or a comment decides what a cell of an export begins with. Every CSV for
+people guards such cells by a single quote in front, which spreadsheets take for "this is text". What is written so is
+read back exactly by :func:`exact`.
+
+Source: OWASP ASVS 5.0, requirement 1.2.10; OWASP, CSV Injection.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMULA = re.compile(r"[\s']*[=+\-@\t\r\0＝＋－＠]")
+"""What begins a formula, whatever blanks stand before it; quotes there are passed over, so that each can be undone."""
+
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s?%?")
+
+
+def guarded(text: str) -> str:
+    """Return a text as a cell of a spreadsheet may hold it; a number, a negative one too, stays what it is.
+
+    Example:
+        >>> guarded("=HYPERLINK(1)"), guarded("a cat"), guarded("-1.5")
+        ("'=HYPERLINK(1)", 'a cat', '-1.5')
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def exact(cell: str) -> str:
+    """Return what :func:`guarded` was given.
+
+    Example:
+        >>> exact("'=HYPERLINK(1)"), exact("'tis"), exact(guarded("'=1+1"))
+        ('=HYPERLINK(1)', "'tis", "'=1+1")
+    """
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+
+
+def guarded_csv(table: "pd.DataFrame", *, digits: int | None = None, cell: Callable[[str], str] = guarded) -> str:
+    """Write a table as CSV for people.
+
+    Args:
+        table: its index is not written.
+        digits: significant ones of a number; None: all.
+        cell: what is made of each text and of each column's name.
+    """
+    import pandas as pd
+
+    def told(value: object) -> object:
+        return cell(value) if isinstance(value, str) else value
+
+    texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
+    # a column of categories keeps its own kind of cells: it is written as plain ones
+    plain = table.assign(**{name: table[name].astype(object).map(told) for name in texts})
+    plain.columns = [told(name) for name in plain.columns]
+    returns = any("\r" in text for name in texts for text in table[name] if isinstance(text, str))
+    # the writer quotes only its own line ends: a lone carriage return would begin a row with what stands behind it
+    ends = "\r\n" if returns else "\n"
+    return str(plain.to_csv(index=False, float_format=f"%.{digits}g" if digits else None, lineterminator=ends))
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None

@@ -1,0 +1,218 @@
+"""Whether a complete run is whole: its files and rows against its seal, or against the counts of an older manifest."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+
+from core.errors import StoreError
+from core.store.content import content_digest
+from core.store.manifest import COMPLETE, Run
+from core.store.run_files import UNREADABLE, read_again, shard_problem
+from core.store.schema import schemas_of
+from core.store.seal import Part, Seal, file_digest
+from core.store.sql import column_list, first_line, quoted
+
+_BATCH_ROWS = 65_536
+
+
+class NotWhole(StoreError):
+    """A complete run with a file or rows that are missing, changed, doubled or of another run."""
+
+
+def shard_files(folder: Path, version: int) -> dict[str, Path]:
+    """Shards of a run folder that lie there, by their path below it, e.g. ``scores/shard-00000.parquet``."""
+    return {
+        f"{table}/{path.name}": path
+        for table in schemas_of(version)
+        for path in sorted((folder / table).glob("*.parquet"))
+    }
+
+
+def sealed_files(folder: Path, version: int) -> dict[str, Part]:
+    """What a seal says of every shard of a run folder, read from the disk.
+
+    Raises:
+        StoreError: if one cannot be read.
+    """
+    parts = {}
+    for name, path in shard_files(folder, version).items():
+        try:
+            parts[name] = Part(pq.read_metadata(path).num_rows, file_digest(path), path.stat().st_size)
+        except UNREADABLE as error:
+            raise StoreError(f"{path} cannot be read ({first_line(error)}); start the same run again") from error
+    return parts
+
+
+def check_files(run: Run) -> None:
+    """Compare the files of a complete run folder with its seal, or their rows with its counts: stats and footers only.
+
+    Raises:
+        NotWhole: naming the file, and what to do.
+    """
+    files = shard_files(run.path, run.schema_version)
+    problem = _unlike_counts(run, files) if run.seal is None else _unlike_seal(run, files, run.seal)
+    if problem is not None:
+        raise not_whole(run, problem)
+
+
+def why_not_whole(run: Run) -> str | None:
+    """What :func:`check_files` says of a run folder, or None; of one that is not complete nothing is expected yet."""
+    try:
+        if run.status == COMPLETE:
+            check_files(run)
+    except NotWhole as error:
+        return str(error)
+    return None
+
+
+def check_tables(
+    connection: duckdb.DuckDBPyConnection, alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
+) -> None:
+    """Compare the rows of a published file with the seals or the counts of its runs.
+
+    Args:
+        connection: where the file is attached as ``alias``.
+        version: of the file's tables.
+        full: hash the content too, which reads the whole file.
+
+    Raises:
+        NotWhole: naming the file, and what to do.
+    """
+    try:
+        problem = _table_problem(connection, alias, version, runs, full=full)
+    except duckdb.Error as error:
+        raise NotWhole(f"{path} is damaged ({first_line(error)}); publish it again, or fetch it again") from error
+    if problem is not None:
+        raise NotWhole(f"{path} is not shown, because it is not whole: {problem}; publish it again, or fetch it again")
+
+
+def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, version: int, run: str) -> dict[str, Part]:
+    """What a seal says of every table of one run in a DuckDB file, in the order in which its rows lie there.
+
+    Args:
+        alias: of the attached file; None: the file that was connected to.
+    """
+    parts = {}
+    for table, schema in schemas_of(version).items():
+        source = table if alias is None else f"{alias}.main.{table}"
+        sql = f"select {column_list(schema)} from {source} where run = {quoted(run)}"
+        reader = connection.sql(sql).to_arrow_reader(_BATCH_ROWS)
+        parts[table] = Part(*content_digest(reader, schema))
+    return parts
+
+
+def shard_problems(run: Run) -> dict[str, str]:
+    """What is wrong with shards of a run folder, by their path below it; each is read and, where sealed, hashed."""
+    parts = (run.seal.files if run.seal is not None else None) or {}
+    found = {}
+    for name, path in shard_files(run.path, run.schema_version).items():
+        sha256 = parts[name].sha256 if name in parts else None
+        problem = shard_problem(path, name.partition("/")[0], run.id, version=run.schema_version, sha256=sha256)
+        if problem is not None:
+            found[name] = problem
+    return found
+
+
+def counts_rows(run: Run) -> bool:
+    """Whether the manifest says how many rows the run has."""
+    return bool(_counts(run))
+
+
+def not_whole(run: Run, problem: str) -> NotWhole:
+    """The refusal of a run folder, with what is wrong with it."""
+    return NotWhole(f"run {run.id} is not shown, because it is not whole: {problem}")
+
+
+def _unlike_seal(run: Run, files: Mapping[str, Path], seal: Seal) -> str | None:
+    if seal.files is None:
+        return f"its {run.path / 'manifest.json'} is that of a published file; put the folder's own back from a copy"
+    for name in sorted(seal.files.keys() - files.keys()):
+        return f"{run.path / name} is missing; {_remedy(run)}"
+    for name in sorted(files.keys() - seal.files.keys()):
+        return f"{files[name]} is none of its files; move it out of the folder"
+    for name, part in seal.files.items():
+        path = files[name]
+        try:
+            same = (path.stat().st_size, pq.read_metadata(path).num_rows) == (part.bytes, part.rows)
+        except UNREADABLE:
+            same = False
+        if not same:
+            return changed(run, name, path)
+    return None
+
+
+def changed(run: Run, name: str, path: Path) -> str:
+    """What is wrong with a file that is not the one that was sealed."""
+    found = read_again(path, name.partition("/")[0], run.id, version=run.schema_version)
+    return found or f"{path} is another file than the run was closed with; {_remedy(run)}"
+
+
+def _unlike_counts(run: Run, files: Mapping[str, Path]) -> str | None:
+    """Rows of a run without a seal against the counts of its manifest, as far as it has them."""
+    rows: dict[str, int] = {}
+    for name, path in files.items():
+        table = name.partition("/")[0]
+        try:
+            rows[table] = rows.get(table, 0) + pq.read_metadata(path).num_rows
+        except UNREADABLE:
+            return read_again(path, table, run.id, version=run.schema_version)
+    return _counted(run, rows, f"{_remedy(run)}, or move out what is not its own")
+
+
+def _counted(run: Run, rows: Mapping[str, int], remedy: str) -> str | None:
+    for table, expected in _counts(run).items():
+        if (found := rows.get(table, 0)) != expected:
+            more = "a file is doubled or foreign" if found > expected else "a file is missing or cut"
+            return f"{run.path / table} holds {found} rows and its manifest counts {expected}, so {more}; {remedy}"
+    return None
+
+
+def _counts(run: Run) -> dict[str, int]:
+    """Rows that the manifest of a complete run counts, by table."""
+    counts = run.manifest["counts"]
+    left_out = [counts.get("items_rejected"), counts.get("variants_rejected")]
+    told = {
+        "scores": counts.get("rows"),
+        "items": counts.get("items_kept"),
+        "rejections": sum(left_out) if all(isinstance(each, int) for each in left_out) else None,
+    }
+    return {table: number for table, number in told.items() if isinstance(number, int)}
+
+
+def _table_problem(
+    connection: duckdb.DuckDBPyConnection, alias: str, version: int, runs: tuple[Run, ...], *, full: bool
+) -> str | None:
+    found = {table: _rows_of(connection, f"{alias}.main.{table}") for table in schemas_of(version)}
+    known = {run.id for run in runs}
+    for table, rows in found.items():
+        for name in sorted(set(rows) - known, key=str):
+            return f"its table {table} has rows of run {name!r}, which it does not list"
+    for run in runs:
+        rows = {table: each.get(run.id, 0) for table, each in found.items()}
+        seal = run.seal
+        if seal is None or seal.tables is None:
+            if run.status == COMPLETE and (problem := _counted(run, rows, "some are doubled or lost")):
+                return problem
+            continue
+        for table, part in seal.tables.items():
+            if rows.get(table, 0) != part.rows:
+                return (
+                    f"its table {table} has {rows.get(table, 0)} rows of run {run.id} and was closed with {part.rows}"
+                )
+        if full and (other := _other_content(table_parts(connection, alias, version, run.id), seal.tables)):
+            return f"its table {other} has other rows of run {run.id} than it was closed with"
+    return None
+
+
+def _other_content(found: Mapping[str, Part], sealed: Mapping[str, Part]) -> str | None:
+    return next((table for table, part in sealed.items() if found.get(table) != part), None)
+
+
+def _rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    return dict(connection.execute(f"select run, count(*) from {table} group by run").fetchall())
+
+
+def _remedy(run: Run) -> str:
+    return f"put it back from a copy, or start run {run.id} again, which makes only what is missing"

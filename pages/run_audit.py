@@ -5,7 +5,7 @@ import streamlit as st
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.run_audit.cost import draw_cost
-from pages.views.run_audit.jobs import draw_jobs
+from pages.views.run_audit.jobs import draw_jobs, running
 from pages.views.run_audit.setup import choose_audit
 from pages.views.run_audit.state import run_state
 
@@ -20,8 +20,12 @@ def draw() -> None:
         asked = choose_audit(state)
     state.publish()
     with right:
-        draw_cost(state, asked)
-        draw_jobs()
+        if running():  # what goes on now stands first
+            draw_jobs()
+            draw_cost(state, asked)
+        else:
+            draw_cost(state, asked)
+            draw_jobs()
 
 
 enter()

@@ -147,3 +147,19 @@ def test_template_and_human_captions_make_two_systems_without_a_file(open_page: 
     app.button(key="flip.score").click().run()
     assert not app.exception
     assert "n = 3 images" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open) -> None:
+    app = open_page(PAGE)
+    found = app.dataframe[0].value
+    shown = said(app)
+    for name, own in found.groupby("evaluator"):
+        worst = own.loc[own["d"].idxmax()]
+        assert f"**{name}**: differences below {worst['d']:.3g} are no evidence" in shown
+        assert (
+            f"95 % CI {worst['low']:.3g} to {worst['high']:.3g}, n {worst['n_items']}), because of *{worst['family']}*"
+            in shown
+        )
+    assert "of its interquartile range" in shown
+    assert shown.index("are no evidence") < shown.index("risk of ranking flip")

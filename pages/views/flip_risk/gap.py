@@ -19,7 +19,7 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, view
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import THE_PAPER, safe
+from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import GAPS, UNITS
 
@@ -68,13 +68,7 @@ def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str, eval
 
 
 def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
-    """Draw the view."""
-    st.markdown(
-        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
-        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
-        f"difference exceeds *d*. {READ}"
-    )
-    _controls(state)
+    """Draw the view: what is no evidence first, then the risk at the gap that the reader chooses."""
     if chosen.sign:
         st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
                    "family.", icon=":material/filter_alt:")  # fmt: skip
@@ -86,6 +80,13 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
         return
     _evidence(evident(files, scope, chosen))
+    st.header("The risk at a gap of your own", anchor=False)
+    st.markdown(
+        "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
+        "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        f"difference exceeds *d*. {READ}"
+    )
+    _controls(state)
     if cells["risk"].isna().all():
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
         return
@@ -98,7 +99,9 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
 
 def _evidence(found: pd.DataFrame) -> None:
     st.header("What is no evidence", anchor=False)
-    st.markdown(EVIDENCE)
+    for sentence in _lead(found):
+        st.markdown(sentence)
+    st.caption(f"{EVIDENCE} The family named is the one with the largest gap, picked after seeing them all.")
     number = st.column_config.NumberColumn
     st.dataframe(
         found, hide_index=True, placeholder="—", alt="The gap from which on the flip risk is below 5 %",
@@ -120,6 +123,25 @@ def _evidence(found: pd.DataFrame) -> None:
         f"{LEAST_EVIDENCE} items. Of every pair of shifts; the risk never rises with the gap, so there is one such gap."
     )
     data_buttons(found, "gaps-of-evidence", key="flip.evidence")
+
+
+def _lead(found: pd.DataFrame) -> list[str]:
+    """For every evaluator the family that asks for the largest gap, as a sentence."""
+    told = []
+    for name, own in found.groupby("evaluator", sort=False):
+        known = own.dropna(subset=["d"])
+        if known.empty:
+            told.append(f"**{safe(str(name))}**: no gap is known here.")
+            continue
+        worst = known.sort_values("d", kind="stable").iloc[-1]
+        low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
+        sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
+        share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
+        said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
+        rest = len(own) - len(known)
+        unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
+        told.append(f"**{safe(str(name))}**: {said}, because of *{safe(worst['family'])}*{unknown}")
+    return told
 
 
 def _controls(state: PageState) -> None:

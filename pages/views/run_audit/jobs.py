@@ -50,10 +50,15 @@ _BADGES: dict[str, tuple[str, _Colour, str]] = {
 }
 
 
+def running() -> bool:
+    """Whether a job waits or runs."""
+    return _any_active(jobs.list_jobs()[0])
+
+
 def draw_jobs() -> None:
     """Draw the jobs and keep them up to date; other sessions and shells see and change the same ones."""
     st.header("Jobs", anchor=False)
-    active = _any_active(jobs.list_jobs()[0])
+    active = running()
     st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -91,6 +92,21 @@ def environment() -> dict[str, str]:
     """The environment for a process that starts in another folder: what is relative in ours is absolute in it."""
     given = {name: os.environ.get(name) for name in _FOLDERS}
     return {**os.environ, **{name: str(Path(folder).absolute()) for name, folder in given.items() if folder}}
+
+
+def public_url() -> str | None:
+    """Address under which others reach the dashboard, without a slash at its end; ``INVARISCOPE_PUBLIC_URL``.
+
+    Raises:
+        InvalidInput: if it is not an address of http or https without a query.
+    """
+    given = os.environ.get("INVARISCOPE_PUBLIC_URL", "").strip()
+    if not given:
+        return None
+    told = urlsplit(given)
+    if told.scheme not in ("http", "https") or not told.hostname or told.query or told.fragment or "@" in told.netloc:
+        raise InvalidInput(f"INVARISCOPE_PUBLIC_URL is like https://study.example.org, got {given[:100]!r}; correct it")
+    return given.rstrip("/")
 
 
 def pool_budget_mb() -> float:

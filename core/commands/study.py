@@ -85,16 +85,23 @@ def create(
 def invite(
     name: _Name,
     people: Annotated[list[str] | None, typer.Argument(help="Names, for you only.")] = None,
-    url: Annotated[str, typer.Option(help="Address under which annotators reach the dashboard.")] = (
-        "http://localhost:8501"
-    ),
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Address under which annotators reach the dashboard; default: INVARISCOPE_PUBLIC_URL, else "
+            "http://localhost:8501."
+        ),
+    ] = None,
 ) -> None:
     """Invite annotators; without names, print the links of those who are invited already."""
+    from core.settings import public_url
+
+    address = (url or public_url() or "http://localhost:8501").rstrip("/")
     study = _find(name)
     if people:
         study.invite(people)
     rows = [
-        (each.id, each.name, f"{url.rstrip('/')}/human_validation?token={token}")
+        (each.id, each.name, f"{address}/human_validation?token={token}")
         for each in study.state().annotators.values()
         if (token := study.token(each.id))
     ]

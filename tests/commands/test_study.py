@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from core.commands._shared import Code
+from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
 from core.human.precision import planned_precision
 from core.human.studies import Study, studies_dir
-from core.settings import ROOT
+from core.settings import ROOT, public_url
 from tests.commands.calling import Invoke
 from tests.human.small_study import finish, vote_versions
 
@@ -104,3 +105,12 @@ def test_what_cannot_be_done_is_one_sentence(invoke: Invoke, data: Path, argumen
 
 def test_without_a_study_the_list_says_what_to_do(invoke: Invoke) -> None:
     assert "study create" in invoke("study").stderr
+
+
+@pytest.mark.parametrize("bad", ["study.example.org", "ftp://a", "https://a?b=c", "https://me:word@a"])
+def test_a_public_address_that_is_none_is_refused(bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", bad)
+    with pytest.raises(InvalidInput, match=r"like https://study\.example\.org"):
+        public_url()
+    monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/a/")
+    assert public_url() == "https://study.example.org/a"

@@ -433,3 +433,13 @@ def test_votes_open_the_filter_of_accepted_pairs_on_the_other_pages(study: Study
 
 def _scope() -> Narrowed:
     return narrow(store(present())).only()
+
+
+def test_links_begin_with_the_public_address_where_one_is_set(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study.invite(["Ada"])
+    monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/")
+    links = [code.value for code in open_page(HUMAN, study="pilot").code if "token=" in code.value]
+    assert len(links) == 1
+    assert links[0].startswith("https://study.example.org/human_validation?token=")

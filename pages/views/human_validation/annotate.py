@@ -57,7 +57,7 @@ def _draw(study: Study, annotator: str, token: str) -> None:
         _draw_instructions(study, token)
         return
     place = study.place(annotator, at=st.session_state.get("study.at"))
-    _draw_progress(study, annotator, place)
+    _draw_progress(place)
     _draw_message()
     if state.status != OPEN:
         st.title("The study is paused" if state.status == "paused" else "The study is closed", anchor=False)
@@ -110,18 +110,10 @@ def _instruct(study: Study) -> None:
                 "at any time and go on later, on any device, with the same link.")  # fmt: skip
 
 
-def _draw_progress(study: Study, annotator: str, place: Place) -> None:
-    times = [entry.seconds for (name, _), entry in study.state().entries.items() if name == annotator]
-    spent = sum(min(each, 600.0) for each in times if not math.isnan(each))
-    told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done · {_minutes(spent)} so far"
-    left = place.total - place.done
-    if place.done >= 3 and left:
-        told += f" · about {_minutes(spent / place.done * left)} to go"
+def _draw_progress(place: Place) -> None:
+    """Say how far they are, without a clock, which would press."""
+    told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done"
     st.progress(place.done / place.total if place.total else 1.0, text=told)
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def _draw_message() -> None:

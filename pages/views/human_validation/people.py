@@ -10,6 +10,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
+from core.settings import public_url
 from pages.views.common.access import HUMAN
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
@@ -90,7 +91,8 @@ def _link(study: Study, annotator: str) -> str | None:
     if token is None:
         return None
     parts = urlsplit(st.context.url or "http://localhost:8501")
-    return urlunsplit((parts.scheme, parts.netloc, f"/{HUMAN}", urlencode({"token": token}), ""))
+    address = public_url() or urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+    return f"{address}/{HUMAN}?{urlencode({'token': token})}"
 
 
 def _draw_actions(study: Study) -> None:

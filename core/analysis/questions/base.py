@@ -116,7 +116,7 @@ class Drawing:
     make: "Callable[[Drawing, pd.DataFrame, str], Figure]"
     paper: str = ""
     needs: Callable[[ScoreTable], str] = _nothing
-    opens: Mapping[str, str] = field(default_factory=dict)
+    opens: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
         """The figure of an answer.

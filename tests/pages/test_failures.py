@@ -1,15 +1,21 @@
 import json
 import shutil
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.failures import PAIR
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
+from core.charts.canvas import jpeg
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
+from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.failures.card import cut_said
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
@@ -293,3 +299,22 @@ def test_a_text_that_names_no_pair_is_none(text: str) -> None:
 def test_a_pair_of_any_names_comes_back_from_its_link() -> None:
     pair = dict(zip(PAIR, ('run "1"', "ítem/𝕏 ,&?", "human", "cultural:African"), strict=True))
     assert read_record(record_text(pair)) == pair
+
+
+def test_a_record_lays_one_picture_over_the_other(open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(before_after, "_slider", lambda **told: drawn.append(told["data"]))
+    app = open_page(FAILURES, families="vertical-flip")
+    app.button(key="failures.open.0").click().run()
+    assert not drawn
+    app.toggle(key="failures.record.over").set_value(True).run()
+    assert not app.exception
+    before, after = (Image.open(BytesIO(b64decode(drawn[-1][each].partition(",")[2]))) for each in ("before", "after"))
+    turned = np.asarray(after.convert("RGB"), dtype=float)[::-1]
+    assert np.abs(np.asarray(before.convert("RGB"), dtype=float) - turned).mean() < 8  # JPEG, and the object's frame
+
+
+def test_pictures_of_two_sizes_are_not_laid_over_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(before_after, "_slider", lambda **_: pytest.fail("drawn"))
+    one, other = (jpeg(np.zeros((4, wide, 3), np.uint8)) for wide in (4, 5))
+    assert not before_after.before_after(one, other, alt="", key="k")

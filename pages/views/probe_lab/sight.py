@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.charts.canvas import cropped_away, thumbnail
+from core.charts.canvas import cropped_away, jpeg, thumbnail
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError
 from core.evaluators.base import Sight
@@ -15,9 +15,13 @@ from core.probes.titles import title
 from core.scoring.lab import see
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
+from pages.views.common.before_after import before_after
 from pages.views.common.text import as_percent, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.occluded import draw_occluded
+
+_OVER = 720
+"""Longest side, in px, of pictures that lie over each other."""
 
 
 def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
@@ -35,9 +39,21 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
         with column, st.container(border=True):
             st.markdown(f"**{safe(said)}** · score **{number(rows[probe].score, digits=4)}**")
             _side(bench, variant, rows[probe].caption or result.caption, evaluator)
+    _over(bench, variants[chosen])
     told = tuple((said, variant, rows[probe].caption or result.caption) for said, probe, variant in sides)
     if not bench.item.frames:
         draw_occluded(bench, told, evaluator)
+
+
+def _over(bench: Workbench, variant: Variant) -> None:
+    """Draw the picture and its variant over each other, where somebody wants to see what the edit changed."""
+    if variant.pixels is None or not st.toggle(
+        "One over the other", key="lab.over", help="A slider uncovers the variant"
+    ):
+        return
+    before, after = (jpeg(thumbnail(as_picture(each), side=_OVER)) for each in (bench.pixels, variant.pixels))
+    if not before_after(before, after, alt=bench.item.label or "the picture", key="lab.slider"):
+        st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")
 
 
 def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: str) -> None:

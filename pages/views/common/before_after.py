@@ -1,0 +1,65 @@
+"""Two pictures of one size, one over the other, and a slider that uncovers the second."""
+
+from base64 import b64encode
+from io import BytesIO
+
+import streamlit as st
+from PIL import Image
+
+_HTML = """
+<figure><div class="stage"><img class="after"><img class="before"><span class="edge"></span></div>
+<label>Original <input type="range" min="0" max="100" value="50" step="1"> Variant</label></figure>
+"""
+
+_CSS = """
+:host { display: block; }
+figure { margin: 0; }
+.stage { position: relative; display: grid; max-width: 100%; width: fit-content; margin: 0 auto; }
+img { grid-area: 1 / 1; max-width: 100%; max-height: 26rem; display: block; border-radius: 0.25rem; }
+.edge { position: absolute; top: 0; bottom: 0; width: 2px; margin-left: -1px; background: #FFFFFF;
+  box-shadow: 0 0 3px #000000; }
+label { display: flex; gap: 0.7rem; align-items: center; justify-content: center; padding-top: 0.5rem; font: inherit;
+  font-size: 0.9rem; color: inherit; }
+input { width: min(22rem, 60%); accent-color: var(--st-primary-color); }
+"""
+
+_JS = """
+export default function ({ data, parentElement }) {
+  const [before, after] = ["before", "after"].map((each) => parentElement.querySelector("." + each));
+  const edge = parentElement.querySelector(".edge");
+  const input = parentElement.querySelector("input");
+  before.src = data.before; after.src = data.after;
+  before.alt = data.alt + ", as it is"; after.alt = data.alt + ", edited";
+  input.setAttribute("aria-label", "How much of the variant is uncovered, in percent");
+  const show = () => {
+    const left = 100 - Number(input.value);
+    before.style.clipPath = `inset(0 ${100 - left}% 0 0)`;
+    edge.style.left = left + "%";
+  };
+  input.oninput = show;
+  show();
+}
+"""
+_slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
+
+
+def before_after(before: bytes, after: bytes, *, alt: str, key: str) -> bool:
+    """Draw both; nothing where they are of two sizes, for then no place of one lies over the same place of the other.
+
+    Args:
+        before, after: whole JPEG files of our own making.
+        alt: what they show.
+        key: of the place.
+
+    Returns:
+        Whether they are drawn.
+    """
+    sizes = {Image.open(BytesIO(each)).size for each in (before, after)}
+    if len(sizes) > 1:
+        return False
+    _slider(key=key, data={"before": _address(before), "after": _address(after), "alt": alt})
+    return True
+
+
+def _address(jpeg: bytes) -> str:
+    return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"

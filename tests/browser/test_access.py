@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -74,3 +76,17 @@ def test_a_page_of_another_site_gets_no_answer(server: str, page: Page) -> None:
         (f"evil.example:{port}", f"http://evil.example:{port}"), (own, "http://evil.example"), ("evil.example", server),
     ):  # fmt: skip
         assert " 403 " in answer(port, host=host, origin=origin), (host, origin)
+
+
+def test_an_upload_without_the_token_of_a_page_is_refused_and_no_other_origin_may_read(server: str) -> None:
+    refused = Request(
+        f"{server}/_stcore/upload_file/a/b", data=b"x", method="PUT", headers={"Origin": "http://evil.example"}
+    )
+    with pytest.raises(HTTPError) as caught:
+        urlopen(refused, timeout=PATIENCE_S)
+    assert caught.value.code == 403
+    caught.value.close()
+    asked = Request(f"{server}/_stcore/health", headers={"Origin": "http://evil.example"})
+    with urlopen(asked, timeout=PATIENCE_S) as answer:
+        assert "Access-Control-Allow-Origin" not in answer.headers
+        assert "SameSite=Lax" in answer.headers["Set-Cookie"]

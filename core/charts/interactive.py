@@ -26,10 +26,19 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 """Plotly's own options, the same on every page."""
 
 
-def plot(figure: Figure) -> go.Figure:
-    """Draw a figure, made whole: one trace a series and panel, nothing added afterwards."""
+def plot(figure: Figure, *, clicks: bool = False) -> go.Figure:
+    """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
+
+    Args:
+        figure: to be drawn.
+        clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
+    """
     # checking every property against the schema takes ten times as long as the figure; the tests do it
-    return go.Figure(*_parts(figure), _validate=False)
+    return go.Figure(*_parts(figure if clicks else _still(figure)), _validate=False)
+
+
+def _still(figure: Figure) -> Figure:
+    return replace(figure, frame=figure.frame.drop(columns="opens")) if "opens" in figure.frame else figure
 
 
 def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -66,8 +75,7 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
         title: in place of the figure's own.
         foot: what it is of, below.
     """
-    alone = figure.frame.drop(columns="opens", errors="ignore")  # a file has nothing to open
-    named = replace(figure, title=title or figure.title, frame=alone)
+    named = replace(_still(figure), title=title or figure.title)
     drawn = go.Figure(*_parts(named))
     room = 44 if named.title else 0
     drawn.update_layout(

@@ -89,13 +89,13 @@ def test_an_arrow_leads_from_one_series_to_another_in_every_panel_that_has_both(
 
 
 def test_a_mark_says_that_it_can_be_clicked_and_carries_what_it_opens() -> None:
-    drawn = plot(figure(frame=FRAME.assign(opens=['{"families": "blur"}', "", '{"families": "flip"}'])))
+    drawn = plot(figure(frame=FRAME.assign(opens=['{"families": "blur"}', "", '{"families": "flip"}'])), clicks=True)
     assert [list(trace.customdata) for trace in drawn.data] == [['{"families": "blur"}', ""], ['{"families": "flip"}']]
     assert [text.endswith("click for its pairs</i>") for text in drawn.data[0].hovertext] == [True, False]
 
 
 def test_over_every_cell_of_a_map_that_opens_something_lies_a_mark_that_can_be_clicked() -> None:
-    drawn = plot(figure(kind="map", frame=FRAME.assign(panel="", opens=["first", "", "third"]))).data
+    drawn = plot(figure(kind="map", frame=FRAME.assign(panel="", opens=["first", "", "third"])), clicks=True).data
     assert [trace.type for trace in drawn] == ["heatmap", "scatter"]
     names = [(drawn[1].x[place], drawn[1].y[place]) for place in range(3)]
     assert dict(zip(names, drawn[1].customdata, strict=True)) == {(0, 0): "first", (0, 1): "", (1, 1): "third"}
@@ -103,5 +103,8 @@ def test_over_every_cell_of_a_map_that_opens_something_lies_a_mark_that_can_be_c
 
 
 def test_a_file_has_nothing_to_open() -> None:
+    bare = plot(figure(frame=FRAME.assign(opens="{}"))).data[0]
+    assert bare.customdata is None
+    assert "click for" not in bare.hovertext[0]
     assert b"click for" not in page(figure(frame=FRAME.assign(opens="{}")))
     assert "opens" not in figure(frame=FRAME.assign(opens="{}")).data

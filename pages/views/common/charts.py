@@ -30,7 +30,13 @@ def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] |
             st.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)
             return
         chosen = st.plotly_chart(
-            plot(figure), width="stretch", config=CONFIG, alt=alt, key=key, on_select="rerun", selection_mode="points"
+            plot(figure, clicks=True),
+            width="stretch",
+            config=CONFIG,
+            alt=alt,
+            key=key,
+            on_select="rerun",
+            selection_mode="points",
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.views.common.access import admit, at_the_door, hidden, visible
+from pages.views.common.access import admit, at_the_door, hidden, remember, visible
 from pages.views.common.find import draw_find
 
 ROOT = Path(__file__).resolve().parent
@@ -54,4 +54,5 @@ page = st.navigation(
 )
 if not hidden():
     draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
+    remember()
 page.run()

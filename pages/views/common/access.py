@@ -132,14 +132,20 @@ def takes_annotators() -> bool:
 
 
 def admit() -> None:
-    """Take the token out of the link where it stands in it, and keep this browser admitted until it is closed."""
+    """Take the token out of the link where it stands in it, and let this session in."""
     token, given = _token(), st.query_params.get(KEY)
     if not token or given is None:
         return
     del st.query_params[KEY]
     if hmac.compare_digest(given.encode(), token.encode()):
         st.session_state[_ADMITTED] = _mark(token).decode()
-        keep_cookie(_cookie(), _mark(token).decode())
+
+
+def remember() -> None:
+    """Let the browser of a session that gave the token keep it until it is closed; drawn after all else of the rail."""
+    if _token() and st.session_state.get(_ADMITTED):
+        with st.sidebar:
+            keep_cookie(_cookie(), _mark(_token()).decode())
 
 
 def _admitted() -> bool:

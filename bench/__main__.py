@@ -17,6 +17,7 @@ MEASUREMENTS = (
     "dashboard",
     "contrast",
     "published",
+    "captions",
     "pool_memory",
     "gpu",
     "human",

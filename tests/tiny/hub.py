@@ -1,6 +1,7 @@
 """Tiny folders in the hub's forms: sentence-transformers, transformers' CLIP with processor, open_clip."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +67,21 @@ def write_word_pieces(folder: Path) -> list[str]:
     return words
 
 
-def write_hub_clip(model: Path, processor: Path, seed: int = 0, *, side: int = 40, safe: bool = True) -> Any:
-    """PickScore's two folders: transformers' CLIPModel, and the processor that its authors use; returns the model."""
+def write_hub_clip(
+    model: Path, processor: Path, seed: int = 0, *, side: int = 40, safe: bool = True, marker: int | None = 599
+) -> Any:
+    """PickScore's two folders: transformers' CLIPModel, and the processor that its authors use; returns the model.
+
+    Args:
+        marker: number of the closing marker in the model's configuration; 2 in those of 2022.
+    """
     from transformers import CLIPConfig, CLIPModel, CLIPTextConfig, CLIPVisionConfig
 
     torch.manual_seed(seed)
     small: dict[str, Any] = {
         "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2
     }  # fmt: skip
-    text = CLIPTextConfig(**small, vocab_size=600, bos_token_id=598, eos_token_id=599, pad_token_id=599)
+    text = CLIPTextConfig(**small, vocab_size=600, bos_token_id=598, eos_token_id=marker, pad_token_id=599)
     vision = CLIPVisionConfig(**small, image_size=side, patch_size=8)
     config = CLIPConfig(
         text_config=text.to_dict(), vision_config=vision.to_dict(), projection_dim=DIMENSIONS,
@@ -116,8 +123,12 @@ def _write_byte_pairs(folder: Path) -> None:
     CLIPTokenizerFast(str(folder / "vocab.json"), str(folder / "merges.txt")).save_pretrained(folder)
 
 
-def open_clip_config(*, text_layers: int = 2) -> dict[str, Any]:
-    """A SigLIP-like model of open_clip: a timm tower with pooled attention, a text tower read at its last token."""
+def open_clip_config(*, text_layers: int = 2, **text: Any) -> dict[str, Any]:
+    """A SigLIP-like model of open_clip: a timm tower with pooled attention, a text tower read at its last token.
+
+    Args:
+        text: what the text tower has otherwise, by open_clip's names.
+    """
     return {
         "embed_dim": 96,
         "init_logit_bias": -10,
@@ -129,13 +140,18 @@ def open_clip_config(*, text_layers: int = 2) -> dict[str, Any]:
         "text_cfg": {
             "context_length": 16, "vocab_size": 120, "hf_tokenizer_name": "tiny/tokenizer",
             "tokenizer_kwargs": {"clean": "canonicalize"}, "width": 96, "heads": 2, "layers": text_layers,
-            "no_causal_mask": True, "proj_bias": True, "pool_type": "last", "norm_kwargs": {"eps": 1e-6},
+            "no_causal_mask": True, "proj_bias": True, "pool_type": "last", "norm_kwargs": {"eps": 1e-6}, **text,
         },
     }  # fmt: skip
 
 
-def write_open_clip(folder: Path, seed: int = 0, **extra: Any) -> Any:
-    """A folder as ``timm/ViT-B-16-SigLIP``: configuration, safetensors, tokenizer; returns the network."""
+def write_open_clip(folder: Path, seed: int = 0, *, text: Mapping[str, Any] | None = None, **extra: Any) -> Any:
+    """A folder as ``timm/ViT-B-16-SigLIP``: configuration, safetensors, tokenizer; returns the network.
+
+    Args:
+        text: what the text tower has otherwise.
+        extra: what the configuration says besides.
+    """
     import open_clip
     from open_clip.model import CustomTextCLIP
     from safetensors.torch import save_file
@@ -143,7 +159,7 @@ def write_open_clip(folder: Path, seed: int = 0, **extra: Any) -> Any:
     folder.mkdir(parents=True, exist_ok=True)
     write_word_pieces(folder)
     (folder / "vocab.txt").unlink()
-    config = open_clip_config()
+    config = open_clip_config(**text or {})
     torch.manual_seed(seed)
     shape = {name: value for name, value in config.items() if name != "custom_text"}
     network = CustomTextCLIP(**json.loads(json.dumps(shape))).eval()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import NotAvailable
+from core.evaluators.towers.causal import CausalText, first_place
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.pictures import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
 from core.evaluators.towers.prompts import HubPrompts
@@ -18,17 +19,31 @@ from core.evaluators.weights.fetched import Place
 if TYPE_CHECKING:
     from torch import Tensor
 
+_OLD_MARKER = 2
+"""Number of the closing marker in older configurations; transformers then reads a text at its largest id."""
 _BICUBIC, _BILINEAR = 3, 2  # Pillow's numbers, as the processor's file stores them
 
 
 class _HubClipTowers(Towers):
-    """Both towers of transformers' CLIPModel."""
+    """Pictures through the image tower of transformers' CLIPModel."""
 
     def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
         return _pooled(self.image.network.get_image_features(pixel_values=pixels.to(device)))
 
-    def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
-        return _pooled(self.text.network.get_text_features(input_ids=self.prompts.tokens(texts).to(device)))
+
+class _HubClipText(CausalText):
+    """transformers' text tower, which takes any number of columns."""
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+        marker = network.config.text_config.eos_token_id
+        self._marker = None if marker == _OLD_MARKER else marker
+
+    def places(self, tokens: "Tensor") -> "Tensor":
+        return first_place(tokens, self._marker)
+
+    def embed(self, tokens: "Tensor") -> "Tensor":
+        return _pooled(self._network.get_text_features(input_ids=tokens))
 
 
 @described("pickscore")
@@ -58,6 +73,7 @@ class PickScore(PublishedEncoder):
             libraries=("torch", "transformers", "tokenizers", "pillow"),
             scale=float(network.logit_scale.detach().double().exp()),
             facts={"logit_scale": float(network.logit_scale.detach())},
+            causal=_HubClipText(network),
         )
 
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
@@ -117,4 +133,7 @@ def _load(model: Path, processor: Path) -> tuple[Any, Any]:
     if report["missing_keys"] or report["mismatched_keys"]:
         lacking = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
         raise NotAvailable(f"{model} is for another architecture: {len(lacking)} tensors missing, first {lacking[0]!r}")
+    marker = network.config.text_config.eos_token_id
+    if not isinstance(marker, int):
+        raise NotAvailable(f"{model}/config.json names no closing marker (eos_token_id {marker!r}); fetch it again")
     return network.eval(), tokenizer

@@ -3,14 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import NotAvailable
 from core.evaluators.towers.lora import merge
 from core.evaluators.weights.checkpoints import State, read_state
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _NEEDED = (
     "visual.conv1.weight", "visual.class_embedding", "visual.positional_embedding", "visual.proj",
@@ -80,20 +77,6 @@ def fill(network: Any, state: State, path: Path) -> None:
     if problems:
         raise NotAvailable(f"{path} is for another architecture: {'; '.join(problems)}")
     network.load_state_dict({name: value for name, value in state.items() if name in wanted}, strict=False)
-
-
-def encode_image(network: Any, pixels: "Tensor", device: str, precision: str) -> "Tensor":
-    """Image embeddings, not normalised."""
-    import torch
-
-    found: Tensor = network.encode_image(pixels.to(device=device, dtype=getattr(torch, precision)))
-    return found
-
-
-def encode_text(network: Any, tokens: "Tensor", device: str) -> "Tensor":
-    """Text embeddings, not normalised."""
-    found: Tensor = network.encode_text(tokens.to(device))
-    return found
 
 
 def _architecture(path: Path, state: State) -> Mapping[str, Any]:

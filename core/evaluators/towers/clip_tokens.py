@@ -1,15 +1,14 @@
 """Every token of a caption in CLIP's shared space, not the closing marker alone."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.evaluators.towers.causal import OpenClipText
 from core.evaluators.towers.prompts import ClipPrompts
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from core.evaluators.towers.encoder import Towers
 
 TOKENIZER = "CLIP byte pairs, 49408 tokens"
@@ -33,22 +32,10 @@ def encode_tokens(towers: "Towers", texts: Sequence[str]) -> list[tuple[list[int
 
     They are those after the last layer norm and the projection; the closing marker's is the text's own embedding.
     """
-    import torch
-
     assert isinstance(towers.prompts, ClipPrompts)
-    prompts = towers.prompts
-    ids = token_ids(prompts, texts)
+    assert isinstance(towers.causal, OpenClipText)
+    ids = token_ids(towers.prompts, texts)
     if not ids:
         return []
-    rows = towers.text.each(texts, lambda part, device: _embed(towers.text.network, prompts.tokens(part).to(device)))
-    unit = torch.nn.functional.normalize(rows, dim=-1).numpy()
-    return [(each, unit[place, : len(each)]) for place, each in enumerate(ids)]
-
-
-def _embed(network: Any, tokens: "Tensor") -> "Tensor":
-    """Raw embeddings of every place, [n, L, d]: open_clip's own steps without its choice of one place."""
-    dtype = network.transformer.get_cast_dtype()
-    x = network.token_embedding(tokens).to(dtype) + network.positional_embedding.to(dtype)
-    x = network.ln_final(network.transformer(x, attn_mask=network.attn_mask))
-    found: Tensor = x @ network.text_projection
-    return found
+    rows = towers.causal.each(towers.text, towers.prompts.tokens(texts))
+    return [(each, row[: len(each)].numpy()) for each, row in zip(ids, rows, strict=True)]

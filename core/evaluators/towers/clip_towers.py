@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.evaluators.offline.sharing import Shared
+from core.evaluators.towers.causal import open_clip_text
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.pictures import CLIP_MEAN, CLIP_STD, Preprocessing, Triple
@@ -46,6 +47,7 @@ def _load(path: Path, digest: str, quick_gelu: bool, mean: Triple, std: Triple, 
         precision=precision,
         digest=digest,
         facts=facts,
+        causal=open_clip_text(network),
     )
 
 

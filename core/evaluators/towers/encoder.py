@@ -10,6 +10,7 @@ import numpy as np
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import DualEncoder, Fingerprint, Sight
 from core.evaluators.offline.weights import library_versions
+from core.evaluators.towers.causal import CausalText, lengths
 from core.evaluators.towers.pictures import Preprocessing
 from core.evaluators.towers.prompts import Prompts
 from core.evaluators.weights.device import Runner
@@ -31,6 +32,7 @@ class Towers:
         facts: what else the embeddings depend on, for the fingerprint.
         libraries: distributions whose versions the fingerprint records.
         scale: what a cosine is multiplied with, where the weights say it.
+        causal: how texts are cut to their length; None: the text tower needs all its columns.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Towers:
         libraries: Sequence[str] = ("torch", "open_clip_torch", "pillow"),
         facts: Mapping[str, Any] | None = None,
         scale: float | None = None,
+        causal: CausalText | None = None,
     ) -> None:
         self.image, self.text = image, text
         self.preprocessing, self.prompts = preprocessing, prompts
@@ -52,6 +55,15 @@ class Towers:
         self.versions = library_versions(*libraries)
         self.facts = dict(facts or {})
         self.scale = scale
+        self.causal = causal
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """How texts are read, for the fingerprint."""
+        limit = self.prompts.limit
+        if self.causal is None:
+            return {"max_tokens": limit}
+        return {"max_tokens": limit, "text_columns": f"the fewest of {list(lengths(limit))} that hold the text"}
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Embed n uint8 RGB images; float32 [n, d] on the CPU, unit length."""
@@ -64,6 +76,8 @@ class Towers:
 
     def encode_texts(self, texts: Sequence[str]) -> "Tensor":
         """Embed n texts; float32 [n, d] on the CPU, unit length."""
+        if self.causal is not None:
+            return self.causal.rows(self.text, self.prompts.tokens(texts))
         return self.text.rows(texts, self.embed_texts)
 
     def embed_pixels(self, pixels: "Tensor", device: str) -> "Tensor":
@@ -74,8 +88,10 @@ class Towers:
         return found
 
     def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
-        """Raw embeddings of n texts."""
-        found: Tensor = self.text.network.encode_text(self.prompts.tokens(texts).to(device))
+        """Raw embeddings of n texts, for a tower that needs all its columns."""
+        import torch
+
+        found: Tensor = self.text.network.encode_text(self.prompts.tokens(texts).to(device=device, dtype=torch.long))
         return found
 
 
@@ -117,7 +133,7 @@ class PublishedEncoder(Published, DualEncoder):
             preprocessing=str(towers.preprocessing),
             precision=towers.precision,
             versions=towers.versions,
-            settings={**self.entry.settings, "max_tokens": towers.prompts.limit, **towers.facts},
+            settings={**self.entry.settings, **towers.reading, **towers.facts},
         )
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":

@@ -1,11 +1,11 @@
 """Towers of any model that open_clip builds, from a folder or from a file, never from the network."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import NotAvailable
 from core.evaluators.offline.sharing import Shared
+from core.evaluators.towers.causal import open_clip_text
 from core.evaluators.towers.clip_towers import side_of
 from core.evaluators.towers.encoder import Towers
 from core.evaluators.towers.pictures import Preprocessing
@@ -13,20 +13,9 @@ from core.evaluators.towers.prompts import ClipPrompts, HubPrompts, Prompts
 from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.device import Runner
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 LIBRARIES = ("torch", "open_clip_torch", "timm", "transformers", "tokenizers", "pillow")
 CONFIG = "open_clip_config.json"
 _MODES = {"shortest": "shortest", "squash": "squash"}
-
-
-class _OpenClipTowers(Towers):
-    def embed_texts(self, texts: Sequence[str], device: str) -> "Tensor":
-        import torch
-
-        found: Tensor = self.text.network.encode_text(self.prompts.tokens(texts).to(device=device, dtype=torch.long))
-        return found
 
 
 def folder_towers(folder: Path, digest: str, device: str, precision: str) -> Towers:
@@ -63,7 +52,7 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
     if mode is None:
         raise NotAvailable(f"{where} wants pictures resized by {config['resize_mode']!r}, which is not done here")
     runner = Runner(where.name, network.to(device), device)
-    return _OpenClipTowers(
+    return Towers(
         image=runner,
         text=runner,
         preprocessing=Preprocessing(
@@ -77,6 +66,7 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
         precision=precision,
         digest=digest,
         libraries=LIBRARIES,
+        causal=open_clip_text(network),
     )
 
 

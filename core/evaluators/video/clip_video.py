@@ -49,7 +49,7 @@ class ClipVideo(Published, VideoEvaluator):
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on; what reads videos adds which frames it takes."""
         towers = self._towers
-        settings: dict[str, Any] = {**self.entry.settings, "max_tokens": towers.prompts.limit, **towers.facts}
+        settings: dict[str, Any] = {**self.entry.settings, **towers.reading, **towers.facts}
         return Fingerprint(
             name=self.spec.name,
             weights=towers.digest,

@@ -108,8 +108,8 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(60_000)
-    expect.set_options(timeout=60_000)  # the first score of a fresh server waits for its model
+    opened.set_default_timeout(180_000)
+    expect.set_options(timeout=180_000)  # the first score waits for models that load, perhaps beside other work
     yield opened
     opened.close()
 

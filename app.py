@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.views.common.access import admit, at_the_door, hidden, remember, visible
+from pages.views.common.crash import catch_crashes
 from pages.views.common.find import draw_find
 
 ROOT = Path(__file__).resolve().parent
@@ -35,6 +36,7 @@ PAGES = {
     "Help": (("words", "Words", ":material/menu_book:"),),
 }
 
+catch_crashes()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")

@@ -1,0 +1,68 @@
+"""A page that fails, in a browser: what a reader sees and keeps of it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ROOT, free_port, wait_until_healthy
+from tests.plugins.gate import PATIENCE_S
+
+pytestmark = pytest.mark.browser
+
+SECRET = "a dog on the sofa of Ann"
+
+FAILING = f"""
+import runpy, sys
+sys.path.insert(0, {str(ROOT)!r})
+import pages.views.common.glossary as found
+def glossary():
+    caption = {SECRET!r}
+    raise KeyError(caption)
+found.glossary = glossary
+runpy.run_path({str(ROOT / "app.py")!r})
+"""
+
+
+@pytest.fixture
+def failing_server(tmp_path: Path) -> Iterator[str]:
+    """Address of the app with a fault in one of its pages."""
+    (tmp_path / "pages").symlink_to(ROOT / "pages")
+    (tmp_path / "app.py").write_text(FAILING)
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py"), "--server.port", str(port)]
+    env = {**os.environ, "INVARISCOPE_DATA": str(tmp_path / "data")}
+    with (tmp_path / "log.txt").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            wait_until_healthy(f"http://localhost:{port}", process, tmp_path / "log.txt")
+            yield f"http://localhost:{port}"
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+def test_a_page_that_fails_offers_a_report_and_shows_nothing_else_of_the_fault(
+    failing_server: str, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{failing_server}/words")
+    box = page.get_by_test_id("stException")
+    expect(box).to_contain_text("fault of Invariscope itself", timeout=90_000)
+    for hidden in (SECRET, "KeyError", "Traceback", str(ROOT), str(tmp_path)):
+        expect(page.locator("body")).not_to_contain_text(hidden)
+    expect(box.get_by_role("link")).to_have_count(0)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Crash report").click()
+    written = Path(waiting.value.path()).read_text(encoding="utf-8")
+    told = json.loads(written)
+    assert told["page"] == "words"
+    assert told["action"].startswith("pages/words.py:")
+    assert not any(secret in written for secret in (SECRET, str(ROOT), str(tmp_path)))
+    page.goto(f"{failing_server}/stories")
+    expect(page.get_by_role("heading", name="Stories")).to_be_visible(timeout=60_000)
+    expect(box).to_have_count(0)

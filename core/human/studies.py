@@ -134,6 +134,8 @@ class Study:
         with self._lock:
             self._refresh()
             found = []
+            if not self._end and not self._cut:
+                found.append(f"{self._log.path} is empty or gone, and with it every vote; restore it from a copy.")
             if self._cut:
                 found.append(
                     f"The last row of {self.id}'s log was cut in the middle ({self._cut} bytes) and is left out."

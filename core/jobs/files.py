@@ -5,11 +5,14 @@ the lock of the queue), ``log.txt`` (only ever appended to) and ``progress.json`
 a secret or the environment, and nothing in them is ever read by a shell.
 """
 
+import hashlib
+import json
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -26,6 +29,11 @@ QUEUE_LOCK, WORKER_LOCK, WORKER_LOG, COMING = ".queue.lock", ".worker.lock", ".w
 
 LARGEST_FILE = 1_000_000
 """Most bytes of a job file that are read: one that was tampered with may be anything."""
+
+HALF_S = 60.0
+"""Seconds after which a job without its request is not being started or taken off the list any more."""
+
+_SUM = "sha256"
 
 Status = Literal["waiting", "running", "complete", "failed", "cancelled", "died"]
 
@@ -92,7 +100,7 @@ def read_shape(path: Path, shape: type[Shape]) -> Shape:
             data = file.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
             raise InvalidInput(f"it has more than {LARGEST_FILE} bytes")
-        return shape.model_validate_json(data)
+        return shape.model_validate_json(_checked(data))
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the job is left out, remove its folder to be rid of it") from error
     except (OSError, ValueError, RecursionError) as error:
@@ -115,13 +123,29 @@ def read_job(folder: Path) -> tuple[Request, State]:
     return request, read_shape(folder / STATE, State)
 
 
+def _checked(data: bytes) -> bytes:
+    """The value without its checksum; a file without one is of an older Invariscope, or somebody's own."""
+    told = json.loads(data)
+    if not isinstance(told, dict) or _SUM not in told:
+        return data
+    stated = told.pop(_SUM)
+    if stated != _digest(told):
+        raise InvalidInput("it is not what was written")
+    return json.dumps(told).encode()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
 def write_shape(path: Path, value: BaseModel) -> None:
-    """Write a JSON file aside and rename it.
+    """Write a JSON file with its checksum aside and rename it.
 
     Raises:
         StoreError: if it cannot be written; what stood there still stands.
     """
-    write_json(path, value.model_dump(mode="json"))
+    told = value.model_dump(mode="json")
+    write_json(path, {**told, _SUM: _digest(told)})
 
 
 def job_folders(jobs: Path) -> list[Path]:
@@ -131,6 +155,16 @@ def job_folders(jobs: Path) -> list[Path]:
     except OSError:
         return []
     return [path for path in found if _is_id(path.name) and (path / JOB).exists()]
+
+
+def half_jobs(jobs: Path) -> list[Path]:
+    """Folders with a job's state and without its request, for longer than it takes to start or to forget one."""
+    found = []
+    for path in sorted(jobs.glob(f"*/{STATE}")):
+        with suppress(OSError):  # taken off the list in between
+            if not (path.parent / JOB).exists() and time.time() - path.stat().st_mtime > HALF_S:
+                found.append(path.parent)
+    return found
 
 
 def job_folder(jobs: Path, job_id: str) -> Path:

@@ -96,6 +96,10 @@ def list_jobs(jobs: Path | None = None) -> tuple[tuple[Job, ...], tuple[str, ...
             if not working:  # a worker that lives will say itself how it ended
                 state = state.model_copy(update={"status": outcome(folder, request, state, None)})
         found.append(Job(folder, request, state, read_progress(folder / files.PROGRESS)))
+    problems += [
+        f"{folder / files.JOB} is missing; the job is left out, remove its folder to be rid of it"
+        for folder in files.half_jobs(jobs)
+    ]
     rank = {"running": 0, "waiting": 1}
     found.sort(key=lambda job: (rank.get(job.status, 2), job.state.turn if job.status in ACTIVE else -job.state.turn))
     return tuple(found), tuple(problems)

@@ -104,7 +104,9 @@ class Story:
         held = _Held(pictures)
         for row in chunk.rows:
             held.take(row)
-        return held.telling(damaged=held.damaged + len(chunk.damaged) + bool(chunk.cut))
+        lines = len(chunk.damaged) + bool(chunk.cut)
+        missing = not (chunk.rows or lines)  # a story begins with a row of its own
+        return held.telling(damaged=held.damaged + lines + missing)
 
     def add(self, slide: Slide) -> Slide:
         """Put a slide at the end; returns it as it is kept.

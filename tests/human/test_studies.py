@@ -325,3 +325,12 @@ def test_killing_writers_at_random_moments_loses_and_doubles_no_acknowledged_ans
     assert told <= set(written)
     assert len(set(written)) == len(written)
     assert study.log_path.name == LOG
+
+
+@pytest.mark.parametrize("how", ["empty", "gone"])
+def test_a_log_that_is_empty_or_gone_is_told(tmp_path: Path, how: str) -> None:
+    study = make(tmp_path)
+    assert not study.problems()
+    study.log_path.write_bytes(b"") if how == "empty" else study.log_path.unlink()
+    for each in (study, Study(study.folder)):
+        assert "restore it from a copy" in each.problems()[0]

@@ -431,3 +431,30 @@ def test_options_are_read_as_they_are_typed() -> None:
     for text in ("split", "=x", "a=", "a=1,a=2"):
         with pytest.raises(InvalidInput):
             read_options(text)
+
+
+def test_a_request_or_state_in_which_one_letter_changed_is_not_taken_for_what_was_asked(
+    here: Path, photos: Path
+) -> None:
+    jobs.start(asked(photos, "good"), work=False)
+    for run_id, name, before, after in (
+        ("one", "job.json", "vflip", "hflip"),
+        ("two", "state.json", '"attempt": 1', '"attempt": 2'),
+    ):
+        jobs.start(asked(photos, run_id), work=False)
+        path = here / run_id / name
+        text = path.read_text(encoding="utf-8")
+        assert before in text
+        path.write_text(text.replace(before, after, 1), encoding="utf-8")
+    found, problems = jobs.list_jobs()
+    assert [job.id for job in found] == ["good"]
+    assert [problem.count("is not what was written") for problem in sorted(problems)] == [1, 1]
+
+
+def test_a_job_without_its_request_is_named_once_nobody_can_be_starting_it(here: Path, photos: Path) -> None:
+    jobs.start(asked(photos, "half"), work=False)
+    (here / "half" / "job.json").unlink()
+    assert jobs.list_jobs() == ((), ())
+    long_ago = time.time() - jobs_files.HALF_S - 1
+    os.utime(here / "half" / "state.json", (long_ago, long_ago))
+    assert [problem.partition(" is missing")[0] for problem in jobs.list_jobs()[1]] == [str(here / "half" / "job.json")]

@@ -158,3 +158,9 @@ def test_a_folder_without_a_log_is_no_story(story: Story) -> None:
     assert stories(story.folder.parent) == []
     with pytest.raises(StoreError, match="holds no story"):
         Story(story.folder)
+
+
+def test_a_story_whose_log_is_empty_is_told(story: Story) -> None:
+    story.add(slide())
+    (story.folder / LOG).write_bytes(b"")
+    assert story.read().damaged == 1

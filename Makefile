@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
 app test: export OMP_WAIT_POLICY ?= PASSIVE
-.PHONY: help setup app test check audit examples demo bench screenshots clean
+.PHONY: help setup app test check audit examples demo bench siege screenshots clean
 
 help:           ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
@@ -63,6 +63,9 @@ demo: setup ## rebuild the demo corpus from Debian's stamps
 
 bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run
 	@$(BIN)/python -m bench
+
+siege: setup-dev ## try what bad luck and strangers may do: bad files, damage, kills, sessions
+	@$(BIN)/python -m siege --json siege.json
 
 screenshots: setup-dev ## redraw docs/screenshots
 	@$(BIN)/python tools/screenshots.py

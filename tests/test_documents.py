@@ -28,7 +28,7 @@ DOCUMENTS = sorted(
     path for pattern in ("*.md", "docs/**/*.md", "assets/**/*.md", "data/demo/*.md") for path in ROOT.glob(pattern)
 )
 TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}
-FOLDERS = "core|pages|tests|tools|bench|assets|docs"
+FOLDERS = "core|pages|tests|tools|bench|siege|assets|docs"
 
 every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 

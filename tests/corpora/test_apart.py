@@ -16,7 +16,7 @@ from core.corpora.bounded import open_bounded
 from core.corpora.decoding import decode_image
 from core.corpora.images import STRANGER, decode_stranger, read_header, read_image
 from core.errors import BadImage, NotAvailable
-from tests.corpora import hostile_pictures as hostile
+from siege import bombs as hostile
 
 MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "I;16", "I", "F")
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")

@@ -1,0 +1,1 @@
+"""Everything that bad luck or an adversary may do to Invariscope, tried and counted; no part of the program."""

@@ -1,0 +1,89 @@
+"""Run the whole campaign, a kind of trial in a process of its own, and print what came of it as one table.
+
+Exit code 0: nothing was lost, doubled, silent, slow or large, and nothing ended in a traceback; 1: something was.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.report import machine
+from siege.trials import FAILURES, MOST_MB, MOST_S, Tally
+
+KINDS = ("pictures", "texts", "links", "published", "damages", "kills", "sessions")
+SEED = 2026
+HEADS = ("kind", "tried", "survived", "refused in a sentence", *FAILURES, "slowest, s", "most, MB", "took, s")
+
+
+def main() -> int:
+    """Print the table; return 1 if anything ended as nothing may."""
+    parser = argparse.ArgumentParser(prog="python -m siege", description=__doc__)
+    parser.add_argument("--only", action="append", choices=KINDS, help="this kind; repeated: several (default: all)")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"of everything random (default: {SEED})")
+    parser.add_argument("--quick", action="store_true", help="a small part of each kind, without browsers")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write the counts into this file, too")
+    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.inside:
+        return _inside(given.only[0], given.seed, given.quick, given.inside)
+    chosen = given.only or [kind for kind in KINDS if kind != "sessions" or not given.quick]
+    return _campaign(chosen, given.seed, quick=given.quick, out=given.json)
+
+
+def _campaign(kinds: list[str], seed: int, *, quick: bool, out: Path | None) -> int:
+    said = f"Machine: {machine()}; seed {seed}{', quick' if quick else ''}; limits {MOST_S:.0f} s and {MOST_MB:.0f} MB"
+    print(f"{said}\n\n| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}", flush=True)
+    start, told = time.perf_counter(), []
+    with TemporaryDirectory() as folder:
+        for kind in kinds:
+            told.append(_apart(kind, seed, quick, Path(folder) / f"{kind}.json"))
+            print(_row(told[-1]), flush=True)
+    took = time.perf_counter() - start
+    print(f"\n{sum(each['tried'] for each in told)} trials in {took / 60:.1f} minutes", flush=True)
+    for each in told:
+        print(*[f"- {note}" for note in each["notes"]], sep="\n", end="\n" if each["notes"] else "")
+        if each["found"]:
+            print(*each["found"], sep="\n", file=sys.stderr)
+    failed = sum(each["failed"] for each in told)
+    if out is not None:
+        whole = {"machine": machine(), "seed": seed, "quick": quick, "seconds": round(took, 1), "kinds": told}
+        out.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    return 1 if failed else 0
+
+
+def _apart(kind: str, seed: int, quick: bool, out: Path) -> dict[str, Any]:
+    """One kind in a process of its own: one that dies is a failure, and the others still run."""
+    words = [sys.executable, "-m", "siege", "--only", kind, "--seed", str(seed), "--inside", str(out)]
+    log = out.with_suffix(".log")
+    with log.open("w") as said:
+        code = subprocess.run(words + ["--quick"] * quick, check=False, stdout=said, stderr=said).returncode
+    if code == 0 and out.is_file():
+        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        return found
+    broken = Tally(kind)
+    broken.counts["traceback"] += 1
+    broken.found.append(f"{kind}: the campaign's own process ended with {code}:\n{log.read_text()[-3000:]}")
+    return broken.as_dict()
+
+
+def _inside(kind: str, seed: int, quick: bool, out: Path) -> int:
+    tally = Tally(kind)
+    import_module(f"siege.{kind}").run(tally, seed, quick=quick)
+    out.write_text(json.dumps(tally.as_dict()), encoding="utf-8")
+    return 0
+
+
+def _row(told: dict[str, Any]) -> str:
+    counts = [told["counts"].get(name, 0) for name in ("survived", "refused", *FAILURES)]
+    last = (f"{told['seconds']:.1f}", f"{told['most_mb']:.0f}", f"{told['wall_s']:.0f}")
+    return f"| {' | '.join(map(str, (told['kind'], told['tried'], *counts, *last)))} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

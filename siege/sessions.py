@@ -1,0 +1,146 @@
+"""Several browsers on the Probe lab of one server, each with another picture: nobody is shown another's scores.
+
+Each picture is scored first by a lone session, then by all at once, several rounds; the numbers must be equal to the
+last digit that the page's own file of data states.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import numpy as np
+import psutil  # type: ignore[import-untyped]
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from core.settings import ROOT
+from siege.material import data_folder
+from siege.trials import Finding, Tally
+
+PAGES = 6
+"""Browser pages at once; the goal of thirty needs more than two cores can draw."""
+
+ROUNDS = 3
+PATIENCE_MS = 240_000
+
+QUIET = """() => {
+  const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
+  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
+  return !running && performance.now() - window.quietSince > 600;
+}"""
+"""Whether no script has run for a while: one that ends may call for the next."""
+
+
+def run(tally: Tally, seed: int, *, quick: bool) -> None:
+    """Compare what sessions see at once with what each sees alone."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        tally.notes.append("sessions were not tried: there is no Chromium on the PATH")
+        return
+    count = 2 if quick else PAGES
+    with data_folder() as data, _server(data) as (address, process), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        pictures = [_picture(data.parent / f"{number}.png", seed + number) for number in range(count)]
+        alone = []
+        for picture in pictures:
+            page = _opened(browser, address)
+            _upload(page, picture)
+            alone.append(_scores(page))
+            page.close()
+        before = process.memory_info().rss
+        for number in range(1 if quick else ROUNDS):
+            _together(tally, browser, address, pictures, alone, number)
+        grown = (process.memory_info().rss - before) / 1e6
+        tally.most_mb = max(tally.most_mb, grown)
+        tally.notes.append(f"{count} browser pages at once on the Probe lab; the server grew by {grown:.0f} MB")
+        browser.close()
+
+
+def _together(
+    tally: Tally, browser: Browser, address: str, pictures: list[Path], alone: list[bytes], number: int
+) -> None:
+    """All upload before any is read: their scripts run side by side in the server."""
+    pages = [_opened(browser, address) for _ in pictures]
+    for page, picture in zip(pages, pictures, strict=True):
+        _upload(page, picture)
+    for which, page in enumerate(pages):
+        tally.attempt(f"round {number}, session {which}", partial(_same, page, alone[which]), timed=False)
+        page.close()
+
+
+def _same(page: Page, alone: bytes) -> None:
+    found = _scores(page)
+    if found != alone:
+        raise Finding("lost", f"scores {found[:300]!r} where a lone session has {alone[:300]!r}")
+
+
+def _opened(browser: Browser, address: str) -> Page:
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{address}/probe_lab?source=upload&evaluators=conse-lite0")
+    page.get_by_role("heading", name="Probe lab").wait_for()
+    return page
+
+
+def _upload(page: Page, picture: Path) -> None:
+    page.locator("input[type=file]").first.set_input_files(picture)
+    page.get_by_text("640 × 480 px").first.wait_for()
+    name = page.get_by_label("Object", exact=True)
+    name.fill("bicycle")
+    name.press("Enter")
+
+
+def _scores(page: Page) -> bytes:
+    """The file of results that the page offers: every score to its last digit."""
+    page.get_by_text("Score of the unedited pair").first.wait_for()
+    page.wait_for_function(QUIET)
+    page.get_by_role("tab", name="Downloads").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Results as CSV").click()
+    found = Path(waiting.value.path()).read_bytes()
+    if found.count(b"\n") < 3:
+        raise Finding("lost", f"a session has no scores: {found[:300]!r}")
+    return found
+
+
+def _picture(path: Path, seed: int) -> Path:
+    rough = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    Image.fromarray(rough).resize((640, 480), Image.Resampling.BICUBIC).save(path)
+    return path
+
+
+@contextmanager
+def _server(data: Path) -> Iterator[tuple[str, psutil.Process]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    env = {**os.environ, "INVARISCOPE_DATA": str(data)}
+    with (data.parent / "server.log").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            _wait(f"http://localhost:{port}/_stcore/health")
+            yield f"http://localhost:{port}", psutil.Process(process.pid)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _wait(address: str) -> None:
+    until = time.monotonic() + 90
+    while time.monotonic() < until:
+        try:
+            with urlopen(address, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.3)
+    raise Finding("lost", "the server did not start")

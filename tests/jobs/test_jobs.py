@@ -282,9 +282,9 @@ def test_an_audit_that_does_not_hear_is_ended_all_the_same(
         "from tests.plugins.gated import Gated\n",
         encoding="utf-8",
     )
-    jobs.start(asked(photos, "deaf", GATED), work=False)
-    path = here / "deaf" / jobs_files.JOB
-    path.write_text(path.read_text("utf-8").replace(GATED, f"{deaf}:Gated"), encoding="utf-8")
+    job = jobs.start(asked(photos, "deaf", GATED), work=False)
+    other = job.request.model_copy(update={"evaluators": (f"{deaf}:Gated",)})
+    jobs_files.write_shape(here / "deaf" / jobs_files.JOB, other)
     code = "from core.jobs.work import work; work(grace_s=(0.5, 0.5))"
     drain = subprocess.Popen([sys.executable, "-c", code], cwd=settings.ROOT)
     try:

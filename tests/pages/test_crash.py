@@ -54,7 +54,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             raise ValueError(caption)
         except ValueError as error:
-            raise KeyError(f"{caption} in /home/ann/pictures") from error
+            raise KeyError(f"{caption} in /srv/ann/pictures") from error
 
     monkeypatch.setattr("pages.views.common.glossary.glossary", glossary)
 
@@ -97,7 +97,7 @@ def test_a_page_that_fails_says_one_sentence_and_offers_a_report_without_the_rea
     assert told["id"] in box.value
     assert "fault of Invariscope itself" in box.value
     assert not list(box.proto.stack_trace)
-    for secret in (SECRET, "Ann", "/home", str(ROOT), str(Path.home())):
+    for secret in (SECRET, "Ann", "/srv", str(ROOT), str(Path.home())):
         assert secret not in shown(app)
         assert secret not in file_of(app).decode()
     assert told["page"] == "words"
@@ -150,7 +150,7 @@ def test_outside_every_page_streamlit_says_nothing_of_an_exception_and_links_to_
 
 def test_a_report_names_no_code_and_no_type_of_somebody_elses() -> None:
     space: dict[str, object] = {"__name__": "anns_plugin"}
-    exec(compile("class Anns(Exception): pass\ndef anns(x):\n    raise Anns(x)", "/home/ann/p.py", "exec"), space)
+    exec(compile("class Anns(Exception): pass\ndef anns(x):\n    raise Anns(x)", "/srv/ann/p.py", "exec"), space)
     try:
         space["anns"](SECRET)  # type: ignore[operator]
     except Exception as error:

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
@@ -40,6 +41,17 @@ def choose(page: Page, box: Locator, option: Locator, url: re.Pattern[str], *, t
         page.keyboard.press("Escape")
         settled(page)
     assert url.search(page.url), f"the choice never reached the link: {page.url}"
+
+
+def clicked_until(page: Page, button: Locator, url: Callable[[str], bool]) -> None:
+    """Click a button, again where a page that was being drawn lost the click, until the address is as it must be."""
+    for _ in range(8):
+        button.click()
+        with contextlib.suppress(PlaywrightTimeout):
+            page.wait_for_url(url, timeout=15_000)
+            return
+        settled(page)
+    raise AssertionError(f"the click never reached the link: {page.url}")
 
 
 def query(page: Page) -> dict[str, str]:

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,11 @@ def test_what_may_not_be_is_counted_and_told() -> None:
     def lost() -> None:
         raise Finding("lost", "a row is gone")
 
+    def large() -> None:
+        held = bytearray(b"x" * 80_000_000)
+        time.sleep(1.0)  # memory is looked at now and then
+        del held
+
     for name, action in {
         "bug": bug,
         "refused": refused,
@@ -61,7 +67,7 @@ def test_what_may_not_be_is_counted_and_told() -> None:
     }.items():
         tally.attempt(name, action)
     tally.attempt("fine", lambda: None)
-    tally.attempt("large", lambda: bytearray(b"x" * 80_000_000), most_mb=40)
+    tally.attempt("large", large, most_mb=40)
     assert tally.counts == {"traceback": 3, "refused": 1, "lost": 1, "survived": 1, "large": 1}
     assert tally.failed == 5
     assert [line.split(": ")[1] for line in tally.found] == ["bug", "wordless", "endless", "lost", "large"]

@@ -1,6 +1,7 @@
 """Two pictures of one size, one over the other, and a slider that uncovers the second."""
 
 from base64 import b64encode
+from collections.abc import Callable
 from io import BytesIO
 
 import streamlit as st
@@ -41,6 +42,20 @@ export default function ({ data, parentElement }) {
 }
 """
 _slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
+
+
+def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str) -> None:
+    """Draw a switch that lays the variant under the picture, and both where it is on.
+
+    Args:
+        pictures: makes both files, once somebody wants them; see :func:`before_after`.
+        alt: what they show.
+        key: prefix of the keys.
+    """
+    if not st.toggle("One over the other", key=f"{key}.over", help="A slider uncovers the variant"):
+        return
+    if not before_after(*pictures(), alt=alt, key=f"{key}.slider"):
+        st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")
 
 
 def before_after(before: bytes, after: bytes, *, alt: str, key: str) -> bool:

@@ -7,14 +7,14 @@ from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.probes.titles import title
 from core.report.pair import shown
-from pages.views.common.before_after import before_after
+from pages.views.common.before_after import offer
 from pages.views.common.dialogs import finding
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import below_pictures, captions, draw_pictures, to_lab, verdict
-from pages.views.failures.pictures import LARGE, Shown, finished, pictures
+from pages.views.failures.pictures import LARGE, finished, pictures
 from pages.views.failures.state import record_of
 
 
@@ -51,7 +51,9 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     if not isinstance(made, str):
         for note in made.notes:
             st.caption(safe(note, limit=300))
-        _over(made, shown(rows.iloc[0]))
+        before, after = made.before, made.after
+        if after is not None:
+            offer(lambda: (before, after), alt=shown(rows.iloc[0]), key="failures.record")
     captions(rows)
     told = rows.iloc[0]
     verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
@@ -68,15 +70,6 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
         to_lab(pair, rows)
     with st.expander("As JSON, to copy"):
         st.code(text, language="json", height=300)
-
-
-def _over(made: Shown, what: str) -> None:
-    """Draw one picture over the other, where somebody wants to see what the edit changed."""
-    if made.after is None:
-        return
-    if st.toggle("One over the other", key="failures.record.over", help="A slider uncovers the variant") and \
-            not before_after(made.before, made.after, alt=what, key="failures.record.slider"):  # fmt: skip
-        st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")
 
 
 def _cell(value: object) -> str:

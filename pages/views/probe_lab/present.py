@@ -14,6 +14,7 @@ from core.scoring.lab_result import LabResult, LabRow
 from core.scoring.workbench import Workbench
 from pages.views.common.collect import collect_button
 from pages.views.common.dialogs import finding
+from pages.views.common.stage import draw_head, place_of
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import marked
@@ -52,15 +53,10 @@ def _leave(state: PageState) -> Callable[[], None]:
 
 def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict[str, Variant]) -> None:
     names = list(variants)
-    at = names.index(state.get("variant")) if state.get("variant") in names else 0
-    name, variant = names[at], variants[names[at]]
+    name = names[place_of(state, "variant", names)]
+    variant = variants[name]
     with st.container(key="present"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"# {safe(title(name))}")
-            with st.container(horizontal=True, width="content", vertical_alignment="center", gap="small"):
-                st.markdown(f"{at + 1} of {len(names)}", width="content")
-                _turn(state, names, at - 1, "Previous", "Left", ":material/arrow_back:")
-                _turn(state, names, at + 1, "Next", "Right", ":material/arrow_forward:")
+        draw_head(state, "variant", names, title=title(name), key="lab.present")
         _pictures(bench, variant, name)
         rows = {(row.evaluator, row.probe): row for row in result.rows}
         first = rows[result.evaluators[0], name]
@@ -69,12 +65,6 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict
         for evaluator in result.evaluators:
             with cells.container(border=True, gap="xxsmall"):
                 _score(result, rows[evaluator, name])
-
-
-def _turn(state: PageState, names: Sequence[str], to: int, label: str, key: str, icon: str) -> None:
-    inside = 0 <= to < len(names)
-    st.button(label, icon=icon, shortcut=key, disabled=not inside, key=f"lab.present.{label}", on_click=state.put,
-              args=("variant", names[to] if inside else names[0]))  # fmt: skip
 
 
 def _pictures(bench: Workbench, variant: Variant, name: str) -> None:

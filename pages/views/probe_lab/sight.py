@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -15,7 +16,7 @@ from core.probes.titles import title
 from core.scoring.lab import see
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
-from pages.views.common.before_after import before_after
+from pages.views.common.before_after import offer
 from pages.views.common.text import as_percent, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.occluded import draw_occluded
@@ -46,14 +47,14 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
 
 
 def _over(bench: Workbench, variant: Variant) -> None:
-    """Draw the picture and its variant over each other, where somebody wants to see what the edit changed."""
-    if variant.pixels is None or not st.toggle(
-        "One over the other", key="lab.over", help="A slider uncovers the variant"
-    ):
-        return
-    before, after = (jpeg(thumbnail(as_picture(each), side=_OVER)) for each in (bench.pixels, variant.pixels))
-    if not before_after(before, after, alt=bench.item.label or "the picture", key="lab.slider"):
-        st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")
+    """Offer the picture and its variant over each other, to see what the edit changed."""
+    edited = variant.pixels
+    if edited is not None:
+        offer(lambda: (_small(bench.pixels), _small(edited)), alt=bench.item.label or "the picture", key="lab")
+
+
+def _small(pixels: np.ndarray) -> bytes:
+    return jpeg(thumbnail(as_picture(pixels), side=_OVER))
 
 
 def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: str) -> None:

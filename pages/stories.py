@@ -43,13 +43,14 @@ def _empty() -> None:
 
 
 def _story(state: PageState, known: dict[str, Story]) -> None:
-    told = {name: each.read() for name, each in known.items()}
+    told = {name: each.outline() for name, each in known.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             "Story", tuple(known), key=state.key("story"), width=360,
             format_func=lambda name: f"{safe(told[name].title)} · {counted(len(told[name].slides), 'slide')}",
         )  # fmt: skip
-        story, held = known[state.get("story")], told[state.get("story")]
+        story = known[state.get("story")]
+        held = story.read()
         draw_present(state, held)
         st.download_button(
             "HTML", lambda: story_html(held).encode(), f"{story.id}.html", "text/html", icon=":material/download:",

@@ -21,7 +21,7 @@ def list_stories() -> None:
     if not found:
         typer.echo("no story yet; Collect, on the pages, puts what you see into one")
     for story in found:
-        told = story.read()
+        told = story.outline()
         typer.echo(f"{story.id}\t{len(told.slides)}\t{told.title}")
 
 

@@ -99,6 +99,14 @@ class Story:
         """
         return self._read(self._pictures)
 
+    def outline(self) -> Telling:
+        """The same without a picture, for whoever asks for titles and counts.
+
+        Raises:
+            StoreError: if the log cannot be read.
+        """
+        return self._read(_none)
+
     def _read(self, pictures: "Pictures") -> Telling:
         chunk = self._log.read()
         held = _Held(pictures)
@@ -117,7 +125,7 @@ class Story:
         """
         at = self._now().astimezone(UTC).isoformat(timespec="seconds")
         kept = replace(slide, id=uuid4().hex[:12], at=at).checked()
-        if len(self._read(_none).slides) >= MOST_SLIDES:
+        if len(self.outline().slides) >= MOST_SLIDES:
             raise InvalidInput(f"a story has at most {MOST_SLIDES} slides; begin another one")
         for picture in kept.pictures:
             path = self.folder / "pictures" / picture.name
@@ -159,7 +167,7 @@ class Story:
         Raises:
             InvalidInput: if it was not taken out.
         """
-        if slide not in {each.id for each in self._read(_none).out}:
+        if slide not in {each.id for each in self.outline().out}:
             raise InvalidInput(f"no slide {slide!r} was taken out of story {self.id}")
         self._append({"row": "back", "id": slide})
 
@@ -172,7 +180,7 @@ class Story:
         self._append({"row": "title", "title": _title(title)})
 
     def _of(self, slide: str) -> None:
-        if slide not in {each.id for each in self._read(_none).slides}:
+        if slide not in {each.id for each in self.outline().slides}:
             raise InvalidInput(f"there is no slide {slide!r} in story {self.id}")
 
     def _append(self, row: Mapping[str, Any]) -> None:

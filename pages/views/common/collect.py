@@ -150,7 +150,7 @@ def _box(make: Callable[[], Slide]) -> None:
     """Which story, and what to say."""
     if _DONE in st.session_state:  # only the whole page closes a box
         st.rerun()
-    known = {each.id: each.read().title for each in stories()}
+    known = {each.id: each.outline().title for each in stories()}
     st.caption("It is kept as it is now, pictures and numbers, whatever becomes of the run.")
     chosen = st.selectbox("Story", [*known, NEW], key="collect.story", format_func=lambda each: known.get(each, NEW))
     if chosen == NEW:
@@ -173,7 +173,7 @@ def _save(make: Callable[[], Slide]) -> None:
         st.session_state[_SAID] = str(error)
         return
     st.session_state["collect.note"] = ""
-    st.session_state[_DONE] = f"Collected in *{safe(story.read().title)}*, on the page Stories."
+    st.session_state[_DONE] = f"Collected in *{safe(story.outline().title)}*, on the page Stories."
 
 
 def _noted(slide: Slide, note: str) -> Slide:

@@ -124,9 +124,9 @@ def test_rows_that_were_lost_or_doubled_would_be_found(tmp_path: Path) -> None:
 
 def test_the_table_of_the_documents_is_one_of_the_campaign() -> None:
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8").partition("## The campaign")[2]
-    rows = re.findall(r"^\| (\w+) \| ([\d, |.]+) \|$", text, re.M)
+    rows = re.findall(r"^\| (\w+) \| ([\d, |.–]+) \|$", text, re.M)
     assert [kind for kind, _ in rows] == list(KINDS)
-    columns = [[float(cell.replace(",", "")) for cell in cells.split(" | ")] for _, cells in rows]
+    columns = [[float(cell.replace(",", "").replace("–", "nan")) for cell in cells.split(" | ")] for _, cells in rows]
     assert {len(each) for each in columns} == {len(HEADS) - 1}
     assert all(tried == survived + refused for tried, survived, refused, *_ in columns)
     by_kind = {kind: cells[0] for (kind, _), cells in zip(rows, columns, strict=True)}

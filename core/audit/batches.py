@@ -1,7 +1,7 @@
 """How many images and captions an evaluator is given at once in an audit, and what is kept in memory for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.audit.plan import Plan
@@ -45,13 +45,30 @@ def settle(plan: Plan, asked: Sequence[int], *, begun: int | None = None) -> tup
     return replace(plan, batch_size=images), batches
 
 
-def begun_with(folder: Path) -> int | None:
-    """Images a group of the run in a folder; None where there is no run, or it does not say.
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a run that is resumed keeps to.
+
+    Args:
+        images: images a group; None: a new run, or it does not say.
+        threads: for one operation.
+    """
+
+    images: int | None = None
+    threads: int | None = None
+
+
+def begun_with(folder: Path) -> Begun:
+    """Read how the run in a folder was begun; nothing where there is no run.
 
     Raises:
         StoreError: if there is a manifest that cannot be read.
     """
     if not (folder / MANIFEST).exists():
-        return None
-    told = read_run(folder).manifest.get("batch_size")
+        return Begun()
+    told = read_run(folder).manifest
+    return Begun(_count(told.get("batch_size")), _count(told.get("threads")))
+
+
+def _count(told: object) -> int | None:
     return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 
 from core.audit.pair_folder import PairFolder
 from core.audit.record import differing
-from core.audit.shards import RunFolder, ShardCounts
+from core.audit.shards import Finished, RunFolder
 from core.errors import InvalidInput, StoreError
 from core.store.manifest import COMPLETE, Run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
@@ -34,8 +34,8 @@ class Beside:
             raise InvalidInput(f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; "
                                "leave --beside out")  # fmt: skip
 
-    def counts(self, index: int) -> ShardCounts:
-        """Counts of a shard.
+    def finished(self, index: int) -> Finished:
+        """What a shard says of itself.
 
         Raises:
             StoreError: if it is missing or damaged.

@@ -1,21 +1,22 @@
 """What a planned audit costs, before any image is read: inputs, disk, and time where a run here measured it."""
 
+import math
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.audit.machine import describe_machine
+from core.audit.machine import cores, describe_machine
 from core.audit.plan import Cost, Plan
+from core.errors import InvalidInput
 from core.evaluators.base import Availability, DualEncoder, Evaluator
 from core.store.manifest import Run, list_runs
 
 BYTES_A_ROW = 40
 """Disk of a finished run by its rows of scores, as measured on the demo corpus."""
 
-BYTES_AN_INPUT = 820
-"""Disk of an embedding of 384 numbers, as measured; a run keeps them until it is complete."""
-
+BYTES_A_CAPTION = 1624
+"""Disk of a caption's embedding of 384 numbers, as measured; a run keeps them until it is complete."""
 
 ENOUGH_IMAGES = 500
 """Images after which loading and warming up weigh little in a measured speed; of such runs the latest counts."""
@@ -29,7 +30,9 @@ class Work:
         name: of the evaluator.
         dual: whether it reads every unique image and every unique caption once, or every pair.
         inputs: what enters it, at most.
-        seconds: duration at the speed of an earlier run on this machine; None where none was measured.
+        seconds: duration in one worker, at the speed of an earlier run on this machine with as many threads; None where
+            none was measured.
+        memory_mb: of its weights, in each worker.
         available: whether it can be loaded here, and what gets it.
     """
 
@@ -37,6 +40,7 @@ class Work:
     dual: bool
     inputs: int
     seconds: float | None
+    memory_mb: float
     available: Availability
 
 
@@ -47,6 +51,9 @@ class Estimate:
     Args:
         cost: items, images, captions, pairs and rows.
         work: evaluator by evaluator.
+        shards: parts that are written, and resumed, as wholes.
+        workers: processes that do it.
+        threads: for one operation, in each.
         kept_bytes: disk of the finished run, about.
         working_bytes: disk while it runs, about.
         free_bytes: free on the disk of the runs.
@@ -54,6 +61,9 @@ class Estimate:
 
     cost: Cost
     work: tuple[Work, ...]
+    shards: int
+    workers: int
+    threads: int
     kept_bytes: int
     working_bytes: int
     free_bytes: int
@@ -65,9 +75,28 @@ class Estimate:
 
     @property
     def seconds(self) -> float | None:
-        """Duration; None unless every evaluator's speed was measured here."""
+        """Duration if no worker slows another; None unless every evaluator's speed was measured here."""
+        return self.seconds_on(1)
+
+    def seconds_on(self, machines: int) -> float | None:
+        """Duration on several machines like this one, each with as many workers, none of which slows another.
+
+        Work is divided into shards, and the last ones are not shared out evenly: it lasts whole shards for each worker.
+        """
         times = [each.seconds for each in self.work if each.seconds is not None]
-        return sum(times) if len(times) == len(self.work) else None
+        if len(times) < len(self.work):
+            return None
+        return sum(times) * math.ceil(self.shards / (machines * self.workers)) / self.shards
+
+    def price(self, machines: int, an_hour: float) -> float | None:
+        """What so many machines cost for as long, at a price of one for an hour; None where the time is not known."""
+        seconds = self.seconds_on(machines)
+        return None if seconds is None else machines * an_hour * seconds / 3600
+
+    @property
+    def weights_mb(self) -> float:
+        """Memory of the weights in all workers of one machine, in MB; images and activations come on top."""
+        return self.workers * sum(each.memory_mb for each in self.work)
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
@@ -80,32 +109,59 @@ class Estimate:
         return self.working_bytes <= self.free_bytes
 
 
-def estimate(plan: Plan, out: Path, *, runs: Iterable[Run] | None = None) -> Estimate:
+def estimate(
+    plan: Plan,
+    out: Path,
+    *,
+    runs: Iterable[Run] | None = None,
+    workers: int = 1,
+    threads: int | None = None,
+    device: str | None = None,
+) -> Estimate:
     """Count what a plan needs.
 
     Args:
         plan: what would be done.
         out: folder of runs.
         runs: earlier runs that may have measured speeds; None: those of this machine's folders.
+        workers: processes that would do it.
+        threads: for one operation, in each; None: the cores divided by the workers.
+        device: where the evaluators would run; None: wherever an earlier run here did.
+
+    Raises:
+        InvalidInput: for a number below 1.
     """
+    threads = max(1, cores() // max(workers, 1)) if threads is None else threads
+    for name, value in (("workers", workers), ("threads", threads)):
+        if value < 1:
+            raise InvalidInput(f"{name} must be at least 1, got {value}")
     cost = plan.cost()
-    speeds = measured_speeds(list_runs() if runs is None else runs)
-    work = tuple(_work(kind, cost, speeds) for kind in plan.kinds)
+    speeds = measured_speeds(list_runs() if runs is None else runs, threads=threads, device=device)
+    work = tuple(_work(kind, cost, speeds, device) for kind in plan.kinds)
     kept = cost.rows * BYTES_A_ROW
     free = shutil.disk_usage(next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())).free
-    return Estimate(cost, work, kept, kept + sum(each.inputs for each in work) * BYTES_AN_INPUT, free)
+    captions = sum(cost.captions for each in work if each.dual) * BYTES_A_CAPTION
+    return Estimate(cost, work, len(plan.shards), workers, threads, kept, kept + captions, free)
 
 
-def measured_speeds(runs: Iterable[Run]) -> dict[str, float]:
+def measured_speeds(runs: Iterable[Run], *, threads: int | None = None, device: str | None = None) -> dict[str, float]:
     """Seconds an image of each evaluator, as runs with this machine's processor measured them.
 
     The latest run of at least ENOUGH_IMAGES images counts, else the one of the most images.
+
+    Args:
+        threads: for one operation; None: as many as there are cores. A run that does not tell used as many.
+        device: where they ran; None: anywhere.
     """
-    here = describe_machine("")["processor"]
+    here, threads = describe_machine("")["processor"], threads or cores()
     best: dict[str, tuple[float, str, float]] = {}
     for run in runs:
         machine, speed = run.manifest.get("machine"), run.manifest.get("speed")
         if not isinstance(machine, dict) or not isinstance(speed, dict) or machine.get("processor") != here:
+            continue
+        if run.manifest.get("threads", machine.get("cores")) != threads:
+            continue
+        if device is not None and machine.get("device") != device:
             continue
         for name, spent in speed.items():
             try:
@@ -118,7 +174,7 @@ def measured_speeds(runs: Iterable[Run]) -> dict[str, float]:
     return {name: speed for name, (_, _, speed) in best.items()}
 
 
-def _work(kind: type[Evaluator], cost: Cost, speeds: dict[str, float]) -> Work:
+def _work(kind: type[Evaluator], cost: Cost, speeds: dict[str, float], device: str | None) -> Work:
     dual = issubclass(kind, DualEncoder)
     speed = speeds.get(kind.spec.name)
     return Work(
@@ -126,5 +182,6 @@ def _work(kind: type[Evaluator], cost: Cost, speeds: dict[str, float]) -> Work:
         dual=dual,
         inputs=cost.images + cost.captions if dual else cost.pairs,
         seconds=None if speed is None else speed * cost.images,
+        memory_mb=kind.needs_mb(device or "cpu"),
         available=kind.availability(),
     )

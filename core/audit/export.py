@@ -18,7 +18,7 @@ from core.audit.prefetch import prefetch
 from core.audit.render import Group, all_groups, references
 from core.audit.rows import RowMaker, rejections_table
 from core.audit.run import Progress, RunStopped
-from core.audit.shards import CORPUS_REJECTIONS, ShardCounts
+from core.audit.shards import CORPUS_REJECTIONS, Finished, ShardCounts
 from core.corpora.images import encode_png
 from core.corpora.pair_ids import (
     CANDIDATES,
@@ -136,8 +136,6 @@ class _Export:
         self.plan, self.folder, self.progress, self.stop = plan, folder, progress, stop
         self.maker = RowMaker(RUN, plan, "")
         self.reader = Unknown()
-        self.images: set[str] = set()
-        self.captions: set[str] = set()
         self.finished = self.done = 0
         self.begun = time.monotonic()
 
@@ -150,7 +148,7 @@ class _Export:
         self.finished = len(shards) - len(todo)
         self.done = skipped = sum(len(shards[index]) for index in {*range(len(shards))} - {*todo}) * self._each
         self._tell(skipped)
-        source = prefetch(all_groups(self.plan, todo))
+        source = prefetch(all_groups(self.plan, (shards[index] for index in todo)))
         try:
             for index in todo:
                 self._shard(index, source, skipped)
@@ -163,21 +161,17 @@ class _Export:
         return 1 + len(self.plan.image_probes)
 
     def _known(self, index: int) -> bool:
-        """Whether a shard is finished and its images are there; what it holds is noted as seen."""
-        if self.folder.counts(index) is None:
+        """Whether a shard is finished and its images are there."""
+        if self.folder.finished(index) is None:
             return False
-        given = self.folder.given(index)
-        names = set(given["image"].to_pylist())
-        if not all(_last_written(self.folder.path / name).is_file() for name in names):
-            return False
-        self.images |= names
-        self.captions |= set(given["caption"].to_pylist())
-        return True
+        names = set(self.folder.given(index)["image"].to_pylist())
+        return all(_last_written(self.folder.path / name).is_file() for name in names)
 
     def _shard(self, index: int, source: Iterator[Group | None], skipped: int) -> None:
-        found = Gathered()
+        found, keys = Gathered(), set[str]()
         for group in iter(source.__next__, None):
             assert group is not None
+            keys.update(group.images)
             for key, pixels in group.images.items():
                 self._write(key, pixels)
             rows, without_baseline = self.maker.rows(self.reader, group.drafts, _no_scores(len(group.drafts)))
@@ -192,10 +186,7 @@ class _Export:
             self._tell(skipped)
         found.sort(self.plan.shards[index])
         given = pa.Table.from_pylist(found.rows, schema=GIVEN)
-        counts = ShardCounts(
-            _new(given["image"].to_pylist(), self.images), _new(given["caption"].to_pylist(), self.captions)
-        )
-        metadata = self.folder.rows.metadata(counts)
+        metadata = self.folder.rows.metadata(Finished.of(ShardCounts(), keys))
         self.folder.rows.write_table(self.folder.given_path(index), given.replace_schema_metadata(metadata))
         self.folder.rows.write(index, found.tables(RUN, self.plan, metadata))
 
@@ -259,12 +250,6 @@ def _storable(text: str) -> bool:
 
 def _no_scores(count: int) -> PairScores:
     return PairScores(np.full(count, np.nan), (None,) * count)
-
-
-def _new(names: Sequence[str], seen: set[str]) -> int:
-    before = len(seen)
-    seen.update(names)
-    return len(seen) - before
 
 
 def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:

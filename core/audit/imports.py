@@ -15,7 +15,7 @@ from core.audit.beside import Beside, by_item, named
 from core.audit.lock import only_one
 from core.audit.pair_folder import PairFolder
 from core.audit.record import now, outcome
-from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.audit.shards import CORPUS_REJECTIONS, RunFolder
 from core.corpora.score_files import ScoreFile
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import describe
@@ -142,9 +142,9 @@ def _write(
     name = manifest["run"]
     rejections = named(folder.loader_rejections(), name)
     run.write_table(run.shard("rejections", CORPUS_REJECTIONS), rejections)
-    counts = ShardCounts()
+    finished = []
     for index in range(folder.shards):
-        known = folder.counts(index)
+        known = folder.finished(index)
         if known is None:
             raise StoreError(f"shard {index} of {folder.path} is damaged; export the pairs again into the same folder")
         tables = {table: named(rows, name) for table, rows in folder.tables(index).items()}
@@ -153,14 +153,14 @@ def _write(
             raise StoreError(f"shard {index} of {folder.path} has rows without a pair; export the pairs again")
         tables["scores"] = _scored(tables["scores"], ids, imported)
         if other is not None:
-            tables, known = other.add(index, tables, name), other.counts(index)
+            tables, known = other.add(index, tables, name), other.finished(index)
         tables["scores"] = tables["scores"].replace_schema_metadata(run.metadata(known))
         run.write(index, tables)
-        counts = counts.plus(known)
+        finished.append(known)
         if progress is not None:
             progress(index + 1, folder.shards)
     before = manifest["corpus"]["items"], len(rejections)
-    manifest |= outcome(run, counts, shards=folder.shards, items=before[0], rejected_by_loader=before[1])
+    manifest |= outcome(run, finished, shards=folder.shards, items=before[0], rejected_by_loader=before[1])
     manifest |= {"status": COMPLETE, "finished": now()}
     run.close(manifest, by=IMPORT, shards=folder.shards)
     run.clear_work()

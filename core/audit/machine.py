@@ -40,6 +40,11 @@ def describe_machine(device: str) -> dict[str, Any]:
     }
 
 
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def constants(probes: Iterable[Probe]) -> dict[str, dict[str, Any]]:
     """Module-level constants of the modules that made the probes, by module, and the coverage bins."""
     found: dict[str, dict[str, Any]] = {"core.corpora.schema": {"COVERAGE_EDGES": list(COVERAGE_EDGES)}}

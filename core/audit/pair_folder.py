@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from core.audit.plan import Plan
 from core.audit.record import DECIDES, first_manifest
-from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder
 from core.corpora.pair_ids import DIGITS, GivenPair
 from core.errors import StoreError
 from core.store.manifest import COMPLETE, RUNNING, TABLES
@@ -118,8 +118,8 @@ class PairFolder:
         """
         return self._read(self.rows.shard("rejections", CORPUS_REJECTIONS), SCHEMAS["rejections"])
 
-    def counts(self, index: int) -> ShardCounts | None:
-        """Counts of a finished shard; None where it must be made."""
+    def finished(self, index: int) -> Finished | None:
+        """What a finished shard says of itself; None where it must be made."""
         known = self.rows.finished(index)
         if known is None:
             return None

@@ -3,19 +3,19 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import core
 from core.audit.machine import constants, describe_machine, versions
 from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
-from core.audit.shards import CORPUS_REJECTIONS, RunFolder, ShardCounts
+from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
 from core.corpora.schema import Origin
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator, describe
@@ -37,7 +37,15 @@ DECIDES = (
 
 
 def first_manifest(
-    plan: Plan, *, run_id: str, key: str, evaluators: Sequence[dict[str, Any]], device: str, command: str | None
+    plan: Plan,
+    *,
+    run_id: str,
+    key: str,
+    evaluators: Sequence[dict[str, Any]],
+    device: str,
+    command: str | None,
+    workers: int = 1,
+    threads: int | None = None,
 ) -> dict[str, Any]:
     """What is known before the first score.
 
@@ -46,7 +54,9 @@ def first_manifest(
         evaluators: as :func:`describe_evaluator` tells them.
         device: where the evaluators run.
         command: the command line, or None.
-    """
+        workers: processes of the last call that worked on it.
+        threads: for one operation, in each; None: scored elsewhere.
+    """  # fmt: skip
     rejected = [{"item": each.subject, "code": each.code, "detail": each.detail} for each in plan.corpus.rejected]
     return {
         "run": run_id,
@@ -75,6 +85,7 @@ def first_manifest(
         "seed": plan.seed,
         "shard_items": plan.shard_items,
         "batch_size": plan.group_images,
+        **({} if threads is None else {"workers": workers, "threads": threads}),
         "counts": {"items": len(plan.corpus.items), "rejected_by_loader": len(rejected)},
         "rejected_items": rejected[:LISTED_REJECTIONS],
         "remarks": [
@@ -122,7 +133,7 @@ def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Pa
     """
     if earlier.get("key") == manifest["key"]:
         return
-    differs = differing(earlier, manifest, (*DECIDES, "evaluators", "batch_size"))
+    differs = differing(earlier, manifest, (*DECIDES, "evaluators", "batch_size", "threads"))
     what = f"other {differs[0]}" if differs else "another version of its tables"
     raise InvalidInput(
         f"run {path.name} in {path.parent} was begun with {what}; choose another run id, or replace the run"
@@ -135,46 +146,88 @@ def differing(earlier: Mapping[str, Any], manifest: Mapping[str, Any], names: Se
 
 
 def outcome(
-    folder: RunFolder, counts: ShardCounts, *, shards: int, items: int, rejected_by_loader: int
+    folder: RunFolder,
+    finished: Iterable[Finished],
+    *,
+    shards: int,
+    items: int,
+    rejected_by_loader: int,
+    before: ShardCounts | None = None,
 ) -> dict[str, Any]:
-    """Counts and rejections of a complete run, read back from its own tables.
+    """Counts and rejections of a complete run, read back from its own tables, one shard at a time.
 
     Args:
+        finished: what the shards say of themselves.
         items: that the run was to score.
         rejected_by_loader: entries that the corpus's loader left out.
-    """
-    names = range(shards)
-    kept_items = pa.concat_tables(pq.read_table(folder.shard("items", name)) for name in names)
-    kept = ["evaluator", "score", "error"]
-    scores = pa.concat_tables(pq.read_table(folder.shard("scores", name), columns=kept) for name in names)
-    rejections = [
-        row
-        for name in (CORPUS_REJECTIONS, *names)
-        for row in pq.read_table(folder.shard("rejections", name)).to_pylist()
-    ]
-    null = scores.filter(pc.is_null(scores["score"]))
-    whole = [row for row in rejections if row["probe"] is None]
-    variants = [row for row in rejections if row["probe"] is not None]
+        before: what the captions took before any shard; None: nothing.
+    """  # fmt: skip
+    told = list(finished)
+    counts, found = before or ShardCounts(), _Counted()
+    for each in told:
+        counts = counts.plus(each.counts)
+    found.add_rejections(folder.shard("rejections", CORPUS_REJECTIONS))
+    for name in range(shards):
+        found.add_items(folder.shard("items", name))
+        found.add_scores(folder.shard("scores", name))
+        found.add_rejections(folder.shard("rejections", name))
     return {
         "counts": {
             "items": items,
             "rejected_by_loader": rejected_by_loader,
-            "items_kept": kept_items.num_rows,
-            "items_rejected": len(whole),
-            "items_rejected_by_code": _by_code(whole),
-            "variants_rejected": len(variants),
-            "variants_rejected_by_code": _by_code(variants),
-            "rows": scores.num_rows,
-            "pairs": max(Counter(scores["evaluator"].to_pylist()).values(), default=0),
-            "scores_null": null.num_rows,
-            "scores_null_by_code": _by_code([{"code": code_of(error)} for error in null["error"].to_pylist()]),
+            "items_kept": found.kept,
+            "items_rejected": found.items.total(),
+            "items_rejected_by_code": _by_code(found.items),
+            "variants_rejected": found.variants.total(),
+            "variants_rejected_by_code": _by_code(found.variants),
+            "rows": found.rows.total(),
+            "pairs": max(found.rows.values(), default=0),
+            "scores_null": found.null.total(),
+            "scores_null_by_code": _by_code(found.null),
+            "unique_images": len(np.unique(np.concatenate([each.images for each in told]))) if told else 0,
+            "unique_captions": len(found.captions),
             **counts.as_dict(),
         },
-        "content_sha256": _content(kept_items),
-        "rejected_items": [{name: row[name] for name in ("item", "code", "detail")} for row in whole][
-            :LISTED_REJECTIONS
-        ],
+        "content_sha256": found.content.hexdigest(),
+        "rejected_items": found.listed,
     }
+
+
+class _Counted:
+    """What the tables of a run hold, added file by file."""
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self.content = hashlib.sha256()
+        self.rows: Counter[str] = Counter()
+        self.null: Counter[str] = Counter()
+        self.items: Counter[str] = Counter()
+        self.variants: Counter[str] = Counter()
+        self.captions: set[bytes] = set()
+        self.listed: list[dict[str, str]] = []
+
+    def add_items(self, path: Path) -> None:
+        rows = pq.read_table(path, columns=["item", "bytes_sha256", "pixels_sha256"]).to_pylist()
+        self.kept += len(rows)
+        for row in rows:
+            self.content.update(json.dumps(list(row.values())).encode())
+
+    def add_scores(self, path: Path) -> None:
+        table = pq.read_table(path, columns=["evaluator", "caption", "score", "error"])
+        self.rows.update(table["evaluator"].to_pylist())
+        errors = table.filter(pc.is_null(table["score"]))["error"].to_pylist()
+        self.null.update(code_of(error) for error in errors)
+        texts = table["caption"].unique().to_pylist()
+        self.captions.update(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
+
+    def add_rejections(self, path: Path) -> None:
+        for row in pq.read_table(path).to_pylist():
+            if row["probe"] is not None:
+                self.variants[row["code"]] += 1
+                continue
+            self.items[row["code"]] += 1
+            if len(self.listed) < LISTED_REJECTIONS:
+                self.listed.append({name: row[name] for name in ("item", "code", "detail")})
 
 
 def now() -> str:
@@ -182,15 +235,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _content(items: pa.Table) -> str:
-    digest = hashlib.sha256()
-    for row in items.select(["item", "bytes_sha256", "pixels_sha256"]).to_pylist():
-        digest.update(json.dumps(list(row.values())).encode())
-    return digest.hexdigest()
-
-
-def _by_code(found: list[dict[str, Any]]) -> dict[str, int]:
-    return dict(sorted(Counter(row["code"] for row in found).items(), key=lambda each: (-each[1], each[0])))
+def _by_code(found: Counter[str]) -> dict[str, int]:
+    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
 def _comparable(value: Any) -> Any:

@@ -17,6 +17,9 @@ from core.evaluators.references import references_of
 from core.probes.base import HUMAN, IDENTITY, Probe, Subject
 from core.probes.pairs import Draft, LeftOut, Pairs, subjects_of
 
+_Subjects = Mapping[str, Sequence[Subject]]
+_Reasons = Mapping[str, Sequence[ProbeRejected]]
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -90,12 +93,25 @@ def render(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
         yield group
 
 
-def all_groups(plan: Plan, shards: Sequence[int]) -> Iterator[Group | None]:
+def all_groups(plan: Plan, shards: Iterable[Sequence[Item]]) -> Iterator[Group | None]:
     """Groups of some shards, one shard after the other; None closes each."""
-    items = plan.shards
-    for index in shards:
-        yield from render(plan, items[index])
+    for items in shards:
+        yield from render(plan, items)
         yield None
+
+
+def drafts_of_captions(plan: Plan, item: Item) -> list[Draft]:
+    """The pairs of an item's own image, without reading it: what captions a run will ask for.
+
+    An edit of a caption that looks at the pixels may say another one once they are there; the image's hash is empty.
+    """
+    subjects, reasons = _subjects(plan, item)
+    shape = (*((len(item.frames),) if item.frames else ()), item.height, item.width, 3)
+    try:
+        pairs = Pairs(item, np.broadcast_to(np.uint8(0), shape), seed=plan.seed, image_key="")
+    except InvariscopeError:  # rendering it will say why
+        return []
+    return _unedited(plan, pairs, subjects, reasons).drafts
 
 
 def references(draft: Draft) -> tuple[str, ...]:
@@ -142,9 +158,19 @@ def _pieces(plan: Plan, item: Item, read: Callable[[Item], DecodedImage]) -> Ite
         yield Piece(left_out=[LeftOut(item.id, None, code, _text(plan, str(error)))], variants=whole)
         return
     pairs = Pairs(item, image.pixels, seed=plan.seed, image_key=image.pixels_sha256)
+    first = _unedited(plan, pairs, subjects, reasons)
+    first.opened = Opened(item, image.bytes_sha256, image.pixels_sha256)
+    yield first
+    for probe in plan.image_probes:
+        yield _edited(plan, pairs, probe, subjects)
+
+
+def _unedited(plan: Plan, pairs: Pairs, subjects: _Subjects, reasons: _Reasons) -> Piece:
+    """The item's own image with every caption, edited ones included."""
+    item = pairs.item
     own = [pairs.unedited(subject) for held in subjects.values() for subject in held]
     left_out = [LeftOut(item.id, IDENTITY, each.code, each.detail) for lacking in reasons.values() for each in lacking]
-    first = Piece(image.pixels, own, left_out, Opened(item, image.bytes_sha256, image.pixels_sha256))
+    first = Piece(pairs.pixels, own, left_out)
     for probe in plan.caption_probes:
         edited = _edited(plan, pairs, probe, subjects)
         first.drafts += edited.drafts
@@ -152,12 +178,10 @@ def _pieces(plan: Plan, item: Item, read: Callable[[Item], DecodedImage]) -> Ite
         for name in plan.subjects_of(probe):  # a probe that has nothing to edit says so itself
             lacking = () if subjects[name] else reasons[name]
             first.left_out += [LeftOut(item.id, probe.name, each.code, each.detail) for each in lacking]
-    yield first
-    for probe in plan.image_probes:
-        yield _edited(plan, pairs, probe, subjects)
+    return first
 
 
-def _edited(plan: Plan, pairs: Pairs, probe: Probe, subjects: Mapping[str, Sequence[Subject]]) -> Piece:
+def _edited(plan: Plan, pairs: Pairs, probe: Probe, subjects: _Subjects) -> Piece:
     edited = pairs.edited(probe, [each for name in plan.subjects_of(probe) for each in subjects[name]])
     left_out = [LeftOut(pairs.item.id, probe.name, each.code, _text(plan, each.detail)) for each in edited.reasons]
     return Piece(edited.pixels, list(edited.drafts), left_out)

@@ -1,40 +1,39 @@
-"""Running an audit on this machine: streaming, shard by shard, resumable after any kind of end."""
+"""Running an audit: captions first, then shard by shard, resumable after any kind of end.
+
+This process writes every file of the run; who does the work, it or others, is :mod:`core.audit.workers`.
+"""
 
 import hashlib
 import json
-import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from core.audit import rows
-from core.audit.batches import begun_with, settle
-from core.audit.gathered import Gathered
+from core.audit.batches import Begun, begun_with, settle
+from core.audit.captions import CaptionFolder, Prompts, prompts
 from core.audit.lock import only_one
+from core.audit.machine import cores
+from core.audit.making import Embedded, Known, Made, Shard, Spent, Work, without_items
 from core.audit.plan import Plan
-from core.audit.prefetch import prefetch
-from core.audit.record import check_same, describe_evaluator, first_manifest, now, outcome
-from core.audit.render import Group, all_groups, references
-from core.audit.shards import CORPUS_REJECTIONS, RunCache, RunFolder, ShardCounts
+from core.audit.record import check_same, first_manifest, now, outcome
+from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
+from core.audit.workers import Crew, crew
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
-from core.evaluators.base import Evaluator
-from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool, shared_pool
-from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.video.idf import Idf
-from core.evaluators.video.items import asks, made_for
-from core.probes.pairs import Draft, LeftOut
+from core.probes.pairs import LeftOut
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.store.seal import AUDIT, Part
 
-_log = logging.getLogger("invariscope.audit")
 Existing = Literal["resume", "refuse", "replace"]
+
+SHARDS = "each of its own"
+"""How shards depend on each other; stands in a run's key, since it has a part in the last bits of a score."""
 
 
 class RunStopped(InvariscopeError):
@@ -46,7 +45,7 @@ class Progress:
     """How far a run is.
 
     Args:
-        phase: ``loading``, ``scoring`` or ``complete``.
+        phase: ``loading``, ``captions``, ``scoring`` or ``complete``.
         done: images dealt with, rejected ones included.
         total: images in all.
         elapsed_s: seconds since this call began.
@@ -71,12 +70,16 @@ def run_audit(
     run_id: str | None = None,
     existing: Existing = "resume",
     pool: Pool | None = None,
-    cache: EmbeddingCache | None = None,
+    workers: int = 1,
+    threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] | None = None,
     command: str | None = None,
 ) -> Run:
     """Run a plan, or go on with a run that was ended.
+
+    Two runs of one plan with as many threads give the same tables to the bit, whatever the number of workers and
+    however often either was ended.
 
     Args:
         plan: what to do, from :func:`core.audit.plan.make_plan`.
@@ -84,8 +87,9 @@ def run_audit(
         run_id: name of the run; None: corpus, time and digest.
         existing: what to do if the run is there already: go on with it (a complete one is only checked),
             refuse, or start it over.
-        pool: where models are loaded; None: the one of this process.
-        cache: embeddings of other runs. Without one, two runs of one plan give the same tables to the bit.
+        pool: where models are loaded, or whose device and budget workers share; None: the one of this process.
+        workers: processes that render and score; 1: this one.
+        threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers.
         progress: called whenever an evaluator has done with a batch.
         stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
@@ -94,7 +98,8 @@ def run_audit(
         The complete run.
 
     Raises:
-        InvalidInput: if the existing run was made of another plan or other evaluators.
+        InvalidInput: if the existing run was made of another plan or other evaluators, or with other threads, or for
+            an evaluator that several workers cannot run.
         NotAvailable: if an evaluator cannot be loaded.
         StoreError: if something cannot be written, or another process works on this run.
         RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
@@ -109,41 +114,29 @@ def run_audit(
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
         if progress is not None:
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
-        described = [_described(pool, *each, plan.idf) for each in zip(plan.evaluators, plan.kinds, strict=True)]
+        earlier = Begun() if existing == "replace" else begun_with(path)
+        if threads is None:
+            threads = earlier.threads or max(1, cores() // max(1, workers))
+        hands = stack.enter_context(closing(crew(workers, pool, threads)))
+        described = hands.describe(plan)
         evaluators = [each for each, _ in described]
-        _hold(pool, plan.evaluators, stack)
-        begun_batch = None if existing == "replace" else begun_with(path)
-        plan, batches = settle(plan, [size for _, size in described], begun=begun_batch)
+        plan, batches = settle(plan, [size for _, size in described], begun=earlier.images)
         keys = [each["fingerprint"]["key"] for each in evaluators]
-        folder = RunFolder(path, hashlib.sha256(json.dumps([plan.fingerprint(), *keys]).encode()).hexdigest()[:16])
+        folder = RunFolder(path, _key(SHARDS, threads, plan.fingerprint(), *keys))
         manifest = first_manifest(
-            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command
-        )
+            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command,
+            workers=workers, threads=threads,
+        )  # fmt: skip
         if existing == "replace":  # only now: what could not be loaded must not cost the earlier run
             (path / MANIFEST).unlink(missing_ok=True)  # first, so that a kill leaves no manifest over half its tables
             folder.clear()
-        job = _Job(plan, batches, folder, manifest, pool, RunCache(cache), progress, stop, begun)
+        job = _Job(plan, batches, folder, manifest, hands, progress, stop, begun)
         job.open()
         return job.run()
 
 
-def _described(pool: Pool, reference: str, kind: type[Evaluator], idf: Idf | None) -> tuple[dict[str, Any], int]:
-    with pool.lease(reference) as loaded:
-        evaluator = made_for(loaded, kind, idf=idf)
-        return describe_evaluator(reference, evaluator), evaluator.full_batch
-
-
-def _hold(pool: Pool, references: Sequence[str], stack: ExitStack) -> None:
-    """Keep evaluators loaded for the whole run if all have room at once; otherwise they take turns, said aloud."""
-    if not {*references} <= {each.reference for each in pool.loaded()}:
-        _log.warning(
-            "the evaluators of this run have no room in %.0f MB together and are loaded in turns, which takes longer; "
-            "set INVARISCOPE_POOL_MB higher if the machine has more",
-            pool.budget_mb,
-        )
-        return
-    for reference in references:
-        stack.enter_context(pool.hold(reference))
+def _key(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 class _Job:
@@ -155,31 +148,28 @@ class _Job:
         batches: Mapping[str, int],
         folder: RunFolder,
         manifest: dict[str, Any],
-        pool: Pool,
-        cache: RunCache,
+        hands: Crew,
         progress: Callable[[Progress], None] | None,
         stop: Callable[[], bool] | None,
         begun: float,
     ) -> None:
-        self.plan, self.folder, self.manifest, self.pool, self.cache = plan, folder, manifest, pool, cache
+        self.plan, self.batches, self.folder, self.manifest, self.hands = plan, batches, folder, manifest, hands
+        self.shards = plan.shards
         self.progress, self.stop, self.begun = progress, stop, begun
-        self.batches = batches
         self.before_s = 0.0
         self.run_id: str = manifest["run"]
-        self.makers = {
-            reference: rows.RowMaker(self.run_id, plan, manifest["evaluators"][index]["name"])
-            for index, reference in enumerate(plan.evaluators)
-        }
-        self.keys = {
-            reference: manifest["evaluators"][index]["fingerprint"]["key"]
-            for index, reference in enumerate(plan.evaluators)
-        }
-        self.kinds = dict(zip(plan.evaluators, plan.kinds, strict=True))
+        told = zip(plan.evaluators, manifest["evaluators"], strict=True)
+        self.keys = {reference: each["fingerprint"]["key"] for reference, each in told}
+        self.captions = CaptionFolder(folder.work, folder.key)
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.sealed: Mapping[str, Part] | None = None
-        self.finished = 0
-        self.done = self.skipped = 0
+        self.before: dict[str, int] | None = None
+        self.known = Known({})
+        self.made: dict[int, Finished] = {}
+        self.ahead: dict[int, int] = {}
+        self.done = self.skipped = self.furthest = 0
+        self.phase = "captions"
         self.scoring_since = time.monotonic()
 
     def open(self) -> None:
@@ -193,140 +183,119 @@ class _Job:
             for name in ("created", "command"):
                 self.manifest[name] = earlier.get(name, self.manifest[name])
             self.before_s = float(earlier.get("elapsed_seconds") or 0.0)
+            self.before = earlier.get("captions")
             for name, spent in (earlier.get("speed") or {}).items():
                 self.speed[name] = dict(spent)
-        self.folder.check_names(len(self.plan.shards))
+        self.folder.check_names(len(self.shards))
         self._save(RUNNING)
         left_out = (LeftOut(each.subject, None, each.code, each.detail) for each in self.plan.corpus.rejected)
         table = rows.rejections_table(self.run_id, self.plan.corpus.name, left_out)
         self.folder.write_table(self.folder.shard("rejections", CORPUS_REJECTIONS), table)
+        names = tuple(each["name"] for each in self.manifest["evaluators"])
+        plan = without_items(self.plan)
+        self.hands.begin(Work(self.run_id, plan, self.plan.videos, names, self.keys, self.batches), self._heard)
 
     def run(self) -> Run:
-        """Make the shards that are missing and close the run."""
+        """Make what is missing and close the run."""
         try:
-            counts = self._shards()
+            self._find_finished()
+            before = self._captions()
+            self._score()
         except KeyboardInterrupt:
-            self._save(INTERRUPTED)
-            raise RunStopped(
-                f"run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards; "
-                "start the same run again and it goes on"
-            ) from None
+            raise self._stopped() from None
         except ScoringStopped as error:
-            self._save(INTERRUPTED)
-            raise RunStopped(
-                f"{error}; run {self.run_id} stopped after {self.finished} of {len(self.plan.shards)} shards: "
-                "start it again and it goes on"
-            ) from error
+            raise self._stopped(error) from error
         known = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
-        self.manifest |= outcome(self.folder, counts, shards=len(self.plan.shards), **known)
-        self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.plan.shards))
+        finished = [self.made[index] for index in range(len(self.shards))]
+        self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=before, **known)
+        self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.shards))
         self.folder.clear_work()
         self._report("complete")
         return read_run(self.folder.path)
 
-    def _shards(self) -> ShardCounts:
-        counts = ShardCounts()
-        todo = []
-        for index, items in enumerate(self.plan.shards):
+    def _stopped(self, why: ScoringStopped | None = None) -> RunStopped:
+        self._save(INTERRUPTED)
+        told = f"run {self.run_id} stopped after {len(self.made)} of {len(self.shards)} shards"
+        if why is None:
+            return RunStopped(f"{told}; start the same run again and it goes on")
+        return RunStopped(f"{why}; {told}: start it again and it goes on")
+
+    def _find_finished(self) -> None:
+        for index, items in enumerate(self.shards):
             known = self.folder.finished(index, items=[item.id for item in items], sealed=self.sealed)
-            if known is None:
-                todo.append(index)
-                continue
-            self.cache.recall(self.folder.work(index))
-            counts = counts.plus(known)
-            self.finished += 1
-            self.skipped += len(items) * self.per_item
-        self.done = self.skipped
-        self.scoring_since = time.monotonic()
-        self._report("scoring")
-        # One thread renders ahead over all shards, so that no shard's end leaves the evaluators waiting.
-        source = prefetch(all_groups(self.plan, todo))
-        try:
-            for index in todo:
-                counts = counts.plus(self._shard(index, source))
-                self.finished += 1
-                self._save(RUNNING)
-        finally:
-            source.close()  # type: ignore[attr-defined]  # it is a generator
-        return counts
+            if known is not None:
+                self.made[index] = known
+                self.skipped += len(items) * self.per_item
+        self.done = self.furthest = self.skipped
 
-    def _shard(self, index: int, source: Iterator[Group | None]) -> ShardCounts:
-        found = Gathered()
-        counts = ShardCounts()
-        for group in iter(source.__next__, None):
-            assert group is not None
-            counts = counts.plus(self._score(group, found))
-            found.told += [draft for draft in group.drafts if draft.facts and self._is_read(draft)]
-            found.left_out += group.left_out
-            found.items += group.items
-            self.done += group.variants
-        found.sort(self.plan.shards[index])
-        self.cache.save(self.folder.work(index))
-        self.folder.write(index, found.tables(self.run_id, self.plan, self.folder.metadata(counts)))
-        return counts
+    def _captions(self) -> ShardCounts:
+        """The first phase: embed the captions that no file of this run holds yet. Returns what all of them took."""
+        if len(self.made) == len(self.shards) and self.before is not None:  # nobody will ask for them
+            self.manifest["captions"] = self.before
+            return ShardCounts(**self.before)
+        self._report("captions")
+        tasks = prompts(self.plan, self.batches)
+        total, todo = ShardCounts(), []
+        for task in tasks:
+            counts = self.captions.counts(task, self.keys[task.evaluator])
+            total = total if counts is None else total.plus(ShardCounts(**counts))
+            todo += [task] if counts is None else []
+        for found in self.hands.each(todo):
+            assert isinstance(found, Embedded)
+            self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts.as_dict())
+            total = total.plus(found.counts)
+            self._add_time(found.spent)
+        self.known = Known(self._files(tasks))
+        self.manifest["captions"] = total.as_dict()
+        return total
 
-    def _score(self, group: Group, found: Gathered) -> ShardCounts:
-        drafts = [draft for draft in group.drafts if self._is_read(draft)]
-        counts = ShardCounts(
-            unique_images=self.cache.first_seen("seen-image", [draft.image_key for draft in drafts]),
-            unique_captions=self.cache.first_seen("seen-caption", [draft.caption for draft in drafts]),
-        )
-        if not drafts:
-            self._tell(group.variants)
-        for rank, (reference, maker) in enumerate(self.makers.items()):
-            read, unread = maker.readable(self.kinds[reference], group.drafts)
-            found.left_out += unread
-            if not read:
-                continue
-            with self.pool.lease(reference) as loaded:
-                evaluator = made_for(loaded, self.kinds[reference], idf=self.plan.idf)
-                if evaluator.fingerprint.key != self.keys[reference]:  # loaded again, as what has no room is
-                    raise ScoringStopped(f"evaluator {reference} is not the one that this run began with any more")
-                started = time.perf_counter()
-                scores = score_pairs_with_errors(
-                    evaluator,
-                    group.images,
-                    [(draft.image_key, draft.caption) for draft in read],
-                    references=[references(draft) for draft in read],
-                    cache=self.cache,
-                    batch_size=self.batches[reference],
-                    progress=partial(self._tell_part, group.variants, rank),
-                )
-                spent = time.perf_counter() - started
-                new, without_baseline = maker.rows(evaluator, read, scores)
-                name = evaluator.spec.name
-                del evaluator, loaded  # while the next one loads, the pool may want its memory
-            found.rows += new
-            found.left_out += without_baseline
-            counts = counts.plus(ShardCounts(0, 0, scores.images_encoded, scores.captions_encoded, scores.calls))
+    def _files(self, tasks: Sequence[Prompts]) -> dict[str, tuple[Path, ...]]:
+        files: dict[str, tuple[Path, ...]] = {}
+        for task in tasks:
+            key = self.keys[task.evaluator]
+            files[key] = (*files.get(key, ()), self.captions.file(task, key))
+        return files
+
+    def _score(self) -> None:
+        """The second phase: make the shards that are missing."""
+        self.phase, self.scoring_since = "scoring", time.monotonic()
+        self._report(self.phase)
+        todo = [Shard(index, items) for index, items in enumerate(self.shards) if index not in self.made]
+        for found in self.hands.each([self.known, *todo]) if todo else ():
+            assert isinstance(found, Made)
+            metadata = self.folder.metadata(found.told)
+            scores = found.tables["scores"].replace_schema_metadata(metadata)
+            self.folder.write(found.index, {**found.tables, "scores": scores})
+            self.made[found.index] = found.told
+            self.ahead.pop(found.index, None)
+            self.done += len(self.shards[found.index]) * self.per_item
+            self._add_time(found.spent)
+            self._save(RUNNING)
+
+    def _add_time(self, spent: Mapping[str, Spent]) -> None:
+        for name, each in spent.items():
             speed = self.speed.setdefault(name, {"images": 0, "seconds": 0.0})
-            speed["images"] += len(group.images)
-            speed["seconds"] = round(speed["seconds"] + spent, 3)
-            self._tell_part(group.variants, rank, 1, 1)
-        return counts
+            speed["images"] += each.images
+            speed["seconds"] = round(speed["seconds"] + each.seconds, 3)
 
-    def _is_read(self, draft: Draft) -> bool:
-        return any(kind.spec.reads(draft.subject.language) and asks(kind, draft.probe) for kind in self.kinds.values())
-
-    def _tell_part(self, images: int, rank: int, done: int, total: int) -> None:
-        """Report how far a group of images is: the evaluators before ``rank``, and a part of what that one does."""
-        self._tell(images * (rank * total + done) // (total * len(self.makers)))
-
-    def _tell(self, ahead: int) -> None:
-        """Report progress, ``ahead`` images past those of finished groups, and stop if told to."""
-        self._report("scoring", ahead)
+    def _heard(self, index: int, variants: int) -> None:
+        """Note how far a worker is with a shard, report it, and stop if told to; no shard has number -1."""
+        if index >= 0:
+            self.ahead[index] = variants
+        self._report(self.phase)
         if self.stop is not None and self.stop():
             raise KeyboardInterrupt
 
-    def _report(self, phase: str, ahead: int = 0) -> None:
+    def _report(self, phase: str) -> None:
         if self.progress is None:
             return
         now = time.monotonic()
         total = len(self.plan.corpus.items) * self.per_item
-        done = self.done + ahead
-        made = done - self.skipped
-        eta = (now - self.scoring_since) / made * (total - done) if made else None
-        self.progress(Progress(phase, done, total, now - self.begun, eta, self.finished, len(self.plan.shards)))
+        # A worker that died begins its shard anew: the reader is not told that it went back.
+        self.furthest = max(self.furthest, self.done + sum(self.ahead.values()))
+        made = self.furthest - self.skipped
+        eta = (now - self.scoring_since) / made * (total - self.furthest) if made else None
+        self.progress(Progress(phase, self.furthest, total, now - self.begun, eta, len(self.made), len(self.shards)))
 
     def _save(self, status: str) -> None:
         write_json(self.folder.path / MANIFEST, self._told(status))

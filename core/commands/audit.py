@@ -21,7 +21,7 @@ from core.commands._shared import (
 from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:
-    from core.audit.estimate import Work
+    from core.audit.estimate import Estimate, Work
     from core.audit.plan import Plan
     from core.audit.run import Progress
     from core.store.manifest import Run
@@ -80,9 +80,23 @@ def audit(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run of that --run-id.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start the run of that --run-id over.")] = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that render and score, each with models of its own. Same bytes.")
+    ] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Threads for one operation, in each worker. Default: as the run was begun, else cores / workers.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
     ] = False,
+    machines: Annotated[int, typer.Option(min=1, help="With --dry-run: on so many machines like this one.")] = 1,
+    price: Annotated[
+        float | None, typer.Option(min=0, help="With --dry-run: price of one machine for an hour.")
+    ] = None,
     progress_file: Annotated[
         Path | None,
         typer.Option(
@@ -107,11 +121,10 @@ def audit(
     from core.probes.base import ENGLISH
     from core.seeds import RUN_SEED
 
-    if resume and overwrite:
-        raise InvalidInput("--resume and --overwrite exclude each other; choose one")
     target = out or settings.runs_dir()
-    if resume and run_id is None:
-        raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+    _check_options(target, resume=resume, overwrite=overwrite, run_id=run_id)
+    if not dry_run and (machines > 1 or price is not None):
+        raise InvalidInput("--machines and --price say what --dry-run would tell; add it, or leave them out")
     items = catalogue().get(corpus).load(root, **key_values(option))
     plan = make_plan(
         items,
@@ -129,7 +142,7 @@ def audit(
     for warning in plan.warnings:
         note(f"warning: {warning}")
     if dry_run:
-        _tell_plan(plan, target)
+        _tell_plan(plan, target, workers=workers, threads=threads, device=device, machines=machines, price=price)
         return
     name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
     if out is not None:
@@ -151,6 +164,8 @@ def audit(
                 run_id=name,
                 existing="resume" if resume else "replace" if overwrite else "refuse",
                 pool=Pool(device=device),
+                workers=workers,
+                threads=threads,
                 progress=report,
                 command=command_line(ctx, given),
             )
@@ -164,13 +179,29 @@ def audit(
         raise typer.Exit(Code.FAILURES)
 
 
+def _check_options(target: Path, *, resume: bool, overwrite: bool, run_id: str | None) -> None:
+    if resume and overwrite:
+        raise InvalidInput("--resume and --overwrite exclude each other; choose one")
+    if resume and run_id is None:
+        raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+
+
 def _unfinished(folder: Path) -> str:
     from core.store.manifest import COMPLETE, list_runs
 
     return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
 
 
-def _tell_plan(plan: "Plan", out: Path) -> None:
+def _tell_plan(
+    plan: "Plan",
+    out: Path,
+    *,
+    workers: int,
+    threads: int | None,
+    device: str | None,
+    machines: int,
+    price: float | None,
+) -> None:
     """Print what a run would do and cost, before any image is read."""
     from core.audit.estimate import estimate
 
@@ -181,7 +212,7 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
     for remark in plan.corpus.remarks:
         typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
     _tell_balance(plan)
-    told = estimate(plan, out)
+    told = estimate(plan, out, workers=workers, threads=threads, device=device)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
@@ -190,12 +221,34 @@ def _tell_plan(plan: "Plan", out: Path) -> None:
         *_frames(plan),
         ("unique captions", cost.captions, "at most"),
         ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
+        ("shards", told.shards, f"of at most {plan.shard_items} items, each written as a whole"),
         ("disk", kept, f"about, and {working} while it runs; {free} are free in {out}"),
     ]
     table(("", "number", ""), rows)
-    columns = ("evaluator", "inputs", "which", "time, from an earlier run here", "get it with")
+    columns = ("evaluator", "inputs", "which", "time in one worker, from an earlier run here", "get it with")
     table(columns, [_work(each) for each in told.work])
+    _tell_time(told, machines, price)
     _tell_power(plan, cost.items)
+
+
+def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
+    """Print how long so many workers and machines would take, what they hold, and what that costs."""
+    from core.commands._progress import duration
+
+    held = (
+        f"{_megabytes(told.weights_mb * 1e6)} of weights in memory at most{' on each machine' if machines > 1 else ''}"
+    )
+    who = f"{told.workers} {'worker' if told.workers == 1 else 'workers'} of {told.threads} "
+    who += "thread" if told.threads == 1 else "threads"
+    who = f"{machines} machines like this one with {who}" if machines > 1 else who
+    seconds = told.seconds_on(machines)
+    if seconds is None:
+        missing = ", ".join(told.unmeasured)
+        typer.echo(f"{who}: {held}; time unknown, no run here measured {missing} with as many threads")
+        return
+    typer.echo(f"{who}: about {duration(seconds)} of scoring if none slows another, {held}")
+    if price is not None:
+        typer.echo(f"at {price:g} for a machine and an hour: about {told.price(machines, price):,.2f}")
 
 
 def _frames(plan: "Plan") -> list[tuple[object, ...]]:

@@ -150,6 +150,8 @@ class Evaluator(ABC):
     """Scores pairs: S(x, c). Judges and generative scorers derive from it directly."""
 
     spec: ClassVar[EvaluatorSpec]
+    one_process: ClassVar[bool] = False
+    """Whether one process alone may run it, since it keeps one budget or one journal."""
 
     @classmethod
     def availability(cls) -> Availability:
@@ -197,6 +199,11 @@ class Evaluator(ABC):
 
         Returns:
             float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others.
+        """
+
+    def forget(self) -> None:  # noqa: B027  # most have nothing to forget
+        """Drop what earlier calls left and what could touch the last bits of a later score, such as an embedding that
+        was made in another batch. An audit asks for it before each shard, so that shards do not depend on each other.
         """
 
     def crop(self, width: int, height: int) -> Box:

@@ -97,6 +97,11 @@ class Calibrated(Evaluator):
         scores, orbits = self._with_orbits(images, captions, self._probes)
         return apply(self._model, scores, orbits=orbits)
 
+    def forget(self) -> None:
+        """Drop the embeddings of images and captions that were met before."""
+        self._cache = EmbeddingCache(None, memory_mb=_MEMORY_MB)
+        self._base.forget()
+
     def crop(self, width: int, height: int) -> Box:
         """As the evaluator itself."""
         return self._base.crop(width, height)
@@ -160,7 +165,8 @@ def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:
         summary=f"{base.spec.summary} Calibrated: reading {model.reading}, λ = {model.strength:g}{cost}.",
         takes_references=False,
     )
-    return type("CalibratedFromFile", (Calibrated,), {"spec": spec, "model": model, "base_kind": base})
+    told = {"spec": spec, "model": model, "base_kind": base, "one_process": base.one_process}
+    return type("CalibratedFromFile", (Calibrated,), told)
 
 
 def calibrated_name(model: Calibrator) -> str:

@@ -1,6 +1,6 @@
 """Scores of many pairs: every unique image and every unique caption is encoded once."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,6 +45,43 @@ class PairScores:
     images_encoded: int = 0
     captions_encoded: int = 0
     calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionEmbeddings:
+    """What :func:`embed_captions` found.
+
+    Args:
+        embeddings: float32 or float64 [d] of each caption that could be read, in the order given.
+        captions_encoded: captions that entered the text tower.
+        calls: calls of the evaluator.
+    """
+
+    embeddings: Mapping[str, np.ndarray]
+    captions_encoded: int
+    calls: int
+
+
+def in_reading_order(captions: Iterable[str]) -> list[str]:
+    """Captions, each once, short ones first: those of a batch are padded to the longest."""
+    return sorted(dict.fromkeys(captions), key=lambda text: (len(text), text))
+
+
+def embed_captions(
+    evaluator: DualEncoder, captions: Sequence[str], *, batch_size: int, progress: Progress | None = None
+) -> CaptionEmbeddings:
+    """Embed captions in batches of the order given; one that cannot be read is left out, whatever the reason.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        captions: each once; see :func:`in_reading_order`.
+        batch_size: most captions in one call.
+        progress: called after every batch.
+    """
+    work = _Work(evaluator, batch_size, EmbeddingCache(), progress)
+    work.total = len(captions)
+    found = work.encode(captions, str, evaluator.encode_captions, {})
+    return CaptionEmbeddings({text: found[text] for text in captions if text in found}, len(captions), work.calls)
 
 
 def score_pairs(
@@ -138,17 +175,15 @@ class _Work:
         by_image = self.cache.get_many(self.fingerprint, IMAGE, image_keys)
         by_hash = self.cache.get_many(self.fingerprint, CAPTION, list(texts.values()))
         new_images = [key for key in image_keys if key not in by_image]
-        new_texts = sorted(
-            (text for text, key in texts.items() if key not in by_hash), key=lambda text: (len(text), text)
-        )
+        new_texts = in_reading_order(text for text, key in texts.items() if key not in by_hash)
         self.total = len(new_images) + len(new_texts)
         failed: dict[str, str] = {}
-        encoded = self._encode(new_images, lambda key: self._pixels(images[key]), self.evaluator.encode_images, failed)
+        encoded = self.encode(new_images, lambda key: self._pixels(images[key]), self.evaluator.encode_images, failed)
         by_image.update(encoded)
         self.images_encoded = len(new_images)
         self.cache.put_many(self.fingerprint, IMAGE, encoded)
         failed_texts: dict[str, str] = {}
-        encoded = self._encode(new_texts, str, self.evaluator.encode_captions, failed_texts)
+        encoded = self.encode(new_texts, str, self.evaluator.encode_captions, failed_texts)
         self.captions_encoded = len(new_texts)
         encoded = {texts[text]: value for text, value in encoded.items()}
         by_hash.update(encoded)
@@ -208,14 +243,14 @@ class _Work:
             assert isinstance(self.evaluator, Referenced)
             return self.evaluator.score(scored_images, captions, others)
 
-        scored = self._encode(new, fetch, call, failed)
+        scored = self.encode(new, fetch, call, failed)
         known.update({names[each]: value for each, value in scored.items()})
         self.cache.put_many(self.fingerprint, PAIR, {names[each]: value for each, value in scored.items()})
         errors = tuple(failed.get(each) for each in wanted)
         scores = [np.nan if each in failed else float(known[names[each]]) for each in wanted]
         return np.array(scores, dtype=np.float64), errors
 
-    def _encode(
+    def encode(
         self,
         keys: Sequence[T],
         fetch: Callable[[T], object],

@@ -12,7 +12,7 @@ from core.audit.run import Progress
 EVERY_S = 0.5
 """Seconds between two writings; a change of phase is written at once."""
 
-_PHASES = ("loading", "scoring", "complete")
+_PHASES = ("loading", "captions", "scoring", "complete")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class AuditRequest(OneCommand):
         seed: of everything random; None: the usual one.
         run_id: name of the run and of its job; None: made when the job is started.
         device: where the evaluators run; None: the best there is.
+        workers: processes that render and score.
     """
 
     corpus: str
@@ -52,6 +53,7 @@ class AuditRequest(OneCommand):
     limit: int | None = Field(default=None, ge=1)
     sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
+    workers: int = Field(default=1, ge=1, le=256)
 
     @field_validator("probes", "evaluators", "languages")
     @classmethod
@@ -92,6 +94,7 @@ class AuditRequest(OneCommand):
         words += ["--subject", self.subject]
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
+        words += ["--workers", str(self.workers)] if self.workers != 1 else []
         for name in ("limit", "sample", "seed", "run_id", "device"):
             value = getattr(self, name)
             words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from core.audit.estimate import estimate, measured_speeds
-from core.audit.machine import describe_machine
+from core.audit.machine import cores, describe_machine
 from core.audit.plan import make_plan
 from core.audit.run import Progress
 from core.corpora.schema import Corpus
+from core.errors import InvalidInput
 from core.jobs.progress import ProgressFile, Told, read_progress
 from core.jobs.request import short_patterns
 from core.probes.registry import catalogue, select
@@ -22,6 +23,44 @@ def run(name: str, images: object, seconds: object, *, day: int = 1, **machine: 
         "speed": {"histogram": {"images": images, "seconds": seconds}},
     }  # fmt: skip
     return Run(Path(name), manifest)
+
+
+def threaded(told: Run, threads: int) -> Run:
+    return Run(told.path, {**told.manifest, "threads": threads})
+
+
+def test_a_speed_counts_for_as_many_threads_and_the_same_device() -> None:
+    own, one = run("own", 500, 100.0), threaded(run("one", 500, 150.0), 1)
+    many = cores() + 1
+    assert measured_speeds([own, one], threads=many) == {}
+    assert measured_speeds([own, threaded(one, many)], threads=many) == {"histogram": 0.3}
+    assert measured_speeds([own], threads=cores()) == measured_speeds([own]) == {"histogram": 0.2}
+    assert measured_speeds([own], device="cuda") == {}
+    assert measured_speeds([own], device="cpu") == {"histogram": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("workers", "machines", "share"),
+    [(1, 1, 1), (2, 1, 4 / 7), (3, 1, 3 / 7), (2, 2, 2 / 7), (4, 2, 1 / 7), (9, 9, 1 / 7)],
+)
+def test_workers_and_machines_share_out_whole_shards(
+    squares: Corpus, tmp_path: Path, workers: int, machines: int, share: float
+) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"], shard_items=1)
+    told = estimate(plan, tmp_path, runs=[threaded(run("a", 1000, 500.0), 1)], workers=workers, threads=1)
+    assert (told.shards, told.workers, told.threads, told.weights_mb) == (7, workers, 1, 10.0 * workers)
+    assert told.seconds_on(machines) == pytest.approx(7.0 * share)
+    assert told.price(machines, 3.6) == pytest.approx(machines * 7.0 * share / 1000)
+    unknown = estimate(plan, tmp_path, runs=[], workers=workers)
+    assert (unknown.seconds_on(machines), unknown.price(machines, 1.0)) == (None, None)
+    assert unknown.threads == max(1, cores() // workers)
+
+
+def test_an_estimate_for_no_worker_is_refused(squares: Corpus, tmp_path: Path) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"])
+    for options in ({"workers": 0}, {"threads": 0}):
+        with pytest.raises(InvalidInput, match="must be at least 1, got 0"):
+            estimate(plan, tmp_path, runs=[], **options)
 
 
 def test_the_latest_run_that_is_long_enough_is_the_measure() -> None:

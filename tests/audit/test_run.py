@@ -15,7 +15,6 @@ from core.audit.run import Progress, RunStopped, run_audit
 from core.corpora.pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, ProbeRejected, StoreError
-from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.probes.base import Subject
 from core.probes.registry import catalogue
@@ -125,11 +124,14 @@ def test_shard_and_batch_sizes_do_not_change_the_answer(squares: Corpus, tmp_pat
         pd.testing.assert_frame_equal(tables[0], other, rtol=0, atol=1e-6)
 
 
-def test_equal_images_and_captions_are_encoded_once_over_the_whole_run(tmp_path: Path, pool: Pool) -> None:
+@pytest.mark.parametrize("shard_items", [2, 6])
+def test_equal_captions_are_encoded_once_a_run_and_equal_images_once_a_shard(
+    tmp_path: Path, pool: Pool, shard_items: int
+) -> None:
     corpus = build_corpus(tmp_path / "corpus", 6)
     first = corpus.items[0]
     twins = tuple(replace(first, id=f"twin-{index}") for index in range(6))
-    plan = plan_of(replace(corpus, items=twins), shard_items=2)
+    plan = plan_of(replace(corpus, items=twins), shard_items=shard_items)
     with pool.lease(HISTOGRAM) as evaluator:
         assert isinstance(evaluator, object)
     run = run_audit(plan, tmp_path / "runs", pool=pool)
@@ -139,8 +141,9 @@ def test_equal_images_and_captions_are_encoded_once_over_the_whole_run(tmp_path:
     table = frame(run)
     deterministic = [probe for probe in plan.image_probes if probe.family in ("vertical-flip", "horizontal-flip")]
     assert captions == counts["unique_captions"] == counts["caption_encodings"] == table.caption.nunique()
-    assert images == counts["unique_images"] == counts["image_encodings"]
-    assert images <= 1 + len(deterministic) + 6 * (len(plan.image_probes) - len(deterministic))
+    assert images == counts["image_encodings"]
+    assert (images == counts["unique_images"]) == (shard_items == 6)
+    assert counts["unique_images"] <= 1 + len(deterministic) + 6 * (len(plan.image_probes) - len(deterministic))
 
 
 def test_the_manifest_says_what_was_done_and_names_no_folder_of_this_machine(
@@ -330,16 +333,6 @@ def test_a_damaged_shard_of_a_complete_run_is_made_anew(squares: Corpus, tmp_pat
     for path, data_before in whole.items():
         path.write_bytes(data_before)
         assert pq.read_table(path).equals(tables[path]), path
-
-
-def test_a_cache_of_other_runs_saves_their_encoding(squares: Corpus, tmp_path: Path, pool: Pool) -> None:
-    cache = EmbeddingCache(tmp_path / "cache.sqlite")
-    first = run_audit(plan_of(squares), tmp_path / "one", run_id="r", pool=pool, cache=cache)
-    second = run_audit(plan_of(squares), tmp_path / "two", run_id="r", pool=pool, cache=cache)
-    cache.close()
-    assert first.manifest["counts"]["calls"] > 0
-    assert second.manifest["counts"]["calls"] == 0
-    pd.testing.assert_frame_equal(frame(first), frame(second))
 
 
 def test_an_evaluator_that_cannot_be_loaded_ends_the_run_before_it_begins(squares: Corpus, tmp_path: Path) -> None:

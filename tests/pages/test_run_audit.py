@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
+from core.audit.machine import cores
 from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified
 from core.jobs import files as jobs_files
@@ -72,6 +73,18 @@ def buttons(app: AppTest) -> set[str]:
     return {button.label for button in app.button}
 
 
+def test_workers_are_part_of_the_link_the_command_and_the_cost(open_page: Open) -> None:
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="10", workers="2" if cores() > 1 else "1")
+    assert not app.exception
+    field = next(each for each in app.number_input if each.label == "Workers")
+    assert (field.value, field.max) == (min(2, cores()), cores())
+    assert ("--workers 2" in plain(app)) == (cores() > 1)
+    assert "1 shard; the time is not known. Each holds at most" in plain(app)
+    refused = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="10", workers="100000")
+    assert f"This machine takes 1 to {cores()} workers, got '100000'; one is taken." in plain(refused)
+    assert "--workers" not in plain(refused)
+
+
 def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: Open) -> None:
     app = open_page(RUN, evaluators="conse-lite0,grounding-judge", probes="rotation,vflip,cultural", limit="10")
     assert not app.exception
@@ -83,7 +96,7 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     captions = int(told["Unique captions"])
     assert told["Model calls"] == str(60 + captions + pairs)
     assert told["Time"] == "unknown"
-    assert "No run on this machine has measured conse-lite0 and grounding-judge yet" in plain(app)
+    assert "No run on this machine has measured conse-lite0 and grounding-judge with " in plain(app)
     asked = "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --subject template --limit 10"
     assert asked in plain(app)
     assert "What it could show" in plain(app)

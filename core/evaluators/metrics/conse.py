@@ -85,6 +85,10 @@ class Conse(DualEncoder):
         scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
         return scores
 
+    def forget(self) -> None:
+        """Drop the evidence of pictures met before, where batches have a part in it."""
+        self._image_tower.forget()
+
     def crop(self, width: int, height: int) -> Box:
         """The centre square."""
         return square(width, height)

@@ -157,6 +157,10 @@ class GroundingJudge(Evaluator):
             raise PartlyScored(np.array(scores), [None if phrases[caption] else NO_NOUN for caption in captions])
         return np.array(scores, dtype=np.float64)
 
+    def forget(self) -> None:
+        """Drop the evidence of pictures met before, where batches have a part in it."""
+        self._image_tower.forget()
+
     def crop(self, width: int, height: int) -> Box:
         """The centre square."""
         return square(width, height)
@@ -217,10 +221,9 @@ class GroundingJudge(Evaluator):
         with self._lock:
             known = {text: self._remembered[text] for text in wanted if text in self._remembered}
         new = [text for text in wanted if text not in known]
-        if new:
-            cosines = self._class_texts.tower.encode(new).numpy().astype(np.float64) @ self._texts.T
-            mean, highest = cosines.mean(axis=1, keepdims=True), cosines.max(axis=1, keepdims=True)
-            known.update(zip(new, (cosines - mean) / (highest - mean), strict=True))
+        for text in new:  # one by one: what is remembered must not depend on what it was met with
+            cosines = self._class_texts.tower.encode([text]).numpy()[0].astype(np.float64) @ self._texts.T
+            known[text] = (cosines - cosines.mean()) / (cosines.max() - cosines.mean())
         with self._lock:
             for text in wanted:
                 self._remembered[text] = known[text]

@@ -52,6 +52,8 @@ class Judge(Evaluator):
         earlier: cache in which they were kept before there was a journal; it is read where it is there.
     """
 
+    one_process = True
+
     def __init__(
         self, endpoint: Endpoint, rubric: str, answers: Path | None = None, *, earlier: Path | None = None
     ) -> None:

@@ -133,6 +133,10 @@ class Umic(Published):
             settings={**self.entry.settings, **self._source.digests},
         )
 
+    def forget(self) -> None:
+        """Drop the regions of pictures met before."""
+        self._source.forget()
+
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs; float64 [n] in (0, 1).
 

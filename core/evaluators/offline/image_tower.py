@@ -140,6 +140,12 @@ class ImageTower:
                 self._memory.popitem(last=False)
         return np.stack([rows[key] for key in keys]) if keys else np.empty((0, CLASSES), np.float32)
 
+    def forget(self) -> None:
+        """Drop the evidence of pictures met before, where it was made in batches that others shared."""
+        if self._device != "cpu":
+            with self._lock:
+                self._memory.clear()
+
     def _run(self, views: list[np.ndarray]) -> list[np.ndarray]:
         import torch
 

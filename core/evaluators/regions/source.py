@@ -82,6 +82,10 @@ class RegionSource:
             self._remember(dict(zip(new, detected, strict=True)))
         return [found[same[id(image)]] for image in images]
 
+    def forget(self) -> None:
+        """Drop the regions of pictures met before: a detector may have looked at several at once."""
+        self._remembered = {}
+
     def _known(self, key: str) -> Regions | None:
         found = self._folder.find(key) if self._folder else None
         return self._remembered.get(key) if found is None else found

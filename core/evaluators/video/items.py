@@ -85,6 +85,10 @@ class OverFrames(Evaluator):
         """What the evaluator itself takes."""
         return self.base.footprint()
 
+    def forget(self) -> None:
+        """As the evaluator itself."""
+        self.base.forget()
+
     @property
     def full_batch(self) -> int:
         """Most videos, captions or pairs worth giving it in one call."""
@@ -218,7 +222,8 @@ def over_frames(kind: type[Evaluator]) -> type[OverFrames]:
     if made is CoarsePart:
         spec = replace(spec, name=coarse_name(spec.name), title=coarse_name(spec.title), score_range=(-1.0, 1.0))
     order_free = not issubclass(kind, VideoEvaluator) or kind.order_free
-    told = {"spec": spec, "base_kind": kind, "order_free": order_free, "__doc__": made.__doc__}
+    told = {"spec": spec, "base_kind": kind, "order_free": order_free, "one_process": kind.one_process,
+            "__doc__": made.__doc__}  # fmt: skip
     return type(f"{kind.__name__}OverFrames", (made,), told)
 
 

@@ -6,13 +6,14 @@ from pydantic import BaseModel
 
 from core.analysis.planned import drifting, planned, prior
 from core.audit.estimate import Estimate, estimate
+from core.audit.machine import cores
 from core.audit.plan import Plan
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.request import AuditRequest
 from core.settings import runs_dir
 from pages.views.common.runs import present, store
-from pages.views.common.text import listed, safe, thousands
+from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked
 
@@ -20,10 +21,11 @@ from pages.views.run_audit.setup import Asked
 def draw_cost(state: PageState, asked: Asked) -> None:
     """Draw the numbers, the command for a shell, and the button that starts the audit."""
     st.header("What it costs", anchor=False)
+    _workers(state)
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
         try:
-            told = estimate(request.plan(asked.corpus), runs_dir())
+            told = estimate(request.plan(asked.corpus), runs_dir(), workers=request.workers, device=request.device)
         except InvariscopeError as error:
             problem = str(error)
     if told is None:
@@ -49,6 +51,14 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         st.code(request.shell(), language="shell", wrap_lines=True)
 
 
+def _workers(state: PageState) -> None:
+    st.number_input(
+        "Workers", min_value=1, max_value=cores(), step=1, key=state.key("workers"), width=200,
+        help="Processes that render and score, each with models of its own: faster with cores and memory for them. "
+        "The tables are the same to the bit for as many threads each.",
+    )  # fmt: skip
+
+
 def _numbers(told: Estimate) -> None:
     cost = told.cost
     cells = st.grid(3, min_column_width=130, gap="small")
@@ -58,15 +68,17 @@ def _numbers(told: Estimate) -> None:
         ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
         ("Model calls", thousands(told.inputs), "What enters the evaluators, at most. A dual encoder reads every "
          "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together."),
-        ("Time", _time(told), "By the speed that earlier runs with this machine's processor measured, model by "
-         "model; unknown where none has."),
+        ("Time", _time(told), "By the speed that earlier runs with this machine's processor and as many threads a "
+         "worker measured, model by model, if no worker slows another; unknown where none has."),
         ("Disk", _size(told.working_bytes), f"While it runs, about; {_size(told.kept_bytes)} stay. "
          f"{_size(told.free_bytes)} are free."),
     ):  # fmt: skip
         cells.metric(label, value, help=help_text)
     if told.unmeasured:
-        st.caption(f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} yet, "
-                   "so the time is not known.")  # fmt: skip
+        threads = counted(told.threads, "thread")
+        st.caption(f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
+                   "a worker yet, so the time is not known.")  # fmt: skip
+    _machines(told)
     with st.expander("Evaluator by evaluator"):
         st.dataframe(
             pd.DataFrame([{"Evaluator": each.name, "Model calls": each.inputs,
@@ -75,6 +87,26 @@ def _numbers(told: Estimate) -> None:
                           for each in told.work]),
             hide_index=True, width="stretch", alt="Model calls and time of each evaluator",
         )  # fmt: skip
+
+
+def _machines(told: Estimate) -> None:
+    """Draw what the same would take on several machines like this one, and what they would cost."""
+    with st.expander("On several machines"):
+        left, right = st.columns(2)
+        machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
+        price = right.number_input(
+            "Price of one for an hour", 0.0, 1e6, value=None, key="run.price", placeholder="None",
+            help="In your own currency. It is not kept and not sent anywhere.",
+        )  # fmt: skip
+        seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
+        held = f"Each holds at most {_size(told.weights_mb * 1e6)} of weights in {counted(told.workers, 'worker')}."
+        if seconds is None:
+            st.caption(f"{shards}; the time is not known. {held}")
+            return
+        cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
+        st.markdown(f"**About {duration(seconds)}**{cost}")
+        st.caption(f"{shards}, shared out as wholes among {counted(machines * told.workers, 'worker')}; scoring alone, "
+                   f"at the speed measured here. {held}")  # fmt: skip
 
 
 def _power(plan: Plan, items: int) -> None:

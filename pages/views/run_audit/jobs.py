@@ -139,6 +139,8 @@ def _running(job: Job, _place: int) -> None:
     spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
     if told is None or told.phase == "loading":
         st.progress(0.0, text=f"{'Reading its files' if told is None else 'Loading the models'} … {spent}")
+    elif told.phase == "captions":
+        st.progress(told.share, text=f"Reading the captions … {spent}")
     else:
         left = told.left_s(time.time())
         words = [f"{thousands(told.done)} of {counted(told.total, job.request.unit)}", spent]

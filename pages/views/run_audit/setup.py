@@ -138,6 +138,7 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
             corpus=state.get("corpus"), root=folder, options=read_options(state.get("options")),
             probes=short_patterns(chosen), evaluators=evaluators, subject=state.get("subject"),
             limit=state.get("limit"), sample=state.get("sample"), run_id=state.get("run_id").strip() or None,
+            workers=state.get("workers"),
         )  # fmt: skip
         if request.limit is not None and request.sample is not None:
             raise InvalidInput("the number of items and the sample exclude each other; leave one empty")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.audit.machine import cores
 from core.audit.plan import SUBJECT_CHOICES
 from core.corpora import registry as corpora
 from core.corpora.schema import Corpus
@@ -42,6 +43,7 @@ def run_state() -> PageState:
             Field("limit", None, _read_limit),
             Field("sample", None, _read_limit),
             Field("run_id", "", _read_run_id),
+            Field("workers", 1, _read_workers),
         ),
     )
 
@@ -97,6 +99,12 @@ def _read_limit(raw: str) -> tuple[int | None, str]:
     if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= 10**9:
         return int(raw), ""
     return None, f"The number of items must be a whole number from 1, got {raw[:40]!r}; all are taken instead."
+
+
+def _read_workers(raw: str) -> tuple[int, str]:
+    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= cores():
+        return int(raw), ""
+    return 1, f"This machine takes 1 to {cores()} workers, got {raw[:40]!r}; one is taken."
 
 
 def _read_run_id(raw: str) -> tuple[str, str]:

@@ -1,0 +1,267 @@
+"""Shards depend on the plan alone: in any order, with any number of workers, through any death, the bytes are equal."""
+
+import logging
+import multiprocessing
+import os
+import pickle
+import random
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.audit import workers
+from core.audit.captions import CaptionFolder, CaptionTable, Prompts, caption_table, prompts
+from core.audit.making import Embedded, Known, Made, Maker, Shard, Work, packed, threads, without_items
+from core.audit.plan import Plan, make_plan
+from core.audit.run import Progress, RunStopped, run_audit
+from core.corpora.registry import catalogue
+from core.errors import InvalidInput
+from core.evaluators.cache import caption_hash
+from core.evaluators.pool import Pool
+from core.evaluators.registry import find
+from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
+from core.probes.registry import catalogue as probes
+from core.store.manifest import Run, read_run
+from tests.audit.squares import GATED, HISTOGRAM, PAIRED, PLUGINS, build_corpus
+from tests.plugins.gate import PATIENCE_S, Gate
+
+MORTAL, FICKLE, BUDGETED = (f"{PLUGINS / 'mortal.py'}:{name}" for name in ("Mortal", "Fickle", "Budgeted"))
+ITEMS = 10
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["torch"])
+
+
+def plan_of(root: Path, *evaluators: str) -> Plan:
+    corpus = build_corpus(root / "corpus", ITEMS)
+    return make_plan(corpus, evaluators=evaluators, shard_items=2, batch_size=4)
+
+
+def audit(root: Path, plan: Plan, name: str, **options: object) -> Run:
+    return run_audit(plan, root / name, run_id="r", pool=Pool(100, "cpu"), threads=1, **options)  # type: ignore[arg-type]
+
+
+def content(run: Run) -> dict[Path, bytes]:
+    return {path.relative_to(run.path): path.read_bytes() for path in sorted(run.path.rglob("*.parquet"))}
+
+
+def same(one: Run, other: Run) -> None:
+    assert content(one) == content(other)
+    for name in ("counts", "content_sha256", "captions", "key"):
+        assert one.manifest[name] == other.manifest[name], name
+
+
+def test_two_workers_of_whom_one_is_killed_give_the_bytes_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
+    plan = plan_of(tmp_path, MORTAL, PAIRED)
+    alone = audit(tmp_path, plan, "alone")
+    (tmp_path / "lives").write_text("1", encoding="utf-8")
+    told: list[Progress] = []
+    with caplog.at_level(logging.WARNING, "invariscope.audit"):
+        pair = audit(tmp_path, plan, "pair", workers=2, progress=told.append)
+    same(alone, pair)
+    assert len(caplog.records) == 1
+    assert re.fullmatch(
+        r"a worker ended with code -9 while making shard \d; another takes its place", caplog.records[0].message
+    )
+    assert (alone.manifest["workers"], pair.manifest["workers"]) == (1, 2)
+    assert [each.done for each in told] == sorted(each.done for each in told)
+    assert (told[-1].phase, told[-1].done) == ("complete", told[-1].total)
+    assert {name: each["images"] for name, each in pair.manifest["speed"].items()} == {
+        name: each["images"] for name, each in alone.manifest["speed"].items()
+    }
+
+
+def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
+    monkeypatch.setattr(workers, "MOST_DEATHS", 1)
+    (tmp_path / "lives").write_text("99", encoding="utf-8")
+    with pytest.raises(
+        RunStopped, match=r"1 workers ended \(the last with code -9\) while making shard \d, perhaps for"
+    ):
+        audit(tmp_path, plan_of(tmp_path, MORTAL), "runs", workers=2)
+    assert read_run(tmp_path / "runs" / "r").status == "interrupted"
+    assert not _children(os.getpid())
+
+
+def test_workers_that_load_other_evaluators_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="a worker loaded other evaluators than the first one"):
+        audit(tmp_path, plan_of(tmp_path, FICKLE), "runs", workers=2)
+    assert not _children(os.getpid())
+
+
+def test_what_workers_cannot_share_is_refused_before_any_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers.Processes, "_start", lambda _: pytest.fail("a worker was started"))
+    with pytest.raises(InvalidInput, match="evaluator budgeted keeps one budget and one journal; run it with one wor"):
+        audit(tmp_path, plan_of(tmp_path, BUDGETED), "runs", workers=2)
+    plan = plan_of(tmp_path, HISTOGRAM)
+    changed = replace(plan.probes[0], family="mine")
+    with pytest.raises(InvalidInput, match=f"probe {changed.name!r} is known in this process alone"):
+        audit(tmp_path, replace(plan, probes=(changed, *plan.probes[1:])), "runs", workers=2)
+    for options in ({"workers": 0}, {"threads": 0}):
+        with pytest.raises(InvalidInput, match="must be at least 1, got 0"):
+            run_audit(plan, tmp_path / "none", pool=Pool(100, "cpu"), **options)
+
+
+def _run(root: Path) -> None:
+    os.environ["INVARISCOPE_DATA"] = str(root)
+    audit(root, plan_of(root, GATED), "runs", workers=2)
+
+
+def test_workers_end_with_their_audit_and_another_number_of_them_goes_on(tmp_path: Path) -> None:
+    alone = audit(tmp_path, plan_of(tmp_path, GATED), "alone")
+    gate = Gate(tmp_path)
+    gate.shut(4)
+    process = PROCESSES.Process(target=_run, args=(tmp_path,))
+    process.start()
+    assert process.pid is not None
+    for _ in _patiently():
+        if gate.holds():
+            break
+    theirs = _children(process.pid)
+    assert len(theirs) >= 2
+    process.kill()
+    process.join()
+    for _ in _patiently():
+        if not any(Path(f"/proc/{each}").exists() for each in theirs):
+            break
+    gate.open()
+    same(alone, audit(tmp_path, plan_of(tmp_path, GATED), "runs"))
+
+
+def test_a_run_keeps_to_the_threads_that_it_was_begun_with(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM)
+    stopping = iter(range(1000))
+    with pytest.raises(RunStopped):
+        audit(tmp_path, plan, "runs", stop=lambda: next(stopping) > 6)
+    with pytest.raises(InvalidInput, match="begun with other threads"):
+        run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"), threads=2)
+    run = run_audit(plan, tmp_path / "runs", run_id="r", pool=Pool(100, "cpu"))
+    assert run.manifest["threads"] == 1
+    same(audit(tmp_path, plan, "whole"), run)
+
+
+def work_of(plan: Plan, batch: int) -> Work:
+    found = {reference: find(reference).load() for reference in plan.evaluators}
+    names = tuple(each.spec.name for each in found.values())
+    keys = {reference: each.fingerprint.key for reference, each in found.items()}
+    plan = replace(plan, batch_size=batch)
+    return Work("r", without_items(plan), plan.videos, names, keys, dict.fromkeys(plan.evaluators, batch))
+
+
+def made(plan: Plan, tasks: list[object], folder: Path, pool: Pool) -> dict[int, Made]:
+    work = work_of(plan, 8)
+    maker, captions = Maker(work, pool, lambda _index, _variants: None), CaptionFolder(folder, "key")
+    files: dict[str, tuple[Path, ...]] = {}
+    for found in maker.each(prompts(plan, work.batches)):
+        assert isinstance(found, Embedded)
+        key = work.keys[found.task.evaluator]
+        captions.write(found.task, key, found.table, found.counts.as_dict())
+        files[key] = (*files.get(key, ()), captions.file(found.task, key))
+    shards = [each for each in maker.each([Known(files), *tasks]) if isinstance(each, Made)]  # type: ignore[list-item]
+    return {each.index: each for each in shards}
+
+
+def test_shards_of_real_evaluators_do_not_depend_on_their_order(tmp_path: Path) -> None:
+    corpus = catalogue().get("demo").load()
+    names = ["conse-lite0", "grounding-judge"]
+    chosen = ["vflip", "translation:offset4", "cultural", "size"]
+    plan = make_plan(replace(corpus, items=corpus.items[::40]), evaluators=names, probes=chosen, shard_items=2)
+    tasks = [Shard(index, items) for index, items in enumerate(plan.shards)]
+    shuffled = random.Random(3).sample(tasks, len(tasks))
+    assert shuffled != tasks
+    pool = Pool(2000, "cpu")
+    with threads(1):
+        one = made(plan, [*tasks], tmp_path / "one", pool)
+        other = made(plan, [*shuffled], tmp_path / "other", pool)
+        fresh = made(plan, [shuffled[0]], tmp_path / "fresh", Pool(2000, "cpu"))
+    assert one.keys() == other.keys() == {*range(len(tasks))}
+    for index, shard in {**other, **fresh}.items():
+        assert dict(shard.tables) == dict(one[index].tables)
+        assert (shard.told.counts, shard.told.images.tolist()) == (
+            one[index].told.counts, one[index].told.images.tolist()
+        )  # fmt: skip
+    assert sum(each.told.counts.caption_encodings for each in one.values()) == 0
+
+
+def test_captions_are_embedded_once_for_all_shards_and_again_where_a_file_is_damaged(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM)
+    whole = audit(tmp_path, plan, "whole")
+    counts = whole.manifest["counts"]
+    assert whole.manifest["captions"]["caption_encodings"] == counts["caption_encodings"] == counts["unique_captions"]
+    told: list[Progress] = []
+    with pytest.raises(RunStopped):
+        audit(tmp_path, plan, "runs", progress=told.append, stop=lambda: told[-1].shard > 0)
+    files = list((tmp_path / "runs" / "r" / "work").glob("captions-*.arrow"))
+    assert files
+    for path in files:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    same(whole, audit(tmp_path, plan, "runs"))
+
+
+def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_other(tmp_path: Path) -> None:
+    texts = ("a", "é", "\ud800 odd", "long " * 99)
+    task = Prompts("x", 0, texts)
+    rng = np.random.default_rng(1)
+    values = {text: rng.normal(size=(2, 3)).astype(kind) for text, kind in zip(texts[:3], "fdf", strict=True)}
+    table = caption_table(CaptionEmbeddings(values, 4, 2))
+    folder = CaptionFolder(tmp_path, "key")
+    folder.write(task, "f", table, {"calls": 2})
+    assert folder.counts(task, "f") == {"calls": 2}
+    assert folder.counts(Prompts("x", 0, texts[1:]), "f") is None
+    assert folder.counts(replace(task, index=1), "f") is None
+    assert CaptionFolder(tmp_path, "other").counts(task, "f") is None
+    read = CaptionTable([folder.file(task, "f")])
+    for text, value in values.items():
+        found = read.get(caption_hash(text))
+        assert found is not None
+        assert found.dtype == value.dtype
+        np.testing.assert_array_equal(found, value)
+    assert read.get(caption_hash(texts[3])) is None
+
+
+def test_captions_come_in_whole_batches_short_ones_first(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM, PAIRED)
+    tasks = prompts(plan, dict.fromkeys(plan.evaluators, 4))
+    texts = [text for task in tasks for text in task.texts]
+    assert {task.evaluator for task in tasks} == {HISTOGRAM}  # the other reads pairs
+    assert texts == sorted(set(texts), key=lambda text: (len(text), text)) == in_reading_order(reversed(texts))
+    assert all(len(task.texts) % 4 == 0 for task in tasks[:-1])
+
+
+def test_every_probe_of_the_catalogue_reaches_a_worker(tmp_path: Path) -> None:
+    assert pickle.loads(packed(tuple(probes()))) == tuple(probes())
+
+
+def _children(pid: int) -> set[int]:
+    """Worker processes of a process."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (path / "stat").read_text().rpartition(")")[2].split()
+            if int(told[1]) == pid and workers._WORKER.encode() in (path / "cmdline").read_bytes():
+                found.add(int(path.name))
+        except (OSError, ValueError, IndexError):
+            continue
+    return found
+
+
+def _patiently() -> Iterator[None]:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        yield
+        time.sleep(0.02)
+    pytest.fail("it did not happen")

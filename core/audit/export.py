@@ -154,7 +154,7 @@ class _Export:
                 self._shard(index, source, skipped)
                 self.finished += 1
         finally:
-            source.close()  # type: ignore[attr-defined]  # it is a generator
+            source.close()
 
     @property
     def _each(self) -> int:

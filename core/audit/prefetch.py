@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -16,7 +16,30 @@ class _Message(Generic[T]):
     last: bool = False
 
 
-def prefetch(source: Iterator[T], *, depth: int = 1) -> Iterator[T]:
+class Inbox(Iterator[T]):
+    """What comes in from elsewhere, in order; another thread puts it in, and whoever reads waits for it."""
+
+    def __init__(self) -> None:
+        self._come: queue.SimpleQueue[_Message[T]] = queue.SimpleQueue()
+
+    def put(self, value: T) -> None:
+        """Take something in."""
+        self._come.put(_Message(value))
+
+    def stop(self) -> None:
+        """End it behind what is in it: a thread that waits for more goes on."""
+        self._come.put(_Message(last=True))
+
+    def __next__(self) -> T:
+        """Wait for the next."""
+        message = self._come.get()
+        if message.last:
+            self.stop()  # for the next reader
+            raise StopIteration
+        return message.value  # type: ignore[return-value]  # None is a legal value of T
+
+
+def prefetch(source: Iterator[T], *, depth: int = 1) -> Generator[T, None, None]:
     """Yield what ``source`` yields, made in a thread of its own and at most ``depth`` ahead.
 
     What ``source`` raises is raised here. Closing the generator stops the thread and waits for it.

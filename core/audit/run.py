@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,14 +15,15 @@ from typing import Any, Literal
 
 from core.audit import rows
 from core.audit.batches import Begun, begun_with, settle
-from core.audit.captions import CaptionFolder, Prompts, prompts
 from core.audit.lock import only_one
 from core.audit.machine import cores
-from core.audit.making import Embedded, Known, Made, Shard, Spent, Work, without_items
 from core.audit.plan import Plan
 from core.audit.record import check_same, first_manifest, now, outcome
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
-from core.audit.workers import Crew, crew
+from core.audit.workers.captions import CaptionFolder, Prompts, prompts
+from core.audit.workers.choice import crew
+from core.audit.workers.crew import Crew
+from core.audit.workers.tasks import Embedded, Known, Made, Shard, Spent, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
@@ -72,6 +73,9 @@ def run_audit(
     pool: Pool | None = None,
     workers: int = 1,
     threads: int | None = None,
+    renderers: int = 0,
+    cluster: str | None = None,
+    device: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] | None = None,
     command: str | None = None,
@@ -89,7 +93,11 @@ def run_audit(
             refuse, or start it over.
         pool: where models are loaded, or whose device and budget workers share; None: the one of this process.
         workers: processes that render and score; 1: this one.
-        threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers.
+        threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers,
+            or 1 on a cluster.
+        renderers: processes that decode and edit for each worker; 0: a thread of its own.
+        cluster: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.cluster`.
+        device: of these actors; None: the best that each finds. On this machine it is the pool's.
         progress: called whenever an evaluator has done with a batch.
         stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
@@ -116,15 +124,16 @@ def run_audit(
             progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
         earlier = Begun() if existing == "replace" else begun_with(path)
         if threads is None:
-            threads = earlier.threads or max(1, cores() // max(1, workers))
-        hands = stack.enter_context(closing(crew(workers, pool, threads)))
-        described = hands.describe(plan)
-        evaluators = [each for each, _ in described]
-        plan, batches = settle(plan, [size for _, size in described], begun=earlier.images)
+            threads = earlier.threads or (1 if cluster else max(1, cores() // max(1, workers)))
+        hands = crew(workers, pool, threads=threads, renderers=renderers, cluster=cluster, device=device)
+        stack.callback(hands.close)
+        ready = hands.describe(plan)
+        evaluators = [each for each, _ in ready.described]
+        plan, batches = settle(plan, [size for _, size in ready.described], begun=earlier.images)
         keys = [each["fingerprint"]["key"] for each in evaluators]
         folder = RunFolder(path, _key(SHARDS, threads, plan.fingerprint(), *keys))
         manifest = first_manifest(
-            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=pool.device, command=command,
+            plan, run_id=run_id, key=folder.key, evaluators=evaluators, device=ready.device, command=command,
             workers=workers, threads=threads,
         )  # fmt: skip
         if existing == "replace":  # only now: what could not be loaded must not cost the earlier run

@@ -93,6 +93,13 @@ def audit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done and what it costs, and stop.")
     ] = False,
+    renderers: Annotated[
+        int, typer.Option(min=0, help="Processes that decode and edit for each worker. Default: a thread of its own.")
+    ] = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Address of a Ray cluster whose actors do it: auto, HOST:6379. docs/cluster.md starts one."),
+    ] = None,
     machines: Annotated[int, typer.Option(min=1, help="With --dry-run: on so many machines like this one.")] = 1,
     price: Annotated[
         float | None, typer.Option(min=0, help="With --dry-run: price of one machine for an hour.")
@@ -166,6 +173,9 @@ def audit(
                 pool=Pool(device=device),
                 workers=workers,
                 threads=threads,
+                renderers=renderers,
+                cluster=cluster,
+                device=device,
                 progress=report,
                 command=command_line(ctx, given),
             )

@@ -22,6 +22,9 @@ from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
 
 
+_ADDRESS = r"^(auto|(ray://)?[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
+
+
 class AuditRequest(OneCommand):
     """One audit to be run; made by :func:`audit_request`.
 
@@ -40,6 +43,7 @@ class AuditRequest(OneCommand):
         run_id: name of the run and of its job; None: made when the job is started.
         device: where the evaluators run; None: the best there is.
         workers: processes that render and score.
+        cluster: address of a Ray cluster whose actors these are; None: this machine.
     """
 
     corpus: str
@@ -53,7 +57,10 @@ class AuditRequest(OneCommand):
     limit: int | None = Field(default=None, ge=1)
     sample: int | None = Field(default=None, ge=1)
     seed: int | None = Field(default=None, ge=0)
-    workers: int = Field(default=1, ge=1, le=256)
+    workers: int = Field(default=1, ge=1, le=4096)
+    cluster: str | None = Field(
+        default=None, pattern=r"^(auto|(ray://)?[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$", max_length=300
+    )
 
     @field_validator("probes", "evaluators", "languages")
     @classmethod
@@ -95,7 +102,7 @@ class AuditRequest(OneCommand):
         words += ["--language", ",".join(self.languages)] if self.languages != ("en",) else []
         words += ["--captions-each", str(self.captions_each)] if self.captions_each != 1 else []
         words += ["--workers", str(self.workers)] if self.workers != 1 else []
-        for name in ("limit", "sample", "seed", "run_id", "device"):
+        for name in ("limit", "sample", "seed", "run_id", "device", "cluster"):
             value = getattr(self, name)
             words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
         return words + (["--resume"] if resume else [])

@@ -6,19 +6,27 @@ import os
 import pickle
 import random
 import re
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from core.audit import workers
-from core.audit.captions import CaptionFolder, CaptionTable, Prompts, caption_table, prompts
-from core.audit.making import Embedded, Known, Made, Maker, Shard, Work, packed, threads, without_items
+from core import __version__
 from core.audit.plan import Plan, make_plan
+from core.audit.prefetch import Inbox
 from core.audit.run import Progress, RunStopped, run_audit
+from core.audit.workers import crew
+from core.audit.workers.captions import CaptionFolder, CaptionTable, Prompts, caption_table, prompts, read_captions
+from core.audit.workers.making import Maker, threads
+from core.audit.workers.packing import packed
+from core.audit.workers.processes import Processes
+from core.audit.workers.serving import Failed, Hello, serve
+from core.audit.workers.tasks import Embedded, Known, Made, Shard, Work, without_items
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.cache import caption_hash
@@ -30,7 +38,9 @@ from core.store.manifest import Run, read_run
 from tests.audit.squares import GATED, HISTOGRAM, PAIRED, PLUGINS, build_corpus
 from tests.plugins.gate import PATIENCE_S, Gate
 
-MORTAL, FICKLE, BUDGETED = (f"{PLUGINS / 'mortal.py'}:{name}" for name in ("Mortal", "Fickle", "Budgeted"))
+MORTAL, FICKLE, BUDGETED, SPENT = (
+    f"{PLUGINS / 'mortal.py'}:{name}" for name in ("Mortal", "Fickle", "Budgeted", "Spent")
+)
 ITEMS = 10
 
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -83,7 +93,7 @@ def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
-    monkeypatch.setattr(workers, "MOST_DEATHS", 1)
+    monkeypatch.setattr(crew, "MOST_DEATHS", 1)
     (tmp_path / "lives").write_text("99", encoding="utf-8")
     with pytest.raises(
         RunStopped, match=r"1 workers ended \(the last with code -9\) while making shard \d, perhaps for"
@@ -91,6 +101,31 @@ def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
         audit(tmp_path, plan_of(tmp_path, MORTAL), "runs", workers=2)
     assert read_run(tmp_path / "runs" / "r").status == "interrupted"
     assert not _children(os.getpid())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_evaluator_that_stops_the_run_stops_it_from_a_worker_too(tmp_path: Path, workers: int) -> None:
+    plan = plan_of(tmp_path, SPENT)
+    with pytest.raises(RunStopped, match=r"the budget is spent; run r stopped after \d of 5 shards: start it again"):
+        audit(tmp_path, plan, "runs", workers=workers)
+    assert read_run(tmp_path / "runs" / "r").status == "interrupted"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_processes_that_render_bring_the_same_bytes(tmp_path: Path, workers: int) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM, PAIRED)
+    same(audit(tmp_path, plan, "alone"), audit(tmp_path, plan, "apart", workers=workers, renderers=2))
+    assert not _children(os.getpid())
+
+
+def test_a_process_that_renders_and_dies_stops_the_run_with_a_sentence(tmp_path: Path) -> None:
+    def kill(_: Progress) -> None:
+        for each in _children(os.getpid()):
+            os.kill(each, signal.SIGKILL)
+
+    with pytest.raises(RunStopped, match="a process that renders ended, perhaps for lack of mem"):
+        audit(tmp_path, plan_of(tmp_path, HISTOGRAM), "runs", renderers=1, progress=kill)
+    same(audit(tmp_path, plan_of(tmp_path, HISTOGRAM), "alone"), audit(tmp_path, plan_of(tmp_path, HISTOGRAM), "runs"))
 
 
 def test_workers_that_load_other_evaluators_are_refused(tmp_path: Path) -> None:
@@ -102,7 +137,7 @@ def test_workers_that_load_other_evaluators_are_refused(tmp_path: Path) -> None:
 def test_what_workers_cannot_share_is_refused_before_any_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers.Processes, "_start", lambda _: pytest.fail("a worker was started"))
+    monkeypatch.setattr(Processes, "_start", lambda _: pytest.fail("a worker was started"))
     with pytest.raises(InvalidInput, match="evaluator budgeted keeps one budget and one journal; run it with one wor"):
         audit(tmp_path, plan_of(tmp_path, BUDGETED), "runs", workers=2)
     plan = plan_of(tmp_path, HISTOGRAM)
@@ -134,7 +169,7 @@ def test_workers_end_with_their_audit_and_another_number_of_them_goes_on(tmp_pat
     process.kill()
     process.join()
     for _ in _patiently():
-        if not any(Path(f"/proc/{each}").exists() for each in theirs):
+        if not any(Path(f"/proc/{each}").exists() for each in theirs):  # reaped by whoever adopts them
             break
     gate.open()
     same(alone, audit(tmp_path, plan_of(tmp_path, GATED), "runs"))
@@ -224,7 +259,7 @@ def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_othe
     assert folder.counts(Prompts("x", 0, texts[1:]), "f") is None
     assert folder.counts(replace(task, index=1), "f") is None
     assert CaptionFolder(tmp_path, "other").counts(task, "f") is None
-    read = CaptionTable([folder.file(task, "f")])
+    read = CaptionTable([read_captions(folder.file(task, "f"))])
     for text, value in values.items():
         found = read.get(caption_hash(text))
         assert found is not None
@@ -242,6 +277,20 @@ def test_captions_come_in_whole_batches_short_ones_first(tmp_path: Path) -> None
     assert all(len(task.texts) % 4 == 0 for task in tasks[:-1])
 
 
+def test_a_worker_of_another_version_says_so_and_one_without_the_files_too(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM)
+    come, said = Inbox[Any](), list[Any]()
+    come.put(Hello(without_items(plan), False, "cpu", 100.0, 1, version="0.0.1"))
+    serve(come, said.append)
+    assert said == [
+        Failed("InvalidInput", f"the audit is of Invariscope 0.0.1 and a worker of {__version__}; "
+                               "install the same on every machine")
+    ]  # fmt: skip
+    shard = Shard(0, plan.corpus.items[:2], there=(tmp_path / "not-here.png",))
+    with pytest.raises(InvalidInput, match=r"cannot read .*not-here.png, which the audit can; every node needs"):
+        made(plan, [shard], tmp_path / "work", Pool(100, "cpu"))
+
+
 def test_every_probe_of_the_catalogue_reaches_a_worker(tmp_path: Path) -> None:
     assert pickle.loads(packed(tuple(probes()))) == tuple(probes())
 
@@ -252,7 +301,7 @@ def _children(pid: int) -> set[int]:
     for path in Path("/proc").glob("[0-9]*"):
         try:
             told = (path / "stat").read_text().rpartition(")")[2].split()
-            if int(told[1]) == pid and workers._WORKER.encode() in (path / "cmdline").read_bytes():
+            if int(told[1]) == pid and b"core.audit.workers." in (path / "cmdline").read_bytes():
                 found.add(int(path.name))
         except (OSError, ValueError, IndexError):
             continue

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from core.errors import ScoringStopped
 from core.evaluators.base import Fingerprint, evaluator
 from core.settings import data_dir
 from tests.plugins.histogram import SPEC, Histogram
@@ -51,3 +52,17 @@ class Budgeted(Histogram):
     @property
     def fingerprint(self) -> Fingerprint:
         return Fingerprint("budgeted", "none", "4 levels a channel", "float32")
+
+
+@evaluator(name="spent", title="Histogram without a budget", **SPEC)
+class Spent(Histogram):
+    """Says in the third call that nothing can be scored any more."""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint("spent", "none", "4 levels a channel", "float32")
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+        if len(self.image_calls) == CALLS:
+            raise ScoringStopped("the budget is spent")
+        return super().encode_images(images)

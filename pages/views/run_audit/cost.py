@@ -8,6 +8,7 @@ from core.analysis.planned import drifting, planned, prior
 from core.audit.estimate import Estimate, estimate
 from core.audit.machine import cores
 from core.audit.plan import Plan
+from core.audit.workers.extra import has_ray
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.request import AuditRequest
@@ -16,6 +17,7 @@ from pages.views.common.runs import present, store
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked
+from pages.views.run_audit.state import CLUSTER
 
 
 def draw_cost(state: PageState, asked: Asked) -> None:
@@ -52,11 +54,18 @@ def draw_cost(state: PageState, asked: Asked) -> None:
 
 
 def _workers(state: PageState) -> None:
-    st.number_input(
-        "Workers", min_value=1, max_value=cores(), step=1, key=state.key("workers"), width=200,
+    left, right = st.columns(2) if has_ray() else (st.container(), None)
+    cluster = st.session_state.get(CLUSTER)
+    left.number_input(
+        "Workers", min_value=1, max_value=4096 if cluster else cores(), step=1, key=state.key("workers"), width=200,
         help="Processes that render and score, each with models of its own: faster with cores and memory for them. "
         "The tables are the same to the bit for as many threads each.",
     )  # fmt: skip
+    if right is not None:
+        right.text_input(
+            "Ray cluster", key=CLUSTER, max_chars=300, placeholder="This machine",
+            help="Address of a cluster that exists, HOST:6379 or auto; its actors are the workers. Not in the link.",
+        )  # fmt: skip
 
 
 def _numbers(told: Estimate) -> None:

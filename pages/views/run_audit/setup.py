@@ -19,7 +19,7 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
 from pages.views.probe_lab.state import corpus_roots
 from pages.views.run_audit.probes import choose_probes
-from pages.views.run_audit.state import FILES, corpus_loaders, read_corpus
+from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
 
 _SUBJECTS = {"template": "Template", "human": "Human caption", "both": "Both"}
 
@@ -138,7 +138,7 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
             corpus=state.get("corpus"), root=folder, options=read_options(state.get("options")),
             probes=short_patterns(chosen), evaluators=evaluators, subject=state.get("subject"),
             limit=state.get("limit"), sample=state.get("sample"), run_id=state.get("run_id").strip() or None,
-            workers=state.get("workers"),
+            workers=state.get("workers"), cluster=(st.session_state.get(CLUSTER) or "").strip() or None,
         )  # fmt: skip
         if request.limit is not None and request.sample is not None:
             raise InvalidInput("the number of items and the sample exclude each other; leave one empty")

@@ -16,6 +16,9 @@ from pages.views.common.places import options_of_link, paths_of_link
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.probe_lab.state import default_evaluators, ready_evaluators
 
+CLUSTER = "run.cluster"
+"""Session key of the cluster's address: not in the link, for the server speaks to whatever it names."""
+
 FILES = "run.files"
 """Session key of the evaluators by path: not in the link, for naming a file runs it."""
 
@@ -26,7 +29,7 @@ class RunState(PageState):
     def reset(self) -> None:
         """Set everything to its default; a callback."""
         PageState.reset(self)
-        st.session_state[FILES] = ""
+        st.session_state[FILES] = st.session_state[CLUSTER] = ""
 
 
 def run_state() -> PageState:

@@ -6,7 +6,7 @@ and whichever shard reads it. The tables lie in the run's folder of work, mapped
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -118,7 +118,7 @@ class CaptionFolder:
     def counts(self, task: Prompts, fingerprint: str) -> dict[str, int] | None:
         """What a task cost, where its embeddings are there and whole; None where it must be done."""
         try:
-            table = _read(self.file(task, fingerprint))
+            table = read_captions(self.file(task, fingerprint))
             told = json.loads((table.schema.metadata or {})[_META])
             same = (self.key, task.digest, _sum(table)) == (told["key"], told["texts"], told["sum"])
             return {str(name): int(value) for name, value in told["counts"].items()} if same else None
@@ -129,8 +129,8 @@ class CaptionFolder:
 class CaptionTable:
     """Embeddings of one evaluator's captions by the hash of the caption; nothing is copied."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._tables = [_read(path) for path in files]
+    def __init__(self, tables: Iterable[pa.Table]) -> None:
+        self._tables = list(tables)
         self._places = {
             key: (place, row)
             for place, table in enumerate(self._tables)
@@ -172,7 +172,13 @@ def _fill(path: Path, table: pa.Table) -> None:
         writer.write_table(table)
 
 
-def _read(path: Path) -> pa.Table:
+def read_captions(path: Path) -> pa.Table:
+    """The embeddings of a file, mapped into memory and not read.
+
+    Raises:
+        OSError: if it is not there.
+        ArrowException: if it is no table.
+    """
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
 

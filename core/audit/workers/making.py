@@ -4,132 +4,34 @@ The same code runs in the audit's own process, in processes of their own and on 
 whoever does it; see :mod:`core.audit.workers`.
 """
 
-import io
 import logging
-import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from core.audit import rows
-from core.audit.captions import CaptionTable, Prompts, ShardCache, caption_table
 from core.audit.gathered import Gathered
 from core.audit.plan import Plan
-from core.audit.prefetch import prefetch
+from core.audit.prefetch import Inbox, prefetch
 from core.audit.record import describe_evaluator
-from core.audit.render import Group, references, render
+from core.audit.render import Group, references
 from core.audit.shards import Finished, ShardCounts
-from core.corpora.schema import Item
-from core.errors import InvalidInput, ScoringStopped
+from core.audit.workers.captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
+from core.audit.workers.renderers import prepared
+from core.audit.workers.tasks import Embedded, Known, Made, Result, Shard, Spent, Task, Tell, Work
+from core.errors import ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.scoring import embed_captions, score_pairs_with_errors
 from core.evaluators.video.items import asks, for_items, made_for
-from core.probes.base import Probe
 from core.probes.pairs import Draft
-from core.probes.registry import catalogue
 
 _log = logging.getLogger("invariscope.audit")
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a worker must know beside its tasks.
-
-    Args:
-        run: id of the run.
-        plan: without its items.
-        videos: whether the items are videos.
-        names: names of the evaluators in the run's tables, in the plan's order.
-        keys: their fingerprints, by reference.
-        batches: images and captions in one call, by reference.
-    """
-
-    run: str
-    plan: Plan
-    videos: bool
-    names: tuple[str, ...]
-    keys: Mapping[str, str]
-    batches: Mapping[str, int]
-
-    @property
-    def kinds(self) -> dict[str, type[Evaluator]]:
-        """Classes of the evaluators, as they score such items."""
-        name = self.plan.corpus.name
-        return {each: for_items(find(each), videos=self.videos, corpus=name) for each in self.plan.evaluators}
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """Items whose rows are written together."""
-
-    index: int
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """From here on, captions that were embedded are found in these files, by the evaluator's fingerprint."""
-
-    files: Mapping[str, tuple[Path, ...]]
-
-
-Task = Prompts | Shard | Known
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Seconds that an evaluator worked, and the images that it was given."""
-
-    images: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """Captions of a task.
-
-    Args:
-        table: of :func:`core.audit.captions.caption_table`.
-    """
-
-    task: Prompts
-    table: pa.Table
-    counts: ShardCounts
-    spent: Mapping[str, Spent]
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A shard.
-
-    Args:
-        tables: by name; what stands in their metadata is the caller's.
-        spent: by name of the evaluator.
-    """
-
-    index: int
-    tables: Mapping[str, pa.Table]
-    told: Finished
-    spent: Mapping[str, Spent]
-
-
-Result = Embedded | Made
-Tell = Callable[[int, int], None]
-"""Called with (index of a shard, variants of it that are dealt with)."""
-
-
-def without_items(plan: Plan) -> Plan:
-    """The plan as a worker needs it: items come with the tasks."""
-    return replace(plan, corpus=replace(plan.corpus, items=(), rejected=()))
 
 
 class Maker:
@@ -138,10 +40,11 @@ class Maker:
     Args:
         pool: where models are loaded; the caller holds them.
         tell: hears of every batch; what it raises ends the work.
+        renderers: processes that render; 0: a thread.
     """
 
-    def __init__(self, work: Work, pool: Pool, tell: Tell) -> None:
-        self._work, self._pool, self._tell = work, pool, tell
+    def __init__(self, work: Work, pool: Pool, tell: Tell, *, renderers: int = 0) -> None:
+        self._work, self._pool, self._tell, self._renderers = work, pool, tell, renderers
         self._kinds = work.kinds
         self._makers = {
             reference: rows.RowMaker(work.run, work.plan, name)
@@ -151,26 +54,19 @@ class Maker:
 
     def each(self, tasks: Iterable[Task]) -> Iterator[Result]:
         """Do tasks, which may come in one by one, and yield what they bring in their order."""
-        source = prefetch(self._prepared(tasks))
-        try:
+        with ExitStack() as stack:
+            source = stack.enter_context(closing(prefetch(prepared(self._work.plan, tasks, self._renderers))))
+            if isinstance(tasks, Inbox):
+                stack.callback(tasks.stop)  # first: the thread that prepares may be waiting for a task
             for task in source:
                 match task:
                     case Known():
-                        self._captions = {key: CaptionTable(files) for key, files in task.files.items()}
+                        tables = {key: map(read_captions, files) for key, files in task.files.items()}
+                        self._captions = {key: CaptionTable(each) for key, each in {**tables, **task.tables}.items()}
                     case Prompts():
                         yield self._embed(task)
                     case Shard():
                         yield self._shard(task, source)
-        finally:
-            source.close()  # type: ignore[attr-defined]  # it is a generator
-
-    def _prepared(self, tasks: Iterable[Task]) -> Iterator[Task | Group | None]:
-        """Every task, a shard's with its groups behind it and None to close them."""
-        for task in tasks:
-            yield task
-            if isinstance(task, Shard):
-                yield from render(self._work.plan, task.items)
-                yield None
 
     def _embed(self, task: Prompts) -> Embedded:
         with self._lease(task.evaluator) as evaluator:
@@ -311,27 +207,3 @@ def threads(count: int) -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(before)
-
-
-def packed(value: Any) -> bytes:
-    """Pickle what goes to a worker; a probe goes by its name.
-
-    Raises:
-        InvalidInput: for a probe that a worker could not find.
-    """
-    made = io.BytesIO()
-    _Packer(made, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
-    return made.getvalue()
-
-
-class _Packer(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        if not isinstance(value, Probe):
-            return NotImplemented
-        if value.name not in catalogue() or catalogue().get(value.name) != value:
-            raise InvalidInput(f"probe {value.name!r} is known in this process alone; run the audit with one worker")
-        return _probe, (value.name,)
-
-
-def _probe(name: str) -> Probe:
-    return catalogue().get(name)

@@ -5,40 +5,36 @@ nothing behind, one whose audit was killed can harm nothing, and what is in a ru
 """
 
 import logging
-import pickle
-import subprocess
-import sys
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, Pipe, wait
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
-from core import settings
-from core.audit.making import Known, Maker, Result, Task, Tell, Work, load_all, packed, threads, without_items
 from core.audit.plan import Plan
+from core.audit.workers.captions import Prompts
+from core.audit.workers.making import Maker, load_all, threads
+from core.audit.workers.packing import packed
+from core.audit.workers.serving import Failed, Hello, Message, Ready, Told
+from core.audit.workers.tasks import Known, Result, Task, Tell, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.pool import Pool
 
 MOST_DEATHS = 3
 """Workers that may die over one task before the run stops: it is probably the task."""
 AHEAD = 2
-"""Tasks that a worker has at once, so that it renders the next one while it scores the last."""
-_LOOK_S = 0.2
-_WORKER = "core.audit.worker_process"
+"""Tasks that a worker has at once at least, so that it renders the next one while it scores the last."""
+LOOK_S = 0.2
+"""How often it is asked whether to stop, in seconds."""
 
 _log = logging.getLogger("invariscope.audit")
-
-Described = list[tuple[dict[str, Any], int]]
-"""For each evaluator, what the manifest says of it and its ``full_batch``."""
 
 
 class Crew(Protocol):
     """Whoever does the work."""
 
-    def describe(self, plan: Plan) -> Described:
-        """Load the evaluators and say what they are."""
+    def describe(self, plan: Plan) -> Ready:
+        """Load the evaluators and say what they are, and where."""
 
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
@@ -55,22 +51,23 @@ class Here:
 
     Args:
         pool: where models are loaded.
-        intra_op: threads for one operation of torch.
+        intra_op: threads for one operation.
+        renderers: processes that render for it; 0: a thread of its own.
     """
 
-    def __init__(self, pool: Pool, intra_op: int) -> None:
-        self._pool = pool
+    def __init__(self, pool: Pool, intra_op: int, renderers: int = 0) -> None:
+        self._pool, self._renderers = pool, renderers
         self._stack = ExitStack()
         self._stack.enter_context(threads(intra_op))
         self._maker: Maker | None = None
 
-    def describe(self, plan: Plan) -> Described:
-        """Load the evaluators and say what they are."""
-        return load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack)
+    def describe(self, plan: Plan) -> Ready:
+        """Load the evaluators and say what they are, and where."""
+        return Ready(load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack), self._pool.device)
 
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
-        self._maker = Maker(work, self._pool, tell)
+        self._maker = Maker(work, self._pool, tell, renderers=self._renderers)
 
     def each(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Do tasks and yield what they bring, in their order."""
@@ -82,88 +79,56 @@ class Here:
         self._stack.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """The first message to a worker.
+class Worker(ABC):
+    """One of a team.
 
-    Args:
-        plan: without its items.
-        budget_mb: most memory for its weights, in MB.
-        intra_op: threads for one operation.
+    Attributes:
+        ready: whether it has loaded its evaluators.
+        todo: tasks that it was given and has not done, in their order.
     """
 
-    plan: Plan
-    videos: bool
-    device: str
-    budget_mb: float
-    intra_op: int
+    def __init__(self) -> None:
+        self.ready = False
+        self.todo: deque[Task] = deque()
+
+    @abstractmethod
+    def send(self, message: bytes) -> None:
+        """Tell it something; one that died need not hear it."""
+
+    @abstractmethod
+    def end(self) -> str:
+        """End it, if it has not ended; returns how it ended, as in ``code -9``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A worker has loaded its evaluators."""
-
-    described: Described
-    device: str
+W = TypeVar("W", bound=Worker)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """How far a worker is with a shard."""
-
-    index: int
-    variants: int
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A worker raised what the run cannot go on after.
+class Team(ABC, Generic[W]):
+    """Several workers, each with models of its own; one that dies is replaced and its tasks are done again.
 
     Args:
-        kind: name of the error's class.
-        trace: its traceback, where it is none of ours.
-    """
-
-    kind: str
-    error: str
-    trace: str = ""
-
-
-@dataclass(eq=False, slots=True)
-class _Worker:
-    process: "subprocess.Popen[bytes]"
-    link: Connection
-    life: Connection
-    ready: bool = False
-    todo: deque[Task] = field(default_factory=deque)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.link.close()
-        self.life.close()
-
-
-class Processes:
-    """Several processes, each with models of its own; one that dies is replaced and its tasks are done again.
-
-    Args:
-        count: of processes.
-        pool: its device is theirs, its budget is divided among them; nothing is loaded into it.
+        count: of workers.
+        device: theirs; None: the best that each finds.
+        budget_mb: most memory for the weights of each; None: what its machine gives.
         intra_op: threads for one operation, in each.
+        renderers: processes that render for each; 0: a thread of its own.
     """
 
-    def __init__(self, count: int, pool: Pool, intra_op: int) -> None:
-        self._count, self._pool, self._intra_op = count, pool, intra_op
-        self._workers: list[_Worker] = []
+    def __init__(
+        self, count: int, *, device: str | None, budget_mb: float | None, intra_op: int, renderers: int = 0
+    ) -> None:
+        self._count, self._device, self._budget_mb = count, device, budget_mb
+        self._intra_op, self._renderers = intra_op, renderers
+        self._ahead = max(AHEAD, renderers + 1)
+        self._workers: list[W] = []
         self._waiting: deque[Task] = deque()
         self._deaths: Counter[str] = Counter()
         self._first: list[bytes] = []  # what a worker hears before its tasks
         self._ready: Ready | None = None
         self._tell: Tell = lambda _index, _variants: None
 
-    def describe(self, plan: Plan) -> Described:
-        """Start the processes and say what the first that is ready has loaded.
+    def describe(self, plan: Plan) -> Ready:
+        """Start the workers and say what the first that is ready has loaded.
 
         Raises:
             InvalidInput: for an evaluator that only one process may run, or a probe that no other process knows.
@@ -171,12 +136,12 @@ class Processes:
         alone = [kind.spec.name for kind in plan.kinds if kind.one_process]
         if alone:
             raise InvalidInput(f"evaluator {alone[0]} keeps one budget and one journal; run it with one worker")
-        share = self._pool.budget_mb / self._count
-        self._first = [packed(Hello(without_items(plan), plan.videos, self._pool.device, share, self._intra_op))]
-        self._workers = [self._start() for _ in range(self._count)]
+        told = without_items(plan), plan.videos, self._device, self._budget_mb, self._intra_op, self._renderers
+        self._first = [packed(Hello(*told))]
+        self._workers = [self._begin() for _ in range(self._count)]
         while self._ready is None:
             self._look()
-        return self._ready.described
+        return self._ready
 
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
@@ -191,7 +156,7 @@ class Processes:
         """
         for task in tasks:
             if isinstance(task, Known):
-                self._say(packed(task))
+                self._say(packed(self._handed(task)))
             else:
                 self._waiting.append(task)
         while self._waiting or any(worker.todo for worker in self._workers):
@@ -200,26 +165,26 @@ class Processes:
             yield from self._look()
 
     def close(self) -> None:
-        """End every process."""
+        """End every worker."""
         for worker in self._workers:
             worker.end()
         self._workers = []
 
-    def _start(self) -> _Worker:
-        ours, theirs = Pipe()
-        ends, life = Pipe(duplex=False)
-        count = str(self._intra_op)
-        process = subprocess.Popen(
-            [sys.executable, "-m", _WORKER, str(theirs.fileno()), str(ends.fileno())],
-            cwd=None if settings.INSTALLED else settings.ROOT,
-            env=settings.environment() | {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count},
-            pass_fds=[theirs.fileno(), ends.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-        theirs.close()
-        ends.close()
-        worker = _Worker(process, ours, life)
-        for message in self._first[:1]:
-            self._send(worker, message)
+    def _handed(self, task: Task) -> Task:
+        """A task as a worker is given it."""
+        return task
+
+    @abstractmethod
+    def _start(self) -> W:
+        """Start a worker."""
+
+    @abstractmethod
+    def _hear(self, seconds: float) -> Iterator[tuple[W, Message | None]]:
+        """What workers say within so many seconds; None of one that died."""
+
+    def _begin(self) -> W:
+        worker = self._start()
+        worker.send(self._first[0])
         return worker
 
     def _say(self, message: bytes) -> None:
@@ -227,29 +192,24 @@ class Processes:
         self._first.append(message)
         for worker in self._workers:
             if worker.ready:
-                self._send(worker, message)
+                worker.send(message)
 
     def _give(self) -> None:
         """Hand waiting tasks to those who have room, one each in turn, so that the last ones are spread."""
-        for _ in range(AHEAD):
+        for _ in range(self._ahead):
             for worker in sorted(self._workers, key=lambda each: len(each.todo)):
-                if self._waiting and worker.ready and len(worker.todo) < AHEAD:
+                if self._waiting and worker.ready and len(worker.todo) < self._ahead:
                     task = self._waiting.popleft()
                     worker.todo.append(task)
-                    self._send(worker, packed(task))
+                    worker.send(packed(self._handed(task)))
 
     def _look(self) -> list[Result]:
         """Hear what workers say, for a moment; replace those that died."""
         found: list[Result] = []
-        links: dict[Any, _Worker] = {worker.link: worker for worker in self._workers}
-        for link in wait(list(links), timeout=_LOOK_S):
-            worker = links[link]
-            try:
-                message = worker.link.recv()
-            except (EOFError, OSError, pickle.UnpicklingError):
-                self._replace(worker)
-                continue
+        for worker, message in self._hear(LOOK_S):
             match message:
+                case None:
+                    self._replace(worker)
                 case Ready():
                     self._welcome(worker, message)
                 case Told():
@@ -261,53 +221,33 @@ class Processes:
                     found.append(message)
         return found
 
-    def _welcome(self, worker: _Worker, message: Ready) -> None:
+    def _welcome(self, worker: W, message: Ready) -> None:
         self._ready = self._ready or message
         if (told := _same(message)) != (first := _same(self._ready)):
             raise InvalidInput(f"a worker loaded other evaluators than the first one: {told} and not {first}")
         worker.ready = True
         for each in self._first[1:]:
-            self._send(worker, each)
+            worker.send(each)
 
-    def _replace(self, worker: _Worker) -> None:
-        worker.end()
-        code = worker.process.returncode
+    def _replace(self, worker: W) -> None:
+        how = worker.end()
         doing = str(_name(worker.todo[0])) if worker.todo else "loading its evaluators"
         self._deaths[doing] += 1
         if self._deaths[doing] >= MOST_DEATHS:
             raise ScoringStopped(
-                f"{MOST_DEATHS} workers ended (the last with code {code}) while {doing}, perhaps for lack of memory; "
+                f"{MOST_DEATHS} workers ended (the last with {how}) while {doing}, perhaps for lack of memory; "
                 "take fewer workers"
             )
-        _log.warning("a worker ended with code %s while %s; another takes its place", code, doing)
+        _log.warning("a worker ended with %s while %s; another takes its place", how, doing)
         self._waiting.extendleft(reversed(worker.todo))
-        self._workers[self._workers.index(worker)] = self._start()
-
-    @staticmethod
-    def _send(worker: _Worker, message: bytes) -> None:
-        try:
-            worker.link.send_bytes(message)
-        except OSError:  # it died; the next look finds out
-            return
-
-
-def crew(workers: int, pool: Pool, intra_op: int) -> Crew:
-    """Choose who does the work.
-
-    Raises:
-        InvalidInput: for a number below 1.
-    """
-    for name, value in (("workers", workers), ("threads", intra_op)):
-        if value < 1:
-            raise InvalidInput(f"{name} must be at least 1, got {value}")
-    return Here(pool, intra_op) if workers == 1 else Processes(workers, pool, intra_op)
+        self._workers[self._workers.index(worker)] = self._begin()
 
 
 def _name(task: Task) -> str:
     match task:
         case Known():
             return "reading captions"
-        case _ if hasattr(task, "texts"):
+        case Prompts():
             return f"embedding captions {task.index}"
         case _:
             return f"making shard {task.index}"

@@ -1,0 +1,183 @@
+"""Workers as actors of a Ray cluster: the very workers that processes of one machine are, on any of its nodes.
+
+The audit attaches to a cluster that exists; :mod:`ray` is an optional extra and is imported when one is asked for.
+Every node needs this Invariscope, the evaluators' weights and the corpus's folder under the same path.
+"""
+
+import logging
+import pickle
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from core import settings
+from core.audit.prefetch import Inbox
+from core.audit.workers.captions import read_captions
+from core.audit.workers.extra import GET, has_ray
+from core.audit.workers.crew import Team, Worker
+from core.audit.workers.serving import Message, serve
+from core.audit.workers.tasks import Known, Shard, Task
+from core.errors import InvalidInput, NotAvailable
+
+_LARGE = 2**20
+_TAKE_S = 5.0
+"""How long an actor waits for something to say before it is asked again, in seconds."""
+
+
+class ActorWorker(Worker):
+    """An actor, with the question that it is to answer next."""
+
+    def __init__(self, ray: Any, actor: Any, shared: "_Shared") -> None:
+        super().__init__()
+        self._ray, self._actor, self._shared = ray, actor, shared
+        self._said = ""
+        self.answer: Any = actor.take.remote()
+
+    def send(self, message: bytes) -> None:
+        """Tell it something."""
+        self._actor.give.remote(self._shared.place(message))  # where it died, whoever listens finds out
+
+    def hear(self) -> list[Message] | None:
+        """What it said since, and ask again; None where it died."""
+        try:
+            found: list[Message] = self._ray.get(self.answer)
+        except self._ray.exceptions.RayError as error:
+            self._said = " ".join(str(error).split())[:200]
+            return None
+        self.answer = self._actor.take.remote()
+        return found
+
+    def end(self) -> str:
+        """Kill it."""
+        with suppress(Exception):  # it has ended already, or the cluster has
+            self._ray.kill(self._actor, no_restart=True)
+        return self._said or "a kill"
+
+
+class _Shared:
+    """Large messages that every actor hears lie in the cluster once."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._placed: dict[bytes, Any] = {}
+
+    def place(self, message: bytes) -> Any:
+        if len(message) < _LARGE:
+            return message
+        if message not in self._placed:
+            self._placed = {message: self._ray.put(message)}
+        return self._placed[message]
+
+
+class Cluster(Team[ActorWorker]):
+    """Actors of a Ray cluster.
+
+    Args:
+        address: of the cluster: ``auto``, ``HOST:6379`` or ``ray://HOST:10001``.
+        count: of actors.
+        device: theirs; a card of its own goes to each where it is one.
+        intra_op: threads for one operation, in each; so many cores are kept for it.
+        renderers: processes that render for each; a core more for each of them.
+
+    Raises:
+        NotAvailable: if Ray is not here, or no cluster answers under that address.
+    """
+
+    def __init__(self, address: str, count: int, *, device: str | None, intra_op: int, renderers: int = 0) -> None:
+        super().__init__(count, device=device, budget_mb=None, intra_op=intra_op, renderers=renderers)
+        self._ray = _attached(address)
+        cards = 1 if device is not None and device.startswith("cuda") else 0
+        made = self._ray.remote(num_cpus=intra_op + renderers, num_gpus=cards, max_restarts=0, max_concurrency=2)
+        self._actor = made(Actor)
+        self._shared = _Shared(self._ray)
+        self._check_room(intra_op + renderers, cards)
+
+    def close(self) -> None:
+        """End every actor and leave the cluster."""
+        super().close()
+        self._ray.shutdown()
+
+    def _handed(self, task: Task) -> Task:
+        """A shard says which of its files are here: a node that lacks one must not take it for missing."""
+        if isinstance(task, Known):
+            return Known({}, {key: tuple(map(read_captions, files)) for key, files in task.files.items()})
+        if not isinstance(task, Shard):
+            return task
+        paths = dict.fromkeys(item.image_path for item in task.items if item.image_path is not None)
+        return replace(task, there=tuple(path for path in paths if path.exists()))
+
+    def _start(self) -> ActorWorker:
+        return ActorWorker(self._ray, self._actor.remote(), self._shared)
+
+    def _hear(self, seconds: float) -> Iterator[tuple[ActorWorker, Message | None]]:
+        waiting = {worker.answer: worker for worker in self._workers}
+        answered, _ = self._ray.wait(list(waiting), num_returns=len(waiting), timeout=seconds)
+        for reference in answered:
+            worker = waiting[reference]
+            found = worker.hear()
+            for message in [None] if found is None else found:
+                yield worker, message
+
+    def _check_room(self, cores: int, cards: int) -> None:
+        """Refuse more actors than the cluster has room for: those without any would be waited for in vain."""
+        whole = self._ray.cluster_resources()
+        room = min(whole.get("CPU", 0) // cores, whole.get("GPU", 0) // cards if cards else float("inf"))
+        if room < self._count:
+            self._ray.shutdown()
+            raise InvalidInput(
+                f"the cluster has {whole.get('CPU', 0):g} cores and {whole.get('GPU', 0):g} cards, room for {room:g} "
+                f"workers of {cores} cores{' and a card' if cards else ''}; ask for fewer, or with fewer threads"
+            )
+
+
+class Actor:
+    """A worker inside an actor: what comes is put in line, what it says is kept until it is asked for."""
+
+    def __init__(self) -> None:
+        self._inbox: Inbox[Any] = Inbox()
+        self._said: list[Message] = []
+        self._more = threading.Condition()
+        threading.Thread(target=serve, args=(self._inbox, self._say), daemon=True).start()
+
+    def give(self, message: bytes) -> None:
+        """Take something in."""
+        self._inbox.put(pickle.loads(message))  # noqa: S301  # of the audit, over Ray, which unpickles all it carries
+
+    def take(self) -> list[Message]:
+        """Wait a moment for something to say."""
+        with self._more:
+            self._more.wait_for(lambda: self._said, timeout=_TAKE_S)
+            said, self._said = self._said, []
+            return said
+
+    def _say(self, message: Message) -> None:
+        with self._more:
+            self._said.append(message)
+            self._more.notify()
+
+
+def _attached(address: str) -> Any:
+    if not has_ray():
+        raise NotAvailable(
+            f"a cluster needs the optional extra invariscope[cluster] (ray is not here); get it with: {GET}"
+        )
+    ray: Any = import_module("ray")
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=None,
+                 runtime_env={"env_vars": _environment()})  # fmt: skip
+    except (ConnectionError, RuntimeError, ValueError, AssertionError) as error:
+        told = " ".join(str(error).split())[:200]
+        raise NotAvailable(
+            f"no Ray cluster answers at {address!r} ({told}); docs/cluster.md starts one. If it asks for a token, set "
+            "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here as there"
+        ) from error
+    return ray
+
+
+def _environment() -> dict[str, str]:
+    """Settings of Invariscope that every node needs, without those of this machine's folders or of judges."""
+    wanted = ("INVARISCOPE_POOL_MB",)
+    return {name: value for name, value in settings.environment().items() if name in wanted}

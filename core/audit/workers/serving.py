@@ -1,0 +1,106 @@
+"""What a worker hears and says, wherever it runs: in a process of this machine or on a node of a cluster."""
+
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+
+import core
+from core.audit.plan import Plan
+from core.audit.prefetch import Inbox
+from core.audit.workers.making import Maker, load_all, threads
+from core.audit.workers.tasks import Result
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.pool import Pool
+
+Described = list[tuple[dict[str, Any], int]]
+"""For each evaluator, what the manifest says of it and its ``full_batch``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first message to a worker.
+
+    Args:
+        plan: without its items.
+        budget_mb: most memory for its weights, in MB; None: what its own machine gives.
+        intra_op: threads for one operation.
+        renderers: processes that render for it; 0: a thread of its own.
+        version: of Invariscope.
+    """
+
+    plan: Plan
+    videos: bool
+    device: str | None
+    budget_mb: float | None
+    intra_op: int
+    renderers: int = 0
+    version: str = core.__version__
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A worker has loaded its evaluators."""
+
+    described: Described
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How far a worker is with a shard."""
+
+    index: int
+    variants: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A worker raised what the run cannot go on after.
+
+    Args:
+        kind: name of the error's class.
+        trace: its traceback, where it is none of ours.
+    """
+
+    kind: str
+    error: str
+    trace: str = ""
+
+
+Message = Ready | Told | Failed | Result
+"""What a worker says."""
+
+
+def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
+    """Do what comes in until nothing comes any more: Hello, then Work, then tasks.
+
+    Args:
+        send: tells the audit; what it raises ends the worker.
+    """
+    try:
+        _serve(inbox, send)
+    except InvariscopeError as error:
+        send(Failed(type(error).__name__, str(error)))
+    except Exception as error:  # the audit says it; nobody else would
+        send(Failed(type(error).__name__, str(error), traceback.format_exc()))
+
+
+def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
+    hello: Hello = next(inbox)
+    if hello.version != core.__version__:
+        raise InvalidInput(f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
+                           "install the same on every machine")  # fmt: skip
+    pool = Pool(hello.budget_mb, hello.device)
+    cv2.setNumThreads(hello.intra_op)
+    with ExitStack() as stack:
+        stack.enter_context(threads(hello.intra_op))
+        described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack)
+        send(Ready(described, pool.device))
+        for work in inbox:
+            maker = Maker(work, pool, lambda index, variants: send(Told(index, variants)), renderers=hello.renderers)
+            for result in maker.each(inbox):
+                send(result)

@@ -1,0 +1,131 @@
+"""What an audit gives its workers to do, and what they give back."""
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.audit.plan import Plan
+from core.audit.shards import Finished, ShardCounts
+from core.audit.workers.captions import Prompts
+from core.corpora.schema import Item
+from core.errors import InvalidInput
+from core.evaluators.base import Evaluator
+from core.evaluators.registry import find
+from core.evaluators.video.items import for_items
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker must know beside its tasks.
+
+    Args:
+        run: id of the run.
+        plan: without its items.
+        videos: whether the items are videos.
+        names: names of the evaluators in the run's tables, in the plan's order.
+        keys: their fingerprints, by reference.
+        batches: images and captions in one call, by reference.
+    """
+
+    run: str
+    plan: Plan
+    videos: bool
+    names: tuple[str, ...]
+    keys: Mapping[str, str]
+    batches: Mapping[str, int]
+
+    @property
+    def kinds(self) -> dict[str, type[Evaluator]]:
+        """Classes of the evaluators, as they score such items."""
+        name = self.plan.corpus.name
+        return {each: for_items(find(each), videos=self.videos, corpus=name) for each in self.plan.evaluators}
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Items whose rows are written together.
+
+    Args:
+        there: files that the audit sees, for a worker of another machine, which must see them too.
+    """
+
+    index: int
+    items: tuple[Item, ...]
+    there: tuple[Path, ...] = ()
+
+    def check(self) -> None:
+        """Find out whether this machine sees the files.
+
+        Raises:
+            InvalidInput: naming one that it lacks.
+        """
+        lacking = next((path for path in self.there if not path.exists()), None)
+        if lacking is not None:
+            raise InvalidInput(f"the worker on {platform.node()} cannot read {lacking}, which the audit can; every "
+                               "node needs the corpus under the same path")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """From here on, captions that were embedded are found here, by the evaluator's fingerprint.
+
+    Args:
+        files: that this machine sees.
+        tables: what they hold, for a worker of another machine.
+    """
+
+    files: Mapping[str, tuple[Path, ...]]
+    tables: Mapping[str, tuple[pa.Table, ...]] = field(default_factory=dict)
+
+
+Task = Prompts | Shard | Known
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds that an evaluator worked, and the images that it was given."""
+
+    images: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Captions of a task.
+
+    Args:
+        table: of :func:`core.audit.workers.captions.caption_table`.
+    """
+
+    task: Prompts
+    table: pa.Table
+    counts: ShardCounts
+    spent: Mapping[str, Spent]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A shard.
+
+    Args:
+        tables: by name; what stands in their metadata is the caller's.
+        spent: by name of the evaluator.
+    """
+
+    index: int
+    tables: Mapping[str, pa.Table]
+    told: Finished
+    spent: Mapping[str, Spent]
+
+
+Result = Embedded | Made
+Tell = Callable[[int, int], None]
+"""Called with (index of a shard, variants of it that are dealt with)."""
+
+
+def without_items(plan: Plan) -> Plan:
+    """The plan as a worker needs it: items come with the tasks."""
+    return replace(plan, corpus=replace(plan.corpus, items=(), rejected=()))

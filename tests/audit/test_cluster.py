@@ -1,0 +1,99 @@
+"""Actors of a Ray cluster do the work of an audit, to the very bytes; run where the optional extra is installed."""
+
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.audit.plan import Plan, make_plan
+from core.audit.run import Progress, RunStopped, run_audit
+from core.audit.workers import cluster
+from core.audit.workers.extra import GET, has_ray
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.pool import Pool
+from core.settings import data_dir
+from core.store.manifest import Run, read_run
+from tests.audit.squares import HISTOGRAM, PAIRED, PLUGINS, build_corpus
+
+MORTAL = f"{PLUGINS / 'mortal.py'}:Mortal"
+HEAD = (
+    "import ray; made = ray.init(num_cpus=2, include_dashboard=False, logging_level='ERROR'); "
+    "print('at', made.address_info['gcs_address'], flush=True); input()"
+)
+
+needs_ray = pytest.mark.skipif(not has_ray(), reason=f"Ray is not here; get it with: {GET}")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path_factory.mktemp("data")))  # of the nodes, too
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    with subprocess.Popen(
+        [sys.executable, "-c", HEAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path_factory.mktemp("head"),
+    ) as head:  # fmt: skip
+        assert head.stdout is not None
+        told = next((line.split()[1] for line in head.stdout if line.startswith("at ")), "")
+        assert told, "no cluster began"
+        yield told
+        head.kill()
+    monkeypatch.undo()
+
+
+def plan_of(root: Path, *evaluators: str) -> Plan:
+    return make_plan(build_corpus(root / "corpus", 8), evaluators=evaluators, shard_items=2, batch_size=4)
+
+
+def content(run: Run) -> dict[Path, bytes]:
+    return {path.relative_to(run.path): path.read_bytes() for path in sorted(run.path.rglob("*.parquet"))}
+
+
+@needs_ray
+def test_actors_of_whom_one_dies_give_the_bytes_of_one_process(address: str, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, HISTOGRAM, PAIRED, MORTAL)
+    pool = Pool(100, "cpu")
+    alone = run_audit(plan, tmp_path / "alone", run_id="r", pool=pool, threads=1)
+    lives = data_dir() / "lives"
+    lives.write_text("1", encoding="utf-8")
+    told: list[Progress] = []
+    run = run_audit(plan, tmp_path / "cluster", run_id="r", pool=pool, workers=2, cluster=address, progress=told.append)
+    assert lives.read_text(encoding="utf-8") == "0"
+    assert content(run) == content(alone)
+    assert run.manifest["counts"] == alone.manifest["counts"]
+    assert run.manifest["threads"] == 1
+    assert [each.done for each in told] == sorted(each.done for each in told)
+
+
+@needs_ray
+def test_a_run_on_a_cluster_is_stopped_and_goes_on_here(address: str, tmp_path: Path) -> None:
+    plan, pool = plan_of(tmp_path, HISTOGRAM), Pool(100, "cpu")
+    told: list[Progress] = []
+    with pytest.raises(RunStopped, match="start the same run again"):
+        run_audit(plan, tmp_path / "runs", run_id="r", pool=pool, cluster=address, progress=told.append,
+                  stop=lambda: told[-1].shard > 0)  # fmt: skip
+    assert read_run(tmp_path / "runs" / "r").status == "interrupted"
+    run = run_audit(plan, tmp_path / "runs", run_id="r", pool=pool)
+    assert content(run) == content(run_audit(plan, tmp_path / "whole", run_id="r", pool=pool, threads=1))
+
+
+@needs_ray
+def test_more_actors_than_there_is_room_for_are_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"the cluster has 2 cores and 0 cards, room for 2 workers of 1 cores; ask"):
+        run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), workers=3, cluster=address)
+
+
+@needs_ray
+def test_an_address_where_no_cluster_is_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NotAvailable, match="no Ray cluster answers at 'nonsense address'"):
+        run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="nonsense address")
+
+
+def test_without_ray_the_command_that_gets_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "has_ray", lambda: False)
+    with pytest.raises(NotAvailable, match=r"invariscope\[cluster\] \(ray is not here\); get it with: python -m pip"):
+        run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="auto")

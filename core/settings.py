@@ -78,6 +78,22 @@ def cache_dir() -> Path:
     return Path(os.environ.get("INVARISCOPE_CACHE") or platformdirs.user_cache_path("invariscope"))
 
 
+def lab_cache_mb() -> float:
+    """Most that embeddings of pictures met before may take on the disk, in MB; ``INVARISCOPE_CACHE_MB``, 0: none.
+
+    Raises:
+        InvalidInput: if it is no number from 0.
+    """
+    given = os.environ.get("INVARISCOPE_CACHE_MB", "").strip() or "1024"
+    try:
+        size = float(given)
+    except ValueError:
+        size = -1.0
+    if not 0 <= size < float("inf"):
+        raise InvalidInput(f"INVARISCOPE_CACHE_MB must be a number of MB from 0, got {given[:40]!r}")
+    return size
+
+
 def weights_dir() -> Path:
     """Folder of the weights that ``python -m core evaluators get`` fetched; ``INVARISCOPE_WEIGHTS`` overrides it."""
     return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")

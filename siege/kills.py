@@ -90,7 +90,7 @@ def _killed(folder: Path, moment: float, undisturbed: Path, last: bool) -> None:
     process.join()
     if last:
         _audit(folder)
-        _same(folder / RUN, undisturbed / RUN)
+        same(folder / RUN, undisturbed / RUN)
 
 
 def _two(made: Material, number: int) -> None:
@@ -105,7 +105,7 @@ def _two(made: Material, number: int) -> None:
     ends = sorted(path.read_text(encoding="utf-8") for path in said)
     if not any(end.startswith("done") for end in ends) or not all(end.startswith(("done", "refused")) for end in ends):
         raise Finding("lost", f"they ended with {ends}")
-    _same(folder / RUN, made.data / "undisturbed" / RUN)
+    same(folder / RUN, made.data / "undisturbed" / RUN)
 
 
 def _audit_and_say(folder: Path, said: Path) -> None:
@@ -119,7 +119,8 @@ def _audit_and_say(folder: Path, said: Path) -> None:
         raise
 
 
-def _same(run: Path, undisturbed: Path) -> None:
+def same(run: Path, undisturbed: Path) -> None:
+    """Find out whether a run has the files of one that nobody disturbed, to the byte."""
     found, whole = shards(run), shards(undisturbed)
     if gone := sorted(set(whole) - set(found)):
         raise Finding("lost", f"{gone} are not there")

@@ -38,6 +38,7 @@ class PairScores:
         images_encoded: unique images that entered the evaluator (for a pairwise evaluator: pairs).
         captions_encoded: unique captions that entered a dual encoder's text tower.
         calls: calls of the evaluator.
+        known: unique images and captions (for a pairwise evaluator: pairs) that the cache held.
     """
 
     scores: np.ndarray
@@ -45,6 +46,12 @@ class PairScores:
     images_encoded: int = 0
     captions_encoded: int = 0
     calls: int = 0
+    known: int = 0
+
+    @property
+    def asked(self) -> int:
+        """Unique images and captions, or pairs, that the scores needed."""
+        return self.known + self.images_encoded + self.captions_encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +153,7 @@ def score_pairs_with_errors(
     if isinstance(evaluator, Referenced):
         told = [tuple(texts) for texts in check_references(evaluator.spec.name, references, len(pairs))]
     scores, errors = score(images, pairs, told)
-    return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls)
+    return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls, work.known)
 
 
 class _Work:
@@ -158,7 +165,7 @@ class _Work:
         self.cache = cache
         self.fingerprint = evaluator.fingerprint.key
         self.progress = progress
-        self.images_encoded = self.captions_encoded = self.calls = 0
+        self.images_encoded = self.captions_encoded = self.calls = self.known = 0
         self.done = self.total = 0
         self.held = 0  # bytes of pixels fetched for the batch that is being filled
 
@@ -177,6 +184,7 @@ class _Work:
         new_images = [key for key in image_keys if key not in by_image]
         new_texts = in_reading_order(text for text, key in texts.items() if key not in by_hash)
         self.total = len(new_images) + len(new_texts)
+        self.known = len(by_image) + len(texts) - len(new_texts)
         failed: dict[str, str] = {}
         encoded = self.encode(new_images, lambda key: self._pixels(images[key]), self.evaluator.encode_images, failed)
         by_image.update(encoded)
@@ -227,6 +235,7 @@ class _Work:
             key=lambda each: order[each[0]],
         )
         self.total = self.images_encoded = len(new)
+        self.known = len(known)
         last: dict[str, np.ndarray] = {}
 
         def fetch(pair: _Wanted) -> tuple[np.ndarray, str, tuple[str, ...]]:

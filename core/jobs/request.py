@@ -21,7 +21,6 @@ from core.probes.registry import catalogue, select, with_taggers
 from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
 
-
 _ADDRESS = r"^(auto|(ray://)?[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
 
 

@@ -59,7 +59,7 @@ def run_lab(
     evaluators: Sequence[str],
     *,
     pool: Pool,
-    cache: EmbeddingCache | None = None,
+    cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     progress: Progress | None = None,
     bands: Mapping[str, NullBand] | None = None,
 ) -> LabResult:
@@ -76,7 +76,7 @@ def run_lab(
         probes: in the order of the rows; one that is named twice has one row.
         evaluators: names or ``path/to/file.py:Name`` references.
         pool: where loaded evaluators live.
-        cache: embeddings of earlier calls.
+        cache: embeddings of earlier calls, or what gives those of an evaluator.
         bands: null bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
             against this picture's own null edits.
 
@@ -101,22 +101,25 @@ def run_lab(
     failures: dict[str, str] = {}
     fingerprints: dict[str, Mapping[str, Any]] = {}
     notes: dict[str, str] = {}
+    known: dict[str, tuple[int, int]] = {}
     for name in dict.fromkeys(evaluators):
         try:
             say(f"Loading {name}")
-            own, fingerprint, note = _take_turn(bench, subject, shown, name, pool=pool, cache=cache, say=say)
+            kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
+            turn = _take_turn(bench, subject, shown, name, pool=pool, cache=kept, say=say)
         except InvariscopeError as error:
             failures[name] = str(error)
             continue
+        own, fingerprint, note, known[name] = turn
         notes |= {name: note} if note else {}
         fingerprints[name] = fingerprint.as_dict()
-        known = (bands or {}).get(fingerprint.key)
-        held[name] = known or own_band(own)
-        stored |= {name} if known else set()
+        band = (bands or {}).get(fingerprint.key)
+        held[name] = band or own_band(own)
+        stored |= {name} if band else set()
         rows += [_against(row, held[name]) for row in own]
     return LabResult(
         bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, tuple(rows), held, failures,
-        fingerprints, notes, frozenset(stored),
+        fingerprints, notes, frozenset(stored), known,
     )  # fmt: skip
 
 
@@ -140,15 +143,15 @@ def _take_turn(
     pool: Pool,
     cache: EmbeddingCache | None,
     say: Callable[[str], None],
-) -> tuple[list[LabRow], Fingerprint, str]:
-    """Rows, fingerprint and note of one evaluator; nothing refers to it afterwards: the pool can unload it."""
+) -> tuple[list[LabRow], Fingerprint, str, tuple[int, int]]:
+    """Rows, fingerprint, note and reuse of one evaluator; nothing refers to it afterwards: the pool can unload it."""
     with pool.lease(name) as loaded:
         evaluator = for_item(loaded, bench.item)
         if not evaluator.spec.reads(subject.language):
             raise InvalidInput(f"{evaluator.spec.unread(subject.language)}; choose a caption in another language")
         say(f"Scoring with {name}")
-        own = _score(bench, subject, probes, evaluator, name=name, cache=cache)
-        return own, evaluator.fingerprint, pool.note(name)
+        own, known = _score(bench, subject, probes, evaluator, name=name, cache=cache)
+        return own, evaluator.fingerprint, pool.note(name), known
 
 
 def _score(
@@ -159,7 +162,7 @@ def _score(
     *,
     name: str,
     cache: EmbeddingCache | None,
-) -> list[LabRow]:
+) -> tuple[list[LabRow], tuple[int, int]]:
     pairs, rejections = _pairs(bench, subject, probes, evaluator)
     own = bench.image_key
     wanted = dict.fromkeys([(each.draft.image_key, each.draft.caption) for each in pairs])
@@ -178,7 +181,7 @@ def _score(
             rows.append(_rejected(probe, name, rejections[probe.name]))
         else:
             rows.append(_row(bench, by_probe[probe.name], evaluator, name, scores))
-    return rows
+    return rows, (found.known, found.asked)
 
 
 def _pairs(

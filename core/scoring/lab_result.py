@@ -94,6 +94,8 @@ class LabResult:
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on, by evaluator.
         notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
+        known: (pictures and captions that had been encoded before, those that the scores needed), by evaluator; pairs,
+            for one that reads pairs.
     """
 
     item: str
@@ -107,6 +109,7 @@ class LabResult:
     fingerprints: Mapping[str, Mapping[str, Any]]
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     stored: frozenset[str] = frozenset()
+    known: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, evaluator: str) -> tuple[LabRow, ...]:
         """Rows of one evaluator."""

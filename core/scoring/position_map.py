@@ -4,7 +4,7 @@ The grid spans every place at which the object's box stays inside the picture, s
 outermost places. The object keeps its size; the plate is the one that repositioning uses.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ def position_map(
     evaluators: Sequence[str],
     *,
     pool: Pool,
-    cache: EmbeddingCache | None = None,
+    cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     steps: int = STEPS,
 ) -> Iterator[PositionMap]:
     """Score the places of a grid: first every third one, then all.
@@ -95,7 +95,8 @@ def position_map(
         keys = [pixel_hash(image) for image in images]
         for name in [name for name in percent if name not in failures]:
             try:
-                shifts = _shifts(bench, caption, name, keys, images, pool=pool, cache=cache)
+                kept = cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)
+                shifts = _shifts(bench, caption, name, keys, images, pool=pool, cache=kept)
             except InvariscopeError as error:
                 failures[name] = str(error)
                 continue

@@ -14,6 +14,9 @@ from core.probes.base import Edits, Probe, Subject, Variant
 from core.probes.pairs import Pairs, subject_of
 from core.seeds import RUN_SEED
 
+UPLOAD = "upload"
+"""Corpus of the items that are pictures somebody brought."""
+
 
 class Workbench(Pairs):
     """The pairs of one item, each variant made once and kept; safe to share between threads.
@@ -29,6 +32,11 @@ class Workbench(Pairs):
         self._made: dict[tuple[str, Subject | None], Variant | ProbeRejected] = {}
         self._hashes: dict[str, str] = {}
         self._lock = RLock()
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether somebody brought the picture, so that nothing of it may be kept on the disk."""
+        return self.item.corpus == UPLOAD
 
     @property
     def picture(self) -> np.ndarray:
@@ -63,7 +71,7 @@ def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: st
     """Describe an image that has no file, such as an upload; its id is the start of its pixel hash."""
     digest = pixel_hash(pixels)
     return Item(
-        id=digest[:16], corpus="upload", image_path=None, width=pixels.shape[1], height=pixels.shape[0],
+        id=digest[:16], corpus=UPLOAD, image_path=None, width=pixels.shape[1], height=pixels.shape[0],
         label=label, category=category, pixels_sha256=digest, source="upload",
     )  # fmt: skip
 

@@ -2,11 +2,17 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+import streamlit as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.charts.style import signed
+from core.corpora.images import pixel_hash
+from core.evaluators.cache import IMAGE, EmbeddingCache
+from core.evaluators.pool import shared_pool
 from core.probes.titles import title
+from core.settings import cache_dir
+from pages.views.probe_lab.state import shared
 from tests.pages.opening import LAB, Open, said, texts
 
 
@@ -119,6 +125,26 @@ def test_an_upload_survives_a_reload_while_the_server_holds_it(open_page: Open) 
     again.run()
     assert not again.exception
     assert "80 × 60 px" in texts(again)
+
+
+def test_encodings_of_a_corpus_outlive_the_server_and_those_of_an_upload_do_not(open_page: Open) -> None:
+    def lab(**options: str) -> AppTest:
+        shared.clear()  # as a server that was started anew
+        st.cache_resource.clear()
+        return open_page(LAB, evaluators="conse-lite0", probes="vflip", **options)
+
+    (cache_dir() / "lab.sqlite").unlink(missing_ok=True)
+    assert "encodings were kept from before" not in texts(lab())
+    assert "encodings were kept from before (100 %)." in texts(lab())
+    kept = EmbeddingCache(cache_dir() / "lab.sqlite")
+    app = upload(lab(), png())
+    app.text_input(key="lab.label").set_value("bicycle").run()
+    assert "There is a bicycle." in texts(app)
+    image = pixel_hash(np.asarray(Image.open(BytesIO(png()))))
+    with shared_pool().lease("conse-lite0") as evaluator:
+        fingerprint = evaluator.fingerprint.key
+    assert shared().brought.get_many(fingerprint, IMAGE, [image])
+    assert not kept.get_many(fingerprint, IMAGE, [image])
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,19 @@ def test_a_second_run_encodes_nothing_again(bench: Workbench, pool: Pool) -> Non
     with pool.lease(DUAL) as evaluator:
         assert len(evaluator.image_calls) == calls  # type: ignore[attr-defined]
     assert first.rows == second.rows
+    (before, asked), (known, again) = first.known[DUAL], second.known[DUAL]
+    images = 1 + len(null_probes()) + 1
+    captions = len({row.caption for row in first.rows if row.caption})
+    assert (before, asked) == (0, images + captions)
+    assert (known, again) == (asked, asked)
+
+
+def test_every_evaluator_may_have_a_cache_of_its_own(bench: Workbench, pool: Pool) -> None:
+    caches = {DUAL: EmbeddingCache(), PAIRED: EmbeddingCache()}
+    for _ in range(2):
+        found = run_lab(bench, CAPTION, [DARKER], [DUAL, PAIRED], pool=pool, cache=caches.__getitem__)
+    assert all(known == asked > 0 for known, asked in found.known.values())
+    assert found.known.keys() == caches.keys()
 
 
 def test_the_image_is_never_changed(bench: Workbench, pixels: np.ndarray, pool: Pool) -> None:

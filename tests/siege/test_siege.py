@@ -11,14 +11,14 @@ import pytest
 
 from core.errors import InvalidInput
 from core.settings import ROOT
-from siege import damages, kills, links, pictures, published, sessions, texts
-from siege.__main__ import HEADS, KINDS
+from siege import damages, kills, links, pictures, published, sessions, texts, workers
+from siege.__main__ import HEADS, KINDS, SLOW
 from siege.damage import DAMAGES
 from siege.damages import shards
 from siege.trials import LONGEST, Finding, Tally
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sessions"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SLOW])
 def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     words = [sys.executable, "-m", "siege", "--quick", "--only", kind, "--json", str(told)]
@@ -31,7 +31,7 @@ def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
 
 
 def test_every_kind_has_its_module() -> None:
-    modules = (pictures, texts, links, published, damages, kills, sessions)
+    modules = (pictures, texts, links, published, damages, kills, workers, sessions)
     assert [module.__name__ for module in modules] == [f"siege.{kind}" for kind in KINDS]
 
 
@@ -118,7 +118,7 @@ def test_rows_that_were_lost_or_doubled_would_be_found(tmp_path: Path) -> None:
         (tmp_path / name / "scores").mkdir(parents=True)
         (tmp_path / name / "scores" / "s.parquet").write_bytes(name.encode())
     with pytest.raises(Finding, match="other bytes"):
-        kills._same(tmp_path / "one", tmp_path / "two")
+        kills.same(tmp_path / "one", tmp_path / "two")
     assert len(shards(tmp_path / "one")) == 1
 
 
@@ -133,3 +133,4 @@ def test_the_table_of_the_documents_is_one_of_the_campaign() -> None:
     assert sum(by_kind[each] for each in ("pictures", "texts", "links", "published")) >= 400
     assert by_kind["kills"] >= 50
     assert by_kind["damages"] >= 150
+    assert by_kind["workers"] >= 15

@@ -16,8 +16,8 @@ from typing import Any
 from core import settings
 from core.audit.prefetch import Inbox
 from core.audit.workers.captions import read_captions
-from core.audit.workers.extra import GET, has_ray
 from core.audit.workers.crew import Team, Worker
+from core.audit.workers.extra import GET, has_ray
 from core.audit.workers.serving import Message, serve
 from core.audit.workers.tasks import Known, Shard, Task
 from core.errors import InvalidInput, NotAvailable

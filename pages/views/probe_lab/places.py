@@ -1,6 +1,7 @@
 """The position map: how far the score moves with the object's place, drawn over the picture."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -31,13 +32,15 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     place = st.empty()
     if kept is None:
         try:
-            for found in position_map(bench, caption, names, pool=shared_pool(), cache=shared().embeddings):
+            kept_before = partial(shared().embeddings_of, bench)
+            for found in position_map(bench, caption, names, pool=shared_pool(), cache=kept_before):
                 _draw(place, bench, found)
                 kept = found
         except InvariscopeError as error:
             st.info(safe(said_of(bench.item, str(error)), limit=400), icon=":material/select:")
             return
         assert kept is not None
+        shared().embeddings.flush()
         shared().maps.put(key, kept)
     else:
         _draw(place, bench, kept)

@@ -1,6 +1,7 @@
 """The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -23,7 +24,7 @@ from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
 from pages.views.common.runs import null_bands, present
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.made_of import apart, marked, template
 from pages.views.probe_lab.source import said_of
@@ -41,9 +42,10 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     place = st.empty()
     status = place.status("Starting …", type="compact")
     result = run_lab(
-        bench, caption, probes, names, pool=shared_pool(), cache=shared().embeddings,
+        bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),
         progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
     )  # fmt: skip
+    shared().embeddings.flush()
     place.empty()
     return result if result.failures else shared().results.put(key, result)
 
@@ -103,6 +105,18 @@ def charts(bench: Workbench, result: LabResult) -> None:
     for name in result.evaluators:
         with cells.container(border=True):
             _chart(bench, result, name, colour[name])
+    _reused(result)
+
+
+def _reused(result: LabResult) -> None:
+    """Say how much of what the evaluators needed had been encoded before, where anything had."""
+    known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
+    if known:
+        st.caption(
+            f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
+            help="What an evaluator makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
+            "is kept on the server's disk, of a picture or evaluator that somebody brought in memory alone.",
+        )  # fmt: skip
 
 
 def curves(result: LabResult) -> None:

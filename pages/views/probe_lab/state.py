@@ -13,6 +13,7 @@ from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
+from core.evaluators.registry import find
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template
@@ -21,7 +22,7 @@ from core.scoring.occlusion import OcclusionMap, WordLoss
 from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import Worst
-from core.settings import data_dir
+from core.settings import cache_dir, data_dir, lab_cache_mb
 from core.store.manifest import Run, list_runs
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import read_switch
@@ -65,6 +66,15 @@ class Shared:
     occluded: Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]]
     worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
     embeddings: EmbeddingCache
+    brought: EmbeddingCache
+
+    def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
+        """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
+
+        The code of an evaluator of one's own may change without its fingerprint, so nothing of it outlives the server.
+        """
+        own = find(name).__module__.partition(".")[0] != "core"
+        return self.brought if own or bench.uploaded else self.embeddings
 
 
 @st.cache_resource(show_spinner=False)
@@ -72,8 +82,15 @@ def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32), EmbeddingCache(None, memory_mb=64),
+        Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32),
+        _kept_embeddings(), EmbeddingCache(None, memory_mb=64),
     )  # fmt: skip
+
+
+def _kept_embeddings() -> EmbeddingCache:
+    """Embeddings of corpora's pictures and captions, as this machine's sessions left them."""
+    most = lab_cache_mb()
+    return EmbeddingCache(cache_dir() / "lab.sqlite" if most else None, max_mb=most or 1, memory_mb=64)
 
 
 @st.cache_data(show_spinner=False, ttl=30)

@@ -232,7 +232,7 @@ def _tell_power(plan: "Plan", items: int) -> None:
 
 def _work(work: "Work") -> tuple[str, int, str, str, str]:
     """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
-    from core.commands._progress import duration
+    from core.api.progress import duration
 
     which = "every unique image and caption once" if work.dual else "every pair"
     time = "" if work.seconds is None else f"about {duration(work.seconds)}"
@@ -245,7 +245,7 @@ def _megabytes(size: float) -> str:
 
 def _sum_up(run: "Run") -> None:
     """Say what was kept, what was left out and why, what was scored, and where it lies."""
-    from core.commands._progress import duration
+    from core.api.progress import duration
     from core.probes.rejections import meaning
 
     counts = run.manifest["counts"]

@@ -7,7 +7,6 @@ The notebooks run in a folder of their own, with data of their own. ``tests/test
 Jupyter, and refuses an output that names a folder of one machine.
 """
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -29,7 +28,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             _run(notebook, Path(folder))
             _without_noise(notebook)
-        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+        nbformat.write(notebook, path)
         print(path.relative_to(ROOT))
 
 

@@ -224,6 +224,20 @@ def test_t2v_metrics_is_given_each_pair_alone(images: list[np.ndarray]) -> None:
     assert [text for _, text in asked] == ["a", "\ufffdb"]
 
 
+def test_what_a_model_of_t2v_metrics_takes_and_is_is_read_from_its_tensors() -> None:
+    class Held:
+        def __init__(self) -> None:
+            self.model_name, self.vision, self.text = "m", torch.nn.Linear(2**10, 2**8), torch.nn.Linear(4, 4)
+
+    class Scorer:
+        def __init__(self) -> None:
+            self.model = Held()
+
+    scorer = Scorer()
+    taken = TextToVisual(scorer, "").footprint().memory_mb  # type: ignore[arg-type]
+    assert taken == pytest.approx(4 * ((2**10 + 1) * 2**8 + 20) / 2**20)
+
+
 @pytest.mark.parametrize(
     "output",
     [

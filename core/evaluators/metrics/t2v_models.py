@@ -12,7 +12,8 @@ from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.adapters.files import as_files
 from core.evaluators.adapters.package import Package
 from core.evaluators.adapters.weights import tensors_digest
-from core.evaluators.base import Availability, Evaluator, Fingerprint, check_lengths, evaluator, family
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Footprint, check_lengths, evaluator, family
+from core.evaluators.memory import weights_mb
 from core.evaluators.towers.prompts import encodable
 
 PACKAGE = Package("t2v_metrics", "t2v-metrics", programs=("ffmpeg",))
@@ -36,8 +37,8 @@ class TextToVisual(Evaluator):
 
     model: ClassVar[str]
 
-    def __init__(self, scorer: Callable[..., Any], weights: str) -> None:
-        self._scorer, self._weights = scorer, weights
+    def __init__(self, scorer: Callable[..., Any], weights: str, device: str = "cpu") -> None:
+        self._scorer, self._weights, self._device = scorer, weights, device
 
     @classmethod
     def availability(cls) -> Availability:
@@ -62,7 +63,7 @@ class TextToVisual(Evaluator):
             raise NotAvailable(
                 f"t2v_metrics cannot load {cls.model}: {type(error).__name__}: {error!s:.300}"
             ) from error
-        return cls(scorer, tensors_digest(_networks(scorer)))
+        return cls(scorer, tensors_digest(_networks(scorer)), device)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -71,6 +72,10 @@ class TextToVisual(Evaluator):
             name=self.spec.name, weights=self._weights, preprocessing="of t2v_metrics, from PNG", precision="its own",
             versions=PACKAGE.versions(("torch", "transformers", "open_clip_torch")), settings={"model": self.model},
         )  # fmt: skip
+
+    def footprint(self) -> Footprint:
+        """What the model takes, counted tensor by tensor: the package does not say before."""
+        return Footprint(weights_mb(_networks(self._scorer)), self._device)
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs, each alone; float64 [n], NaN for a blank caption."""

@@ -2,7 +2,7 @@
 FROM python:3.11-slim-bookworm
 
 RUN useradd --create-home --uid 1000 invariscope
-WORKDIR /home/invariscope/invariscope
+WORKDIR /opt/invariscope
 
 # The packages first: they change less often than the code.
 COPY requirements-lock.txt requirements-cluster.txt ./

@@ -77,6 +77,18 @@ def check_folder(path: Path) -> Path:
     return path
 
 
+def check_empty(path: Path, *, overwrite: bool) -> Path:
+    """Return a folder to fill that holds nothing yet, or whose files may be replaced.
+
+    Raises:
+        InvalidInput: for one of :func:`why_not_folder`, and for one that holds files unless they may be replaced.
+    """
+    check_folder(path)
+    if path.is_dir() and any(path.iterdir()) and not overwrite:
+        raise InvalidInput(f"{path} holds files; choose another folder, or say --overwrite (in Python overwrite=True)")
+    return path
+
+
 def _mode(path: Path) -> int | None:
     """Kind and rights of what has the name, a link itself included; None where there is nothing, or nobody may look."""
     try:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOUNDATION = {"errors", "outputs", "registry", "seeds", "settings"}
 ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
-    "training", "human", "analysis", "calibration", "report",
+    "training", "human", "analysis", "calibration", "report", "api",
 )  # fmt: skip
 NOT_IN_PAGES = ("torch", "duckdb", "scipy", "statsmodels", "sklearn", "pyarrow", "core.store.sql")
 STATEMENT = re.compile(
@@ -192,7 +192,7 @@ def tracked_text() -> list[Path]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
-    suffixes = {".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".csv", ".yml", ".css", ""}
+    suffixes = {".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".csv", ".yml", ".css", ".ipynb", ""}
     return [ROOT / name for name in listed.stdout.splitlines() if Path(name).suffix in suffixes]
 
 

@@ -29,8 +29,8 @@ GREYS = (40, 90, 200)
 STEP = 20  # of the plug-in's probe
 
 WHAT_SHIPS = (
-    "app.py", "pages", "core", "assets", "tools", ".streamlit", "data/demo", "data/results", "LICENSE", "README.md",
-    "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "requirements.txt", "requirements-dev.txt",
+    "app.py", "pages", "core", "invariscope", "assets", "tools", ".streamlit", "data/demo", "data/results", "LICENSE",
+    "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "requirements.txt", "requirements-dev.txt",
 )  # fmt: skip
 
 
@@ -169,6 +169,17 @@ def test_an_audit_of_plugins_alone_is_kept_among_the_users_data(installed: Insta
     assert len(stored) == 2 * len(GREYS)
     assert files(installed.environment) == before
     assert {"demo", "first"} <= {run["run"] for run in installed.json("runs")}
+
+
+def test_python_finds_it_under_its_own_name(installed: Installed) -> None:
+    code = """
+import invariscope
+run = invariscope.audit("greys", "brightness", "lighter", run_id="from-python", progress=False)
+print(invariscope.__version__, len(run.scores()), run.table()["n_items"].tolist(), run.path)
+"""
+    done = installed.call("python", "-c", code)
+    place = installed.data / "runs" / "from-python"
+    assert done.stdout == f"{__version__} {2 * len(GREYS)} [{len(GREYS)}] {place}\n", done.stderr
 
 
 def test_the_demo_corpus_came_with_the_wheel(installed: Installed) -> None:

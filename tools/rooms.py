@@ -28,6 +28,7 @@ ROOMS = (
     "analysis",
     "calibration",
     "report",
+    "api",
 )
 """The rooms of ``core/`` in their order: none imports one to its right."""
 

@@ -109,12 +109,11 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
 
     Where its publisher prints values for an example, the result of that check on this machine stands there too.
     """
-    path, separator, name = reference.rpartition(":")
     fingerprint = evaluator.fingerprint
     checked = for_manifest(evaluator)
     return {
         "name": evaluator.spec.name,
-        "reference": f"{told_path(Path(path))}:{name}" if separator else _told_reference(reference),
+        "reference": _told_reference(reference),
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         **({} if checked is None else {"published_example": checked}),
@@ -122,6 +121,10 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
 
 
 def _told_reference(reference: str) -> str:
+    """A reference with the path that it holds told as paths are; ``family:argument`` holds none."""
+    path, separator, name = reference.rpartition(":")
+    if path.endswith(".py"):
+        return f"{told_path(Path(path))}{separator}{name}"
     return told_path(Path(reference)) if reference.endswith(".json") else reference
 
 

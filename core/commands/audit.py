@@ -243,7 +243,7 @@ def _tell_plan(
 
 def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
     """Print how long so many workers and machines would take, what they hold, and what that costs."""
-    from core.commands._progress import duration
+    from core.api.progress import duration
 
     held = (
         f"{_megabytes(told.weights_mb * 1e6)} of weights in memory at most{' on each machine' if machines > 1 else ''}"
@@ -295,7 +295,7 @@ def _tell_power(plan: "Plan", items: int) -> None:
 
 def _work(work: "Work") -> tuple[str, int, str, str, str]:
     """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
-    from core.commands._progress import duration
+    from core.api.progress import duration
 
     which = "every unique image and caption once" if work.dual else "every pair"
     time = "" if work.seconds is None else f"about {duration(work.seconds)}"
@@ -308,7 +308,7 @@ def _megabytes(size: float) -> str:
 
 def _sum_up(run: "Run") -> None:
     """Say what was kept, what was left out and why, what was scored, and where it lies."""
-    from core.commands._progress import duration
+    from core.api.progress import duration
     from core.probes.rejections import meaning
 
     counts = run.manifest["counts"]

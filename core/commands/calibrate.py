@@ -201,8 +201,8 @@ def _scores(
     """Scores of the corpus in view of a run or published file, its evaluators' fingerprints, that run, its captions."""
     from core.analysis.reading import read_table
     from core.analysis.scope import Scope, narrow
+    from core.api.places import place
     from core.calibration.reference_order import unedited_captions
-    from core.commands.publish import place
     from core.store.store import Store
 
     with Store.open(place(run)) as store:

@@ -127,8 +127,8 @@ def _planned(
 
 
 def _again(run: str, root: Path | None) -> "Plan":
+    from core.api.places import place
     from core.audit.again import plan_again
-    from core.commands.publish import place
     from core.store.manifest import read_run
 
     return plan_again(read_run(place(run)), root=root)

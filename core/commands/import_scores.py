@@ -54,10 +54,10 @@ def import_scores(
     pair of the export is refused. A metric that is better where it is lower is negated before.
     """  # fmt: skip
     from core import settings
+    from core.api.places import place
     from core.audit.imports import import_scores as write
     from core.audit.pair_folder import read_pair_folder
     from core.commands._progress import progress
-    from core.commands.publish import place
     from core.outputs import check_folder
     from core.store.manifest import read_run
 

@@ -133,7 +133,7 @@ def work() -> None:
 def _row(job: "Job") -> tuple[object, ...]:
     import time
 
-    from core.commands._progress import duration
+    from core.api.progress import duration
 
     told = job.progress
     images = f"{told.done:,} of {told.total:,}" if told else ""

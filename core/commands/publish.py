@@ -44,13 +44,15 @@ def publish(
 def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
     from core.analysis.scope import narrow
     from core.analysis.suites.result import stored
+    from core.api.places import place
     from core.errors import StoreError
     from core.human.studies import list_studies
+    from core.outputs import check_empty
     from core.report.build import build
     from core.report.folder import write_folder
     from core.store.store import Store
 
-    empty_folder(folder, overwrite=overwrite)
+    check_empty(folder, overwrite=overwrite)
     with Store.open([place(run) for run in runs]) as store:
         if not store.runs():
             raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
@@ -62,43 +64,9 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
     typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")
 
 
-def empty_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that is none, is a link, or holds files unless they may be replaced.
-
-    Raises:
-        InvalidInput: saying what to do.
-    """
-    from core.errors import InvalidInput
-    from core.outputs import check_folder
-
-    check_folder(folder)
-    if folder.is_dir() and any(folder.iterdir()) and not overwrite:
-        raise InvalidInput(f"{folder} holds files; choose another folder, or say --overwrite")
-
-
 def _file(runs: list[str], output: Path, *, overwrite: bool) -> None:
+    from core.api.places import place
     from core.store.publish import publish as write
 
     path = write([place(run) for run in runs], output, overwrite=overwrite)
     typer.echo(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
-
-
-def place(reference: str) -> Path:
-    """Where a run lies that was given by id or by path.
-
-    Raises:
-        InvalidInput: where there is none.
-    """
-    from core import settings
-    from core.corpora.places import ordinary
-    from core.errors import InvalidInput
-    from core.store.manifest import list_runs, run_folders
-
-    if ordinary(Path(reference)).exists():
-        return Path(reference)
-    for folder in (settings.runs_dir(), settings.results_dir()):
-        for path in run_folders(folder):
-            if path.name == reference:
-                return path
-    known = ", ".join(run.id for run in list_runs()) or "none yet"
-    raise InvalidInput(f"no run {reference!r} here; there are: {known}")

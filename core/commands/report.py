@@ -54,10 +54,11 @@ def report(
     from core.analysis.scope import Scope, narrow
     from core.analysis.suites.result import stored
     from core.analysis.valence import embed
-    from core.commands.publish import empty_folder, place
+    from core.api.places import place
     from core.errors import InvalidInput, StoreError
     from core.evaluators.pool import Pool
     from core.human.studies import list_studies
+    from core.outputs import check_empty
     from core.report.build import build
     from core.report.model import FORMATS
     from core.report.write import write
@@ -77,7 +78,7 @@ def report(
         for sentence in scope.left_out:
             note(sentence)
         folder = output or Path(f"report-{scope.run}")
-        empty_folder(folder, overwrite=overwrite)
+        check_empty(folder, overwrite=overwrite)
         pool = Pool()
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
         suites, broken = stored()

@@ -24,8 +24,8 @@ def verify(
     A run of an older Invariscope has no seal: its rows are compared with its counts, and it is called unverified.
     """
     from core import settings
+    from core.api.places import place
     from core.audit.lock import only_one
-    from core.commands.publish import place
     from core.errors import InvalidInput
     from core.store.run_files import holds_runs
     from core.store.verify import DAMAGED, UNVERIFIED, seal_later

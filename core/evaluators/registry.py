@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -23,12 +24,19 @@ CHECKPOINT = "@"
 """Stands between an evaluator's name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``."""
 
 
+_OFFERED: dict[str, type[Evaluator]] = {}
+"""Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+
+
 def catalogue() -> Catalogue[type[Evaluator]]:
     """Every registered evaluator class of this machine, loaded or not.
 
-    Last come the user's own checkpoints and the evaluators made on demand whose weights were fetched.
+    Last come the user's own checkpoints and the evaluators made on demand whose weights were fetched, and what this
+    process offered itself.
     """
-    found = _discovered()
+    found = _registered()
     own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name or ":" in name}
     usable = {name: kind for name, kind in own.items() if kind is not None}
     if not usable:
@@ -72,8 +80,47 @@ def find(reference: str) -> type[Evaluator]:
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
-    kind = _made(name) if ":" in name else _discovered().get(name)
+    kind = _made(name) if ":" in name else _registered().get(name)
     return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
+
+
+def is_offered(reference: str) -> bool:
+    """Whether an evaluator is known in this process alone, by :func:`offer`."""
+    return reference in _OFFERED
+
+
+def offer(kind: type) -> str:
+    """Make a class known by its name in this process alone; one of before with that name is forgotten.
+
+    Args:
+        kind: marked with ``@evaluator(...)``. One that an installed package offers is known already.
+
+    Returns:
+        Its name, for :func:`find`.
+
+    Raises:
+        InvalidInput: if it is no such class, or its name cannot be a reference or is another evaluator's.
+    """
+    if not _is_evaluator(kind):
+        raise InvalidInput(f"{kind.__name__!r} is not an Evaluator class marked with @evaluator(...)")
+    name = kind.spec.name
+    if not _NAME.fullmatch(name) or name.endswith((".py", ".json")):
+        raise InvalidInput(
+            f"an evaluator's name has letters, digits and . _ + -, got {name!r}; give {kind.__name__} one"
+        )
+    known = _discovered().entries.get(name)
+    if known is None:
+        _OFFERED[name] = kind
+    elif known is not kind:
+        raise InvalidInput(f"an evaluator named {name!r} is installed; give {kind.__name__} another name")
+    return name
+
+
+def _registered() -> Catalogue[type[Evaluator]]:
+    found = _discovered()
+    if not _OFFERED:
+        return found
+    return Catalogue(found.kind, MappingProxyType({**found.entries, **_OFFERED}), found.broken)
 
 
 @cache

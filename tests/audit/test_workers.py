@@ -29,9 +29,10 @@ from core.audit.workers.serving import Failed, Hello, serve
 from core.audit.workers.tasks import Embedded, Known, Made, Shard, Work, without_items
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
+from core.evaluators import registry
 from core.evaluators.cache import caption_hash
 from core.evaluators.pool import Pool
-from core.evaluators.registry import find
+from core.evaluators.registry import find, offer
 from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
 from core.probes.registry import catalogue as probes
 from core.store.manifest import Run, read_run
@@ -140,6 +141,10 @@ def test_what_workers_cannot_share_is_refused_before_any_starts(
     monkeypatch.setattr(Processes, "_start", lambda _: pytest.fail("a worker was started"))
     with pytest.raises(InvalidInput, match="evaluator budgeted keeps one budget and one journal; run it with one wor"):
         audit(tmp_path, plan_of(tmp_path, BUDGETED), "runs", workers=2)
+    monkeypatch.setattr(registry, "_OFFERED", {})
+    mine = offer(type("Mine", (find(HISTOGRAM),), {"spec": replace(find(HISTOGRAM).spec, name="of-a-notebook")}))
+    with pytest.raises(InvalidInput, match="evaluator 'of-a-notebook' is a class of this process alone; write it into"):
+        audit(tmp_path, plan_of(tmp_path, mine), "runs", workers=2)
     plan = plan_of(tmp_path, HISTOGRAM)
     changed = replace(plan.probes[0], family="mine")
     with pytest.raises(InvalidInput, match=f"probe {changed.name!r} is known in this process alone"):

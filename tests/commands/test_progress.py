@@ -2,8 +2,9 @@
 
 import pytest
 
-from core.commands import _progress
-from core.commands._progress import duration, progress
+from core.api import progress as plain
+from core.api.progress import duration
+from core.commands._progress import progress
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ def test_in_a_pipe_the_first_and_the_last_line_come_and_few_between(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ticks = iter([0.0, *(float(second) for second in range(1, 101))])
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(ticks))
+    monkeypatch.setattr(plain.time, "monotonic", lambda: next(ticks))
     with progress("scoring", unit="pairs", plain_every_s=40) as update:
         for done in range(1, 101):
             update(done, 100)

@@ -19,6 +19,7 @@ from core.audit.workers.serving import Failed, Hello, Message, Ready, Told
 from core.audit.workers.tasks import Known, Result, Task, Tell, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.pool import Pool
+from core.evaluators.registry import is_offered
 
 MOST_DEATHS = 3
 """Workers that may die over one task before the run stops: it is probably the task."""
@@ -131,8 +132,13 @@ class Team(ABC, Generic[W]):
         """Start the workers and say what the first that is ready has loaded.
 
         Raises:
-            InvalidInput: for an evaluator that only one process may run, or a probe that no other process knows.
+            InvalidInput: for an evaluator that one process alone may run, or an evaluator or probe that no other
+            process knows.
         """
+        here = [reference for reference in plan.evaluators if is_offered(reference)]
+        if here:
+            raise InvalidInput(f"evaluator {here[0]!r} is a class of this process alone; write it into a file and name "
+                               "path/to/file.py:Name, or run it with one worker")  # fmt: skip
         alone = [kind.spec.name for kind in plan.kinds if kind.one_process]
         if alone:
             raise InvalidInput(f"evaluator {alone[0]} keeps one budget and one journal; run it with one worker")

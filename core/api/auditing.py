@@ -1,0 +1,161 @@
+"""An audit from Python: what ``python -m core audit`` does, with a run to ask as its answer."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.api.chosen import corpus_of, listed, references_of
+from core.api.progress import PlainLines
+from core.api.run import Run, open_run
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:  # importing this must stay quick
+    from core.audit.plan import Plan
+    from core.audit.run import Existing, Progress
+    from core.corpora.schema import Corpus
+    from core.evaluators.base import Evaluator
+
+_log = logging.getLogger("invariscope.api")
+
+
+def audit(
+    corpus: "str | Path | Corpus",
+    evaluators: "str | type[Evaluator] | Iterable[str | type[Evaluator]]",
+    probes: str | Iterable[str] = "default",
+    *,
+    root: Path | str | None = None,
+    options: Mapping[str, Any] | None = None,
+    subject: Literal["template", "human", "both"] | None = None,
+    languages: str | Iterable[str] = "en",
+    captions_each: int = 1,
+    idf: Path | str | None = None,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    run_id: str | None = None,
+    out: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    device: str | None = None,
+    workers: int = 1,
+    threads: int | None = None,
+    renderers: int = 0,
+    cluster: str | None = None,
+    progress: "bool | Callable[[Progress], None]" = True,
+) -> Run:
+    """Score every item of a corpus under every probe with every evaluator, and store the run.
+
+    A run that was stopped or killed goes on where it was: call it again with the same arguments, its run_id and
+    ``resume=True``.
+
+    Args:
+        corpus: a registered name (``"demo"``), the path of a folder of pictures, or a Corpus.
+        evaluators: names, ``family:argument``, ``path/to/file.py:Name``, or classes marked with ``@evaluator(...)``,
+            those of a notebook too. A class is known to this process alone: a job or the dashboard takes it from a
+            file.
+        probes: names, families, axes, ``default``, ``directional`` or ``all``.
+        root: folder of a named corpus, where it needs one.
+        options: of its loader, e.g. ``{"split": "val2017"}``.
+        subject: caption that is held while the picture is edited; None: the template, ``human`` where no item has a
+            label.
+        languages: of the human captions, ISO 639-1.
+        captions_each: most human captions of an item in each language, the first ones.
+        idf: file of document frequencies that weigh the tokens of video evaluators.
+        limit: take only the first items.
+        sample: draw so many items by the seed, evenly over category and coverage.
+        seed: of everything random; None: 2025.
+        run_id: name of the run; None: corpus, time and digest.
+        out: folder of runs; None: that of the user's own runs, which the dashboard shows.
+        resume: go on with the run of that run_id; a complete one is only checked.
+        overwrite: start the run of that run_id over.
+        device: ``cpu``, ``cuda``, ``mps``…; None: the best there is.
+        workers: processes that render and score; the tables are the same to the bit for as many threads each.
+        threads: for one operation, in each; None: as the run was begun, else the cores divided by the workers.
+        renderers: processes that decode and edit for each worker; 0: a thread of its own.
+        cluster: address of a Ray cluster whose actors are the workers.
+        progress: called with a :class:`core.audit.run.Progress` whenever an evaluator has done with a batch; True: a
+            line on stderr now and then; False: nothing.
+
+    Returns:
+        The complete run.
+
+    Raises:
+        InvalidInput: for what cannot be used, or a run of that id that is there or was made of something else.
+        NotAvailable: if an evaluator cannot be loaded here; the text says how to get it.
+        RunStopped: on Ctrl-C, or where an evaluator can go on for no pair; finished shards are kept.
+        StoreError: if something cannot be written, or another process works on this run.
+    """
+    from core import settings
+    from core.audit.run import RunStopped, run_audit
+    from core.evaluators.pool import Pool, check_device
+    from core.outputs import check_folder
+
+    if resume and overwrite:
+        raise InvalidInput("resume and overwrite exclude each other; choose one")
+    if resume and run_id is None:
+        raise InvalidInput("resume needs the run_id of the run to go on with")
+    plan = _plan(
+        corpus_of(corpus, root=root, options=options), references_of(evaluators), listed(probes),
+        root=root, subject=subject, languages=listed(languages), captions_each=captions_each, idf=idf, limit=limit,
+        sample=sample, seed=seed,
+    )  # fmt: skip
+    for warning in plan.warnings:
+        _log.warning("%s", warning)
+    target = settings.runs_dir() if out is None else Path(out)
+    name = run_id or _free_name(plan, target)
+    if out is not None:
+        check_folder(target / name)
+    existing: Existing = "resume" if resume else "replace" if overwrite else "refuse"
+    pool = Pool(device=None if device is None else check_device(device))
+    try:
+        stored = run_audit(
+            plan, target, run_id=name, existing=existing, pool=pool, workers=workers, threads=threads,
+            renderers=renderers, cluster=cluster, device=device, progress=_teller(progress),
+        )  # fmt: skip
+    except RunStopped as error:
+        raise RunStopped(f"{error} (in Python with run_id={name!r} and resume=True)") from error
+    return open_run(stored.path)
+
+
+def _plan(
+    items: "Corpus",
+    evaluators: tuple[str, ...],
+    probes: tuple[str, ...],
+    *,
+    root: Path | str | None,
+    subject: str | None,
+    idf: Path | str | None,
+    seed: int | None,
+    **more: Any,
+) -> "Plan":
+    """Plan it with what is usual where nothing is said."""
+    from core.audit.fitting import usual_subjects
+    from core.audit.plan import SUBJECT_CHOICES, make_plan
+    from core.evaluators.video.idf import read_idf
+    from core.seeds import RUN_SEED
+
+    if subject is not None and subject not in SUBJECT_CHOICES:
+        raise InvalidInput(f"subject is one of {', '.join(SUBJECT_CHOICES)}, got {subject!r}; or leave it out")
+    return make_plan(
+        items, evaluators=evaluators, probes=probes, root=None if root is None else Path(root),
+        subjects=SUBJECT_CHOICES[subject] if subject else usual_subjects(items),
+        seed=RUN_SEED if seed is None else seed, idf=None if idf is None else read_idf(Path(idf)), **more,
+    )  # fmt: skip
+
+
+def _free_name(plan: "Plan", folder: Path) -> str:
+    """Corpus, time and digest; in a loop two audits begin within a second, so a number stands behind the next."""
+    name = f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
+    return next((each for each in names if not (folder / each).exists()), name)
+
+
+def _teller(progress: "bool | Callable[[Progress], None]") -> "Callable[[Progress], None] | None":
+    if callable(progress):
+        return progress
+    if not progress:
+        return None
+    line = PlainLines("audit", "images")
+    return lambda at: line(at.done, at.total, at.eta_s)

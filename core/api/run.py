@@ -1,0 +1,245 @@
+"""A stored run and what it answers: the same tables and reports as the pages and the command line give."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.api.chosen import listed
+from core.api.places import place
+from core.errors import InvalidInput, StoreError, UnknownName
+
+if TYPE_CHECKING:  # importing this must stay quick
+    import pandas as pd
+
+    from core.analysis.questions import Options
+    from core.analysis.table import ScoreTable
+    from core.store.manifest import Run as Stored
+    from core.store.store import Store
+
+HEADLINE = "S1"
+"""Id of the question whose answer comes first: every family that should not matter."""
+
+_log = logging.getLogger("invariscope.api")
+
+
+def open_run(reference: Path | str, *, run: str | None = None) -> "Run":
+    """Open a run of before.
+
+    Args:
+        reference: its id, or the path of its folder or of a published ``.duckdb`` file.
+        run: its id, where a file or folder holds several.
+
+    Raises:
+        InvalidInput: if there is no such run, or there are several and none is named.
+        StoreError: if it cannot be read; names the file.
+    """
+    from core.store.store import Store
+
+    store = Store.open(place(str(reference)))
+    found = store.runs()
+    for problem in store.problems:
+        _log.warning("%s", problem)
+    if not found:
+        raise StoreError(store.problems[0] if store.problems else f"{reference} holds no run")
+    chosen = [each for each in found if run in (None, each.id)]
+    if len(chosen) != 1:
+        raise InvalidInput(f"{reference} holds the runs {', '.join(each.id for each in found)}; name one with run=…")
+    return Run(store, chosen[0])
+
+
+class Run:
+    """One run, opened; made by :func:`open_run` and by :func:`core.api.auditing.audit`.
+
+    Every number is of one scope: one subject (the caption that is held), one language, and some evaluators. What is
+    not chosen is usual: the subject and the language with the most shifts, and every evaluator. Answers are those of
+    the run as it was when it was opened.
+    """
+
+    def __init__(self, store: "Store", stored: "Stored") -> None:
+        self._store, self._stored = store, stored
+        self._tables: dict[tuple[object, ...], ScoreTable] = {}
+
+    @property
+    def id(self) -> str:
+        """Its name, as in the column ``run``."""
+        return self._stored.id
+
+    @property
+    def path(self) -> Path:
+        """Its folder, or the published file that holds it."""
+        return self._stored.path
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What it says of itself: corpus, evaluators with their fingerprints, probes, versions, counts."""
+        return self._stored.manifest
+
+    def __repr__(self) -> str:
+        told = self.manifest
+        names = ", ".join(str(each.get("name")) for each in told.get("evaluators", ()))
+        counts = told["counts"]
+        scores = f"{counts['rows']:,} scores, {counts['scores_null']:,} null, " if "rows" in counts else ""
+        return f"<Run {self.id}: {self._stored.status}, {scores}corpus {told['corpus'].get('name')}, {names}>"
+
+    def table(
+        self,
+        question: str | None = None,
+        *,
+        subject: str | None = None,
+        language: str | None = None,
+        evaluators: str | Iterable[str] = (),
+        margin: float | None = None,
+        family: str | None = None,
+    ) -> "pd.DataFrame":
+        """The answer to a question, as the page Results draws it and a report writes it.
+
+        Args:
+            question: an id of :meth:`questions`; None: HEADLINE, and of runs that only break meanings how often that
+                goes unnoticed.
+            subject: ``template`` or ``human``.
+            language: of the captions, e.g. ``en``.
+            evaluators: names; none: all.
+            margin: of equivalence, in percent; None: that of the reports.
+            family: of a question that is of one family; None: its first.
+
+        Returns:
+            A frame with bare numbers, shifts in percent; the columns are those of the report's ``data/ID.csv``.
+
+        Raises:
+            UnknownName: if there is no such question.
+            InvalidInput: if the scores cannot answer it, with the reason.
+        """
+        from core.analysis.questions import Options
+        from core.analysis.questions.directional import RATES
+        from core.report.build import NO_ROW, ask, questions
+
+        scores = self._table(subject, language, evaluators)
+        asked = {each.id: each for each in questions(scores)}
+        if question is not None and question not in asked:
+            raise UnknownName(f"no question is named {question!r}; there are: {', '.join(asked)}")
+        wanted = (HEADLINE, RATES) if question is None else (question,)
+        options = _options(Options(), margin=margin, family=family)
+        for name in wanted:
+            frame = ask(scores, [asked[name]], options).get(name)
+            if frame is not None and len(frame):
+                return frame
+        why = asked[wanted[0]].needs(scores) or NO_ROW
+        raise InvalidInput(f"run {self.id} cannot answer {wanted[0]}: {why}")
+
+    def questions(
+        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = ()
+    ) -> "pd.DataFrame":
+        """What :meth:`table` can be asked, in the order of the page Results.
+
+        Returns:
+            One row a question: id, title, section, paper (its counterpart there), missing (why the scores cannot
+            answer it; empty where they can), note (how to read its answer).
+        """
+        import pandas as pd
+
+        from core.report.build import questions
+
+        scores = self._table(subject, language, evaluators)
+        rows = [(each.id, each.title, each.section, each.paper, each.needs(scores), each.note)
+                for each in questions(scores)]  # fmt: skip
+        return pd.DataFrame(rows, columns=["id", "title", "section", "paper", "missing", "note"])
+
+    def scores(self) -> "pd.DataFrame":
+        """Every stored row, of all subjects and languages: columns as in :data:`core.store.schema.SCORES`."""
+        return self._rows("scores")
+
+    def shifts(self) -> "pd.DataFrame":
+        """Every row that has a baseline, with baseline_score, baseline_caption, delta and percent beside the score."""
+        return self._rows("shifts")
+
+    def left_out(self) -> "pd.DataFrame":
+        """Items and variants that have no row: item, probe (empty: the whole item), code, detail, meaning."""
+        from core.probes.rejections import meaning
+
+        rows = self._store.query(
+            "select item, coalesce(probe, '') as probe, code, detail from rejections where run = ? order by all",
+            [self.id],
+        )
+        return rows.assign(meaning=[meaning(str(code)) for code in rows["code"]])
+
+    def signature(
+        self, *, subject: str | None = None, language: str | None = None, evaluators: str | Iterable[str] = ()
+    ) -> str:
+        """The line that says what the numbers depend on, to be cited beside them."""
+        from core.report.signature import signature_of
+
+        return signature_of(self._table(subject, language, evaluators), self._store.runs())
+
+    def report(
+        self,
+        folder: Path | str | None = None,
+        *,
+        formats: str | Iterable[str] = (),
+        subject: str | None = None,
+        language: str | None = None,
+        evaluators: str | Iterable[str] = (),
+        encoders: bool = True,
+        drawings: bool = False,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the whole report: tables and figures with their data, and the signature to cite.
+
+        Args:
+            folder: to be filled; None: ``report-RUN`` here.
+            formats: of ``md``, ``html``, ``latex``; none: all three.
+            subject: as in :meth:`table`.
+            language: as in :meth:`table`.
+            evaluators: as in :meth:`table`.
+            encoders: ask the evaluators' text encoders for the geometry, which loads their weights.
+            drawings: figures of the HTML as drawings instead of interactive ones: a tenth of its size, for print.
+            overwrite: write into a folder that holds files.
+
+        Returns:
+            The folder.
+
+        Raises:
+            InvalidInput: if the folder cannot be filled, or a format is not known.
+        """
+        from core.analysis.suites.result import stored
+        from core.analysis.valence import embed
+        from core.evaluators.pool import Pool
+        from core.human.studies import list_studies
+        from core.outputs import check_empty
+        from core.report.build import build
+        from core.report.model import FORMATS
+        from core.report.write import write
+
+        target = check_empty(Path(f"report-{self.id}" if folder is None else folder), overwrite=overwrite)
+        scope, pool = self._table(subject, language, evaluators).scope, Pool()
+        studies, unread = list_studies()
+        suites, broken = stored()
+        for problem in (*unread, *broken):
+            _log.warning("%s", problem)
+        ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
+        made = build(self._store, scope, studies=studies, encode=ask, suites=suites)
+        write(made, target, formats=listed(formats) or tuple(FORMATS), interactive=not drawings)
+        return target
+
+    def _table(self, subject: str | None, language: str | None, evaluators: str | Iterable[str]) -> "ScoreTable":
+        """The scores of a scope, read once."""
+        from core.analysis.reading import read_table
+        from core.analysis.scope import Scope
+
+        names = listed(evaluators)
+        key = (subject, language, names)
+        if key not in self._tables:
+            self._tables[key] = read_table(
+                self._store, Scope((self.id,), subject=subject, language=language, evaluators=names)
+            )
+        return self._tables[key]
+
+    def _rows(self, view: str) -> "pd.DataFrame":
+        order = "corpus, item, subject, language, rank, evaluator, probe"
+        return self._store.query(f"select * from {view} where run = ? order by {order}", [self.id])
+
+
+def _options(usual: "Options", **chosen: Any) -> "Options":
+    from dataclasses import replace
+
+    return replace(usual, **{name: value for name, value in chosen.items() if value is not None})

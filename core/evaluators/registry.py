@@ -16,6 +16,7 @@ from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
 from core.evaluators.imported import is_imported, refuse
+from core.evaluators.weights.catalogue import PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import checked_label, kept
 from core.evaluators.weights.published import Published
 from core.registry import Catalogue, discover, load_object
@@ -57,7 +58,9 @@ def find(reference: str) -> type[Evaluator]:
     Args:
         reference: a registered name; ``path/to/file.py:Name``; ``path/to/calibrator.json``; ``family:argument``
             such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or a family's with ``@path`` of a checkpoint to
-            run instead of the publisher's, or ``@label`` of one that the user keeps in the list.
+            run instead of the publisher's, or ``@label`` of one that the user keeps in the list; either with
+            ``:bf16``, ``:fp16`` or ``:fp32`` behind the name, for other numbers than the publisher's, which make
+            another evaluator.
 
     Raises:
         UnknownName: if no evaluator has that name.
@@ -80,7 +83,11 @@ def find(reference: str) -> type[Evaluator]:
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
+    base, _, low = name.rpartition(":")
+    wanted = low if base and low in PRECISIONS else ""
+    name = base if wanted else name
     kind = _made(name) if ":" in name else _registered().get(name)
+    kind = _with_precision(kind, wanted) if wanted else kind
     return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
 
 
@@ -154,6 +161,17 @@ def _made(reference: str) -> type[Evaluator]:
         forms = "; ".join(each.form for each in families())
         raise InvalidInput(f"{reference!r} is neither path/to/file.py:Name nor one of: {forms}")
     return families().get(prefix).make(argument)
+
+
+@lru_cache(maxsize=64)
+def _with_precision(kind: type[Evaluator], low: str) -> type[Evaluator]:
+    """The evaluator in another precision: never a faster same one, hence under a name of its own."""
+    if not issubclass(kind, Published) or not kind.any_precision:
+        raise InvalidInput(f"evaluator {kind.spec.name!r} has one precision; leave the :{low} out")
+    plan = PrecisionPlan(cpu=PRECISIONS[low], gpu=PRECISIONS[low])
+    spec = replace(kind.spec, name=f"{kind.spec.name}:{low}", title=f"{kind.spec.title}, {low}")
+    told = {"entry": kind.entry.model_copy(update={"precision": plan}), "spec": spec, "__doc__": kind.__doc__}
+    return type(kind.__name__, (kind,), told)
 
 
 def _with_checkpoint(kind: type[Evaluator], path: Path, label: str | None = None) -> type[Evaluator]:

@@ -23,6 +23,8 @@ class Generative(Published):
     The first set of weights is the model's folder, a second one an adapter.
     """
 
+    any_precision = True
+
     def __init__(self, model: ChatModel, digest: str) -> None:
         self._model = model
         self._digest = digest

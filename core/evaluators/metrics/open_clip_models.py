@@ -16,6 +16,8 @@ SOURCE = "https://github.com/mlfoundations/open_clip"
 class OpenClipModel(PublishedEncoder):
     """max(cos(v, c), 0) of a model of open_clip; no prefix."""
 
+    any_precision = True
+
     model: str
     tag: str
 

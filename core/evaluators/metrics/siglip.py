@@ -11,6 +11,8 @@ from core.evaluators.weights.fetched import Place
 class _OpenClipFolder(PublishedEncoder):
     """max(cos(v, c), 0) of a folder in open_clip's form."""
 
+    any_precision = True
+
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
         """Load the folder, or share what another evaluator holds."""

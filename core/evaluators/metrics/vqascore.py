@@ -48,6 +48,8 @@ class _T5Score(Published):
     paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them.
     """
 
+    any_precision = True
+
     def __init__(self, model: ClipT5, digest: str, precision: str) -> None:
         self._model, self._digest, self._precision = model, digest, precision
 

@@ -18,6 +18,8 @@ from core.evaluators.weights.fetched import Place
 class ClipEvaluator(PublishedEncoder):
     """An evaluator on one CLIP checkpoint with OpenAI's names; docs/evaluators.md lists its departures."""
 
+    any_precision = True
+
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
         """Load both towers, or share those that another evaluator holds."""

@@ -21,6 +21,8 @@ from core.evaluators.weights.published import Published
 class ClipVideo(Published, VideoEvaluator):
     """EMScore's formula on one CLIP checkpoint; docs/video.md says what it is, docs/evaluators.md its departures."""
 
+    any_precision = True
+
     def __init__(self, towers: Towers) -> None:
         self._towers = towers
         assert isinstance(towers.prompts, ClipPrompts)

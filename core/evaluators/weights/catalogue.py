@@ -2,8 +2,10 @@
 
 import math
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -13,6 +15,8 @@ from core.evaluators.base import E, evaluator
 from core.settings import assets_dir
 
 Precision = Literal["float32", "float16", "bfloat16"]
+PRECISIONS: Mapping[str, Precision] = MappingProxyType({"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"})
+"""How a reference writes a precision behind an evaluator's name, as in ``clipscore:bf16``."""
 _BYTES: dict[Precision, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 Setting = float | bool | str | list[float]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

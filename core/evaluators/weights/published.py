@@ -20,6 +20,8 @@ class Published(Evaluator):
 
     entry: ClassVar[Description]
     at: ClassVar[Path | None] = None
+    any_precision: ClassVar[bool] = False
+    """Whether its networks run in any precision that its description is given."""
 
     @classmethod
     def availability(cls) -> Availability:

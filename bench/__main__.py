@@ -19,6 +19,7 @@ MEASUREMENTS = (
     "published",
     "captions",
     "pool_memory",
+    "judge",
     "gpu",
     "human",
 )

@@ -136,6 +136,11 @@ def test_a_failed_score_raises_with_what_was_scored(judge: Judge) -> None:
     assert raised.value.errors[0] is None
 
 
+@pytest.mark.parametrize(("concurrency", "pairs"), [(1, 32), (4, 32), (64, 512)])
+def test_a_batch_keeps_every_place_in_the_air_taken(endpoint: Endpoint, concurrency: int, pairs: int) -> None:
+    assert Judge(replace(endpoint, concurrency=concurrency), "rubric").full_batch == pairs
+
+
 def test_a_repeat_is_not_asked_again_and_is_the_same_to_the_bit(
     endpoint: Endpoint, server: JudgeServer, tmp_path: Path
 ) -> None:

@@ -11,7 +11,16 @@ import numpy as np
 from core.corpora.images import encode_png, pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvariscopeError, NotAvailable, ScoringStopped
-from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
+from core.evaluators.base import (
+    BATCH_SIZE,
+    Availability,
+    Evaluator,
+    Fingerprint,
+    PartlyScored,
+    Sight,
+    check_lengths,
+    evaluator,
+)
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.generative.answers import read_rubric
 from core.evaluators.network.answer import Verdict
@@ -26,6 +35,10 @@ LONGEST_SIDE = 1024
 """Side in px that an image is made smaller to before it is sent."""
 
 _COMMAND = " ".join(f"{name}=…" for name in NEEDED) + " INVARISCOPE_JUDGE_KEY=… python -m core evaluators"
+
+
+TURNS = 8
+"""Questions of one batch for each that may be in the air."""
 
 
 @evaluator(
@@ -85,6 +98,11 @@ class Judge(Evaluator):
         rubric = read_rubric("judge.md")
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
         return cls(Endpoint.from_environment(), rubric, journal, earlier=earlier)
+
+    @property
+    def full_batch(self) -> int:
+        """Several times as many pairs as questions may be in the air, so that few wait for the last of a batch."""
+        return max(BATCH_SIZE, TURNS * self._endpoint.concurrency)
 
     @property
     def fingerprint(self) -> Fingerprint:

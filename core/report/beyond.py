@@ -289,6 +289,8 @@ PARTS = (
          "commands score and suite those of a folder"),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
+    Part("human_validation", "entrance", (), "Taking part", "consent, practice and links are set on the page; practice "
+         "enters no number"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
     Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
     Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa")),

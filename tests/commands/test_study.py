@@ -114,3 +114,41 @@ def test_a_public_address_that_is_none_is_refused(bad: str, monkeypatch: pytest.
         public_url()
     monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/a/")
     assert public_url() == "https://study.example.org/a"
+
+
+def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
+    invoke: Invoke, data: Path, tmp_path: Path
+) -> None:
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    assert "asks for no consent" in invoke("study", "consent", "pilot").stderr
+    text = tmp_path / "consent.txt"
+    text.write_text("You may stop at any time.\n", encoding="utf-8")
+    assert "You may stop at any time." in invoke("study", "consent", "pilot", text).stdout
+    assert "2 practice items, 1 needed" in invoke("study", "practice", "pilot", "--items", 2, "--needed", 1).stdout
+    first = invoke("study", "prolific", "pilot", "--items", 4, "--url", "https://example.org/").stdout
+    assert "https://example.org/human_validation?token=" in first
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in first
+    code = first.split("completion code: ")[1].split()[0]
+    again = invoke("study", "prolific", "pilot", "--screened-out", "0UT-2026").stdout
+    assert f"completion code: {code}" in again  # what is set stays
+    state = Study(studies_dir() / "pilot").state()
+    assert state.consent is not None
+    assert state.practice is not None
+    assert (len(state.practice.exercises), state.practice.needed) == (2, 1)
+    assert "closed" in invoke("study", "prolific", "pilot", "--close").stdout
+
+
+def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    binary = tmp_path / "consent.bin"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for arguments, why in (
+        (("consent", "pilot", binary), "cannot be read as text"),
+        (("consent", "pilot", tmp_path / "none.txt"), "cannot be read as text"),
+        (("practice", "pilot", "--items", 9), "items with a known answer, got 9"),
+        (("prolific", "pilot", "--completion", "a b"), "a code has 4 to 40"),
+        (("prolific", "pilot", "--close"), "no link for Prolific to close"),
+    ):
+        found = invoke("study", *arguments)
+        assert found.exit_code != Code.OK
+        assert why in " ".join(found.stderr.split())

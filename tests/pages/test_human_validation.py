@@ -308,7 +308,9 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     assert [made.annotator_of(link.split("token=")[1]) for link in links] == ["a01", "a02"]
 
 
-@pytest.mark.parametrize("part", ["people", "outcomes", "comparisons", "agreement", "scores", "gallery", "files"])
+@pytest.mark.parametrize(
+    "part", ["people", "entrance", "outcomes", "comparisons", "agreement", "scores", "gallery", "files"]
+)
 def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": part})

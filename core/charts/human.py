@@ -1,5 +1,7 @@
 """Figures of a study: outcomes by majority, contrasts without what people refused, people beside evaluators."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from core.charts.spec import Figure, Style
@@ -7,6 +9,8 @@ from core.charts.style import NEUTRAL, PALETTE
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
+FEW = 5
+"""Below so many a mark is drawn hollow."""
 _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
 
 
@@ -62,6 +66,44 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
     ]  # fmt: skip
     return Figure("", "", "", frame.assign(hover=hover), "right one wins", unit=" %", span=(0, 102),
                   styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
+
+
+def powered_dots(rows: pd.DataFrame) -> Figure:
+    """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
+
+    Args:
+        rows: of :func:`core.analysis.people.powered.powered_rows`; and study, where there are several.
+    """
+    parts = []
+    for name, own in rows.groupby([*(["study"] if "study" in rows else []), "question"], sort=False):
+        panel = ", ".join(map(str, name))
+        first = own.iloc[:1]
+        parts.append(_rates(first, ["votes alone"], "votes alone", panel, "votes"))
+        parts.append(_rates(own, own["evaluator"].astype(str), "joined with scores", panel, "joined"))
+    styles = {"votes alone": Style(NEUTRAL, "diamond", size=11), "joined with scores": Style(PALETTE[0])}
+    return Figure("S-human-powered-rates", POWERED_TITLE, POWERED_NOTE, pd.concat(parts, ignore_index=True),
+                  "rate over all pairs", unit=" %", span=(0, 102), styles=styles)  # fmt: skip
+
+
+POWERED_TITLE = "What would people say of every pair?"
+POWERED_NOTE = (
+    "Rates over all items of the study's strata, from votes on some of them: from the votes alone, and joined with the "
+    "scores of an evaluator for all (prediction-powered inference, PPI++). λ is the weight of the scores, 0 where they "
+    "buy nothing. It rests on this alone: that the items with votes were drawn at random within the strata, as the "
+    "study drew them, and were not skipped for what they show. 95 % intervals, items as units."
+)
+
+
+def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, name: str) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {"label": list(labels), "series": series, "panel": panel, "value": rows[name].to_numpy(),
+         "low": rows[f"{name}_low"].to_numpy(), "high": rows[f"{name}_high"].to_numpy(), "n": rows["n"].to_numpy()}
+    )  # fmt: skip
+    hover = [
+        f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\nn = {row['n']} items with votes"
+        for row in frame.to_dict("records")
+    ]
+    return frame.assign(hover=hover, hollow=frame["n"] < FEW)
 
 
 def kappa_map(pairs: pd.DataFrame) -> Figure:

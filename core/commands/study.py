@@ -270,6 +270,34 @@ def comparisons(name: _Name, as_json: _Json = False) -> None:
         note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
 
 
+@app.command(epilog=exit_codes(), short_help="Rates over all pairs, from votes alone and joined with scores.")
+def rates(name: _Name, as_json: _Json = False) -> None:
+    """Print what people would say of every pair, and what 100 more votes would buy.
+
+    Prediction-powered inference: the votes on a sample are joined with the scores of each evaluator for all pairs.
+    """
+    from core.analysis.people.powered import powered_rows, what_more_votes_buy
+    from core.analysis.reading import read_table
+    from core.analysis.scope import Scope
+    from core.store.store import default_store
+
+    study = _find(name)
+    asked = next(item for item in study.definition.items if not item.attention)
+    with default_store() as store:
+        scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
+        found = powered_rows(study, read_table(store, scope))
+    if as_json:
+        print_json({"rates": found.to_dict("records")})
+        return
+    if found.empty:
+        note("no item has a vote yet")
+        return
+    table(tuple(found.columns), [tuple(map(_told, row)) for row in found.itertuples(index=False)],
+          title="rates (percent)")  # fmt: skip
+    for row in found.to_dict("records"):
+        typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
+
+
 _MOST_TEXT = 200_000
 
 _COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")

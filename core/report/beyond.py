@@ -13,11 +13,12 @@ import pandas as pd
 from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
-from core.charts.human import KAPPA_NOTE, KAPPA_TITLE, kappa_map
+from core.charts.human import KAPPA_NOTE, KAPPA_TITLE, POWERED_NOTE, POWERED_TITLE, kappa_map, powered_dots
 from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
@@ -58,6 +59,15 @@ _PEOPLE = {
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("turned", "Direction", kind="text"),
     ), "Only pairs that people judged. 95 % BCa intervals over items."),
+    "S-human-powered": (POWERED_TITLE, (
+        _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
+        Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),
+        Column("n_all", "n items", digits=0), Column("n_missing", "Pairs without a score", digits=0),
+        Column("votes", "Votes alone % [95 % CI]", digits=1, low="votes_low", high="votes_high"),
+        Column("joined", "Joined with scores % [95 % CI]", digits=1, low="joined_low", high="joined_high"),
+        Column("tuning", "λ"), Column("shorter", "Shorter by %", digits=1),
+        Column("bought", "What 100 more votes would buy", kind="text"), Column("note", "Remark", kind="text"),
+    ), POWERED_NOTE),
     "S-human-comparisons": ("Do people prefer the right side?", (
         _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
         Column("prefer", "Prefer the right one % [95 % CI]", digits=1, low="prefer_low", high="prefer_high"),
@@ -79,6 +89,7 @@ _PEOPLE = {
 }  # fmt: skip
 
 _KAPPA = "S-human-kappa"
+_FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure]] = {_KAPPA: kappa_map, "S-human-powered": powered_dots}
 _PAPERS = {"S-human-kappa": "E, Figure 4", "S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
 
 
@@ -137,8 +148,8 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
         if frames[name]:
             whole = pd.concat(frames[name], ignore_index=True)
             found.tables.append(Table(name, title, note, whole, columns, "" if name != _KAPPA else _PAPERS[name]))
-            if name == _KAPPA:
-                found.figures.append(kappa_map(whole))
+            if name in _FIGURES:
+                found.figures.append(_FIGURES[name](whole))
         else:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
 
@@ -151,6 +162,7 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     pairs = _numbered(study_kappas(votes, kind)).dropna(subset=["kappa"])
     yield _KAPPA, pairs, "" if len(pairs) else f"no two annotators of study {study.id} judged the same things yet"
     yield from _of_comparisons(study, votes, table)
+    yield _over_all(study, table)
     if kind is not ACCEPTABILITY:
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
         yield from ((name, nothing, reason) for name in ("S-human-outcomes", "S-human-scores"))
@@ -168,6 +180,14 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
         return
     turned = ["turned" if each else "same" for each in again["flips"]]
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
+
+
+def _over_all(study: Study, table: ScoreTable) -> tuple[str, pd.DataFrame, str]:
+    try:
+        rows = powered_rows(study, table)
+    except InvalidInput as error:
+        return "S-human-powered", pd.DataFrame(), str(error)
+    return "S-human-powered", rows.assign(bought=[what_more_votes_buy(row) for row in rows.to_dict("records")]), ""
 
 
 def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -294,6 +314,7 @@ PARTS = (
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
     Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
     Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa")),
+    Part("human_validation", "powered", ("S-human-powered",)),
     Part("human_validation", "scores", ("S-human-scores",)),
     Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),
     Part("human_validation", "files", (), "Votes", "they are exported from the page, by those who may read them"),

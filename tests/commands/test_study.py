@@ -138,6 +138,20 @@ def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
     assert "closed" in invoke("study", "prolific", "pilot", "--close").stdout
 
 
+def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke: Invoke, data: Path) -> None:
+    invoke("study", "create", "flips", "--total", 40, "--attention", 0, "--per-item", 1, "--family", "vertical-flip")
+    assert "no item has a vote yet" in invoke("study", "rates", "flips").stderr
+    study = Study(studies_dir() / "flips")
+    (ada,) = study.invite([""])
+    for place, item in enumerate(study.definition.items):
+        if not item.attention:
+            vote_versions(study, ada, item.id, original=2, variant=2 * (place % 4 > 0), preferred="tie")
+    told = json.loads(invoke("study", "rates", "flips", "--json").stdout)["rates"]
+    assert {round(row["votes"], 6) for row in told} == {75.0, 100.0}
+    said = " ".join(invoke("study", "rates", "flips").stdout.split())
+    assert "100 more votes, at 1.0 an item as now, would label 100 more items" in said
+
+
 def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:
     invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
     binary = tmp_path / "consent.bin"

@@ -309,7 +309,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
 
 
 @pytest.mark.parametrize(
-    "part", ["people", "entrance", "outcomes", "comparisons", "agreement", "scores", "gallery", "files"]
+    "part", ["people", "entrance", "outcomes", "comparisons", "powered", "agreement", "scores", "gallery", "files"]
 )
 def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)

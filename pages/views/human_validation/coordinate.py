@@ -17,6 +17,7 @@ from pages.views.human_validation.entrance import draw_entrance
 from pages.views.human_validation.files import draw_files
 from pages.views.human_validation.gallery import draw_gallery
 from pages.views.human_validation.people import draw_people
+from pages.views.human_validation.powered import draw_powered
 from pages.views.human_validation.read import draw_agreement, draw_outcomes, draw_scores
 
 PARTS = {
@@ -24,10 +25,11 @@ PARTS = {
     "entrance": ("Taking part", draw_entrance),
     "outcomes": ("Outcomes", draw_outcomes),
     "comparisons": ("Right and wrong", draw_comparisons),
+    "powered": ("Whole run", draw_powered),
     "agreement": ("Agreement", draw_agreement),
     "scores": ("Votes and scores", draw_scores),
     "gallery": ("Disagreements", draw_gallery),
-    "files": ("Export and import", draw_files),
+    "files": ("Files", draw_files),
 }
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 

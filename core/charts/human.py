@@ -68,6 +68,37 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
                   styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
 
 
+def competence_dots(people: pd.DataFrame) -> Figure:
+    """Competence of every annotator under MACE with its posterior interval, a panel a question.
+
+    Args:
+        people: of :func:`core.analysis.people.competence.study_competence`; and study, where there are several.
+    """
+    own = people.dropna(subset=["competence"])
+    panel = own["question"].astype(str)
+    if "study" in own:
+        panel = own["study"].astype(str) + ", " + panel
+    frame = pd.DataFrame(
+        {"label": own["annotator"].astype(str), "series": "competence", "panel": panel, "value": own["competence"],
+         "low": own["low"], "high": own["high"], "n": own["n"], "hollow": own["n"] < FEW}
+    )  # fmt: skip
+    frame["hover"] = [
+        f"{row['label']}\nknows {row['value']:.0f} % under MACE ({_interval(row['low'], row['high'])})\n"
+        f"n = {row['n']} judged by others too" for row in frame.to_dict("records")
+    ]  # fmt: skip
+    return Figure("S-human-competence-dots", COMPETENCE_TITLE, COMPETENCE_NOTE, frame, "answers by knowing", unit=" %",
+                  span=(0, 102), counts=True, styles={"competence": Style(PALETTE[0])}, paper="")  # fmt: skip
+
+
+COMPETENCE_TITLE = "Who answers by knowing?"
+COMPETENCE_NOTE = (
+    "Estimated share of items that an annotator answers by knowing rather than guessing, under MACE (Hovy and others "
+    "2013): who often says what the others say is taken to know. It is no share of right answers, and where most share "
+    "an error, who does not is taken to guess. Bars hold 95 % of the model's posterior, which is somewhat too narrow; "
+    "versions of an item count one by one."
+)
+
+
 def powered_dots(rows: pd.DataFrame) -> Figure:
     """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
 
@@ -110,8 +141,8 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
     """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
 
     Args:
-        pairs: one, other, kappa, low, high, n; see :func:`core.statistics.agreement.pairwise_kappas`; and study, where
-            there are several.
+        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.analysis.people.outcomes.study_kappas`; and
+            study, where there are several. A cell of fewer than FEW shared items is hollow.
     """
     turned = pairs.rename(columns={"one": "other", "other": "one"})
     both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
@@ -122,15 +153,16 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
          "panel": both["study"].astype(str) if "study" in both else "", "value": both["kappa"].astype(float),
          "low": both["low"], "high": both["high"], "n": both["n"]}
     )  # fmt: skip
-    frame["text"] = [
-        f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], frame["n"], strict=True)
-    ]
+    items = both["n_items"] if "n_items" in both else both["n"]
+    frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
     frame["hover"] = [
         f"{row['label']} and {row['series']}\nκ = {row['value']:.2f} ({_interval(row['low'], row['high'])})\n"
-        f"n = {row['n']} judged by both" for row in frame.to_dict("records")
-    ]  # fmt: skip
+        f"n = {n} items judged by both ({row['n']} versions)"
+        for row, n in zip(frame.to_dict("records"), items, strict=True)
+    ]
+    frame["hollow"] = (items < FEW).to_numpy()
     return Figure("S-human-kappa-map", KAPPA_TITLE, KAPPA_NOTE, frame, "weighted κ", kind="map", diverging=True,
-                  order=tuple(names), paper="E, Figure 4")  # fmt: skip
+                  order=tuple(names), styles={name: Style(NEUTRAL) for name in names}, paper="E, Figure 4")  # fmt: skip
 
 
 KAPPA_TITLE = "How far do two annotators agree?"

@@ -220,16 +220,21 @@ def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet
 
 @app.command(epilog=exit_codes(), short_help="Agreement of the annotators, each measure with n and interval.")
 def agreement(name: _Name, as_json: _Json = False) -> None:
-    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α and pairwise weighted κ."""
+    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α, pairwise weighted κ and competence.
+
+    Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
+    """
+    from core.analysis.people.competence import study_competence
     from core.analysis.people.outcomes import study_agreement, study_kappas
     from core.human.votes import vote_table
 
     study = _find(name)
     votes, kind = vote_table(study), study.definition.asked
-    rows = [row for found in study_agreement(votes, kind) for row in found.rows()]
-    pairs = study_kappas(votes, kind)
+    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+    pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
     if as_json:
-        print_json({"agreement": rows, "pairwise": pairs.to_dict("records")})
+        told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
+        print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
         return
     names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
     table(names, [tuple(_told(row[name]) for name in names) for row in rows])
@@ -237,6 +242,9 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
         table(
             tuple(pairs.columns), [tuple(map(_told, row)) for row in pairs.itertuples(index=False)], title="\nκ by pair"
         )
+    for frame, title in ((found.people, "\ncompetence under MACE (percent)"), (found.answers, "\nlikeliest answers")):
+        if len(frame):
+            table(tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title)
 
 
 @app.command(epilog=exit_codes(), short_help="Do people prefer the right one, and the evaluators on the same pairs?")

@@ -12,13 +12,24 @@ import pandas as pd
 
 from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
+from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
-from core.charts.human import KAPPA_NOTE, KAPPA_TITLE, POWERED_NOTE, POWERED_TITLE, kappa_map, powered_dots
+from core.charts.human import (
+    COMPETENCE_NOTE,
+    COMPETENCE_TITLE,
+    KAPPA_NOTE,
+    KAPPA_TITLE,
+    POWERED_NOTE,
+    POWERED_TITLE,
+    competence_dots,
+    kappa_map,
+    powered_dots,
+)
 from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
@@ -48,9 +59,23 @@ _PEOPLE = {
        "measure is enough."),
     "S-human-kappa": (KAPPA_TITLE, (
         _STUDY, Column("one", "Annotator", kind="text"), Column("other", "and", kind="text"),
-        Column("n", "n judged by both", digits=0), Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
+        Column("n_items", "n items judged by both", digits=0), Column("n", "n versions", digits=0),
+        Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
         Column("note", "Remark", kind="text"),
     ), f"{KAPPA_NOTE} Annotators are numbered: a report names nobody."),
+    "S-human-competence": (COMPETENCE_TITLE, (
+        _STUDY, Column("question", "Question", kind="text"), Column("annotator", "Annotator", kind="text"),
+        Column("n", "n judged by others too", digits=0),
+        Column("competence", "By knowing % [95 % of the posterior]", digits=0, low="low", high="high"),
+        Column("n_others", "n with a commonest answer of the others", digits=0),
+        Column("with_others", "Answered so too %", digits=0), Column("note", "Remark", kind="text"),
+    ), f"{COMPETENCE_NOTE} Annotators are numbered: a report names nobody."),
+    "S-human-answers": ("Do answers change when those who know count more?", (
+        _STUDY, Column("question", "Question", kind="text"), Column("n", "n with two votes", digits=0),
+        Column("same", "Likeliest answer is the commonest", digits=0), Column("other", "is another", digits=0),
+        Column("tied", "Commonest answers tied", digits=0), Column("note", "Remark", kind="text"),
+    ), "The likeliest answer under MACE beside the one that most votes gave, versions of an item one by one. Outcomes "
+       "by majority stay as they are."),
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
         _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
@@ -89,7 +114,11 @@ _PEOPLE = {
 }  # fmt: skip
 
 _KAPPA = "S-human-kappa"
-_FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure]] = {_KAPPA: kappa_map, "S-human-powered": powered_dots}
+_FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
+    _KAPPA: kappa_map,
+    "S-human-powered": powered_dots,
+    "S-human-competence": competence_dots,
+}
 _PAPERS = {"S-human-kappa": "E, Figure 4", "S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
 
 
@@ -159,8 +188,12 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     kind, nothing = study.definition.asked, pd.DataFrame()
     rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
     yield "S-human-agreement", rows, ""
-    pairs = _numbered(study_kappas(votes, kind)).dropna(subset=["kappa"])
+    names = sorted(votes["annotator"].astype(str).unique())
+    pairs = _numbered(study_kappas(votes, kind), names, ("one", "other")).dropna(subset=["kappa"])
     yield _KAPPA, pairs, "" if len(pairs) else f"no two annotators of study {study.id} judged the same things yet"
+    found, reason = study_competence(votes, kind), f"no item of study {study.id} has two votes yet"
+    yield "S-human-competence", _numbered(found.people, names, ("annotator",)), "" if len(found.people) else reason
+    yield "S-human-answers", found.answers, "" if len(found.answers) else reason
     yield from _of_comparisons(study, votes, table)
     yield _over_all(study, table)
     if kind is not ACCEPTABILITY:
@@ -190,11 +223,10 @@ def _over_all(study: Study, table: ScoreTable) -> tuple[str, pd.DataFrame, str]:
     return "S-human-powered", rows.assign(bought=[what_more_votes_buy(row) for row in rows.to_dict("records")]), ""
 
 
-def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of annotators without their names."""
-    names = sorted({*pairs["one"].astype(str), *pairs["other"].astype(str)})
+def _numbered(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows about annotators without their names; the same one has the same number in every table."""
     numbers = {name: f"A{place}" for place, name in enumerate(names, start=1)}
-    return pairs.assign(**{side: pairs[side].astype(str).map(numbers) for side in ("one", "other")})
+    return rows.assign(**{each: rows[each].astype(str).map(numbers) for each in columns})
 
 
 def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -313,7 +345,8 @@ PARTS = (
          "enters no number"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
     Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
-    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa")),
+    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa", "S-human-competence",
+                                           "S-human-answers")),
     Part("human_validation", "powered", ("S-human-powered",)),
     Part("human_validation", "scores", ("S-human-scores",)),
     Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),

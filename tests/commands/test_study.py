@@ -39,6 +39,7 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     percent = next(row for row in found["agreement"] if row["measure"] == "percent agreement")
     assert (percent["estimate"], percent["n_items"]) == (1.0, 12)
     assert found["pairwise"][0]["note"]
+    assert {row["annotator"] for row in found["competence"]} == {"a01", "a02"}
     assert invoke("study", "export", "pilot", "-o", tmp_path / "votes.csv").exit_code == Code.OK
     assert invoke("study", "create", "copy", "--total", 12, "--attention", 0).exit_code == Code.OK
     assert "belongs to study 'pilot'" in invoke("study", "import", "copy", tmp_path / "votes.csv").stderr

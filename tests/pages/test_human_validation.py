@@ -330,6 +330,8 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
         assert "n = 9 items" in texts(app)
     if part == "agreement":
         assert re.search(r"95 % CI|no interval", texts(app))
+        assert "by knowing rather than guessing, under MACE" in texts(app)
+        assert "the likeliest answer is the commonest one in" in texts(app)
 
 
 def test_a_coordinator_draws_directional_families_and_reads_people_beside_evaluators(

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
+from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
@@ -90,11 +91,21 @@ def test_the_agreement_of_two_annotators_is_a_map_that_names_nobody(table: Score
     assert set(told["one"]) | set(told["other"]) == {"A1", "A2", "A3"}
     np.testing.assert_allclose(sorted(told["kappa"]), sorted(pairs["kappa"]))
     assert not set(pairs["one"]) & set(told["one"])
-    (figure,) = found.figures
+    figure = next(each for each in found.figures if each.id == "S-human-kappa-map")
     assert (figure.id, figure.kind, len(figure.frame)) == ("S-human-kappa-map", "map", 6)
     cell = {(row["label"], row["series"]): row["value"] for row in figure.frame.to_dict("records")}
     for row in told.to_dict("records"):
         assert cell[row["one"], row["other"]] == cell[row["other"], row["one"]] == pytest.approx(row["kappa"])
+
+
+def test_competence_is_reported_without_names_and_beside_majorities(table: ScoreTable, study: Study) -> None:
+    found, own = beyond(table, studies=[study]), study_competence(vote_table(study), ACCEPTABILITY)
+    told = named(found, "S-human-competence")
+    assert set(told["annotator"]) == {"A1", "A2", "A3"}
+    np.testing.assert_allclose(told["competence"], own.people["competence"])
+    np.testing.assert_allclose(told["with_others"], own.people["with_others"])
+    pd.testing.assert_frame_equal(named(found, "S-human-answers").drop(columns="study"), own.answers)
+    assert "S-human-competence-dots" in {each.id for each in found.figures}
 
 
 def test_people_s_ratings_stand_below_the_means_of_both_sides(tmp_path: Path) -> None:

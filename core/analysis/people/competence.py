@@ -18,7 +18,7 @@ FEWEST_ANNOTATORS = 3
 """Of two who differ nobody can say which one guesses."""
 
 SKEWED = 0.8
-"""Share of the commonest answer from which on MACE, to which all answers are alike likely, takes it for habit."""
+"""Share of the commonest answer from which on MACE, to which all answers are alike likely, may take it for habit."""
 
 PEOPLE = ("question", "annotator", "n", "competence", "low", "high", "with_others", "n_others", "note")
 ANSWERS = ("question", "n", "same", "other", "tied", "note")
@@ -83,8 +83,10 @@ def _skew(rows: pd.DataFrame) -> str:
     top = float(rows["answer"].value_counts(normalize=True).iloc[0])
     if top < SKEWED:
         return ""
-    return (f"{100 * top:.0f} % of the answers are one and the same; MACE expects all to be alike frequent and takes "
-            "this for habit, so low numbers are no reproach here")  # fmt: skip
+    return (
+        f"{100 * top:.0f} % of the answers are one and the same; MACE expects all to be alike frequent and may take "
+        "this for habit, so low numbers are no reproach here"
+    )
 
 
 def _people(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str, skew: str) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """Figures of a study: outcomes by majority, contrasts without what people refused, people beside evaluators."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from core.charts.spec import Figure, Style
@@ -7,6 +9,8 @@ from core.charts.style import NEUTRAL, PALETTE
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
+FEW = 5
+"""Below so many a mark is drawn hollow."""
 _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
 
 
@@ -64,12 +68,81 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
                   styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
 
 
+def competence_dots(people: pd.DataFrame) -> Figure:
+    """Competence of every annotator under MACE with its posterior interval, a panel a question.
+
+    Args:
+        people: of :func:`core.analysis.people.competence.study_competence`; and study, where there are several.
+    """
+    own = people.dropna(subset=["competence"])
+    panel = own["question"].astype(str)
+    if "study" in own:
+        panel = own["study"].astype(str) + ", " + panel
+    frame = pd.DataFrame(
+        {"label": own["annotator"].astype(str), "series": "competence", "panel": panel, "value": own["competence"],
+         "low": own["low"], "high": own["high"], "n": own["n"], "hollow": own["n"] < FEW}
+    )  # fmt: skip
+    frame["hover"] = [
+        f"{row['label']}\nknows {row['value']:.0f} % under MACE ({_interval(row['low'], row['high'])})\n"
+        f"n = {row['n']} judged by others too" for row in frame.to_dict("records")
+    ]  # fmt: skip
+    return Figure("S-human-competence-dots", COMPETENCE_TITLE, COMPETENCE_NOTE, frame, "answers by knowing", unit=" %",
+                  span=(0, 102), counts=True, styles={"competence": Style(PALETTE[0])}, paper="")  # fmt: skip
+
+
+COMPETENCE_TITLE = "Who answers by knowing?"
+COMPETENCE_NOTE = (
+    "Estimated share of items that an annotator answers by knowing rather than guessing, under MACE (Hovy and others "
+    "2013): who often says what the others say is taken to know. It is no share of right answers, and where most share "
+    "an error, who does not is taken to guess. Bars hold 95 % of the model's posterior, which is somewhat too narrow; "
+    "versions of an item count one by one."
+)
+
+
+def powered_dots(rows: pd.DataFrame) -> Figure:
+    """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
+
+    Args:
+        rows: of :func:`core.analysis.people.powered.powered_rows`; and study, where there are several.
+    """
+    parts = []
+    for name, own in rows.groupby([*(["study"] if "study" in rows else []), "question"], sort=False):
+        panel = ", ".join(map(str, name))
+        first = own.iloc[:1]
+        parts.append(_rates(first, ["votes alone"], "votes alone", panel, "votes"))
+        parts.append(_rates(own, own["evaluator"].astype(str), "joined with scores", panel, "joined"))
+    styles = {"votes alone": Style(NEUTRAL, "diamond", size=11), "joined with scores": Style(PALETTE[0])}
+    return Figure("S-human-powered-rates", POWERED_TITLE, POWERED_NOTE, pd.concat(parts, ignore_index=True),
+                  "rate over all pairs", unit=" %", span=(0, 102), styles=styles)  # fmt: skip
+
+
+POWERED_TITLE = "What would people say of every pair?"
+POWERED_NOTE = (
+    "Rates over all items of the study's strata, from votes on some of them: from the votes alone, and joined with the "
+    "scores of an evaluator for all (prediction-powered inference, PPI++). λ is the weight of the scores, 0 where they "
+    "buy nothing. It rests on this alone: that the items with votes were drawn at random within the strata, as the "
+    "study drew them, and were not skipped for what they show. 95 % intervals, items as units."
+)
+
+
+def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, name: str) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {"label": list(labels), "series": series, "panel": panel, "value": rows[name].to_numpy(),
+         "low": rows[f"{name}_low"].to_numpy(), "high": rows[f"{name}_high"].to_numpy(), "n": rows["n"].to_numpy()}
+    )  # fmt: skip
+    hover = [
+        f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\nn = {row['n']} items with votes"
+        for row in frame.to_dict("records")
+    ]
+    return frame.assign(hover=hover, hollow=frame["n"] < FEW)
+
+
 def kappa_map(pairs: pd.DataFrame) -> Figure:
     """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
 
     Args:
-        pairs: one, other, kappa, low, high, n; see :func:`core.statistics.agreement.pairwise_kappas`; and study, where
-            there are several.
+        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.analysis.people.outcomes.study_kappas`; and
+            study, where there are several. A cell of fewer than FEW shared items is hollow.
     """
     turned = pairs.rename(columns={"one": "other", "other": "one"})
     both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
@@ -80,15 +153,16 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
          "panel": both["study"].astype(str) if "study" in both else "", "value": both["kappa"].astype(float),
          "low": both["low"], "high": both["high"], "n": both["n"]}
     )  # fmt: skip
-    frame["text"] = [
-        f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], frame["n"], strict=True)
-    ]
+    items = both["n_items"] if "n_items" in both else both["n"]
+    frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
     frame["hover"] = [
         f"{row['label']} and {row['series']}\nκ = {row['value']:.2f} ({_interval(row['low'], row['high'])})\n"
-        f"n = {row['n']} judged by both" for row in frame.to_dict("records")
-    ]  # fmt: skip
+        f"n = {n} items judged by both ({row['n']} versions)"
+        for row, n in zip(frame.to_dict("records"), items, strict=True)
+    ]
+    frame["hollow"] = (items < FEW).to_numpy()
     return Figure("S-human-kappa-map", KAPPA_TITLE, KAPPA_NOTE, frame, "weighted κ", kind="map", diverging=True,
-                  order=tuple(names), paper="E, Figure 4")  # fmt: skip
+                  order=tuple(names), styles={name: Style(NEUTRAL) for name in names}, paper="E, Figure 4")  # fmt: skip
 
 
 KAPPA_TITLE = "How far do two annotators agree?"

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.charts.layout import columns_on_top, layout, number
-from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, panels, reach
+from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, panels, reach
 from core.charts.placing import beside
 from core.charts.spec import Figure, series_styles, shortened
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
@@ -215,17 +215,22 @@ def _opening(figure: Figure, rows: np.ndarray) -> dict[str, Any]:
 def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, Any]]:
     """The cells, and over them what can be clicked: a cell of a map cannot."""
     value, rows = cells(panel)
+    bare = hollow_cells(panel)
     said = figure.frame["text"].to_numpy() if "text" in figure.frame else None
     low, high = colour_span(figure)
     colours = AROUND if figure.diverging else UPWARD
     yield {
-        "type": "heatmap", "z": value, "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
-        "text": [["" if said is None or row < 0 else _lines(said[row]) for row in line] for line in rows],
+        "type": "heatmap", "z": np.where(bare, np.nan, value),
+        "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
+        "text": [["" if said is None or row < 0 or open_ else _lines(said[row])
+                  for row, open_ in zip(line, opens, strict=True)] for line, opens in zip(rows, bare, strict=True)],
         "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text",
         "texttemplate": "%{text}", "textfont": {"color": INK, "size": 12}, "xgap": 2, "ygap": 2, "showscale": False,
         "zmin": low, "zmax": high, "hoverongaps": True,
         "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
     }  # fmt: skip
+    if bare.any():
+        yield _open_cells(rows, bare, said, hovers)
     if "opens" in figure.frame:
         down, across = np.nonzero(rows >= 0)
         there = rows[down, across]
@@ -234,6 +239,18 @@ def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, 
             "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0}, "hoverinfo": "text",
             "hovertext": [hovers[row] for row in there], **_opening(figure, there),
         }  # fmt: skip
+
+
+def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hovers: list[str]) -> dict[str, Any]:
+    """Outlines in the place of colours, with their words in a colour that any background shows."""
+    down, across = np.nonzero(bare)
+    there = rows[down, across]
+    return {
+        "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers+text", "showlegend": False,
+        "marker": {"size": _CLICKED, "symbol": "square-open", "color": NEUTRAL, "line": {"width": 1.5}},
+        "text": ["" if said is None else _lines(said[row]) for row in there],
+        "textfont": {"color": NEUTRAL, "size": 12}, "hoverinfo": "text", "hovertext": [hovers[row] for row in there],
+    }  # fmt: skip
 
 
 def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:

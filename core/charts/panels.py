@@ -131,6 +131,14 @@ def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     return value, rows
 
 
+def hollow_cells(panel: Panel) -> np.ndarray:
+    """Which cells of a map's panel are drawn as an outline, bool [labels, series]."""
+    found = np.zeros((len(panel.names), len(panel.marks)), dtype=bool)
+    for column, marks in enumerate(panel.marks):
+        found[marks.along.astype(int), column] = marks.hollow
+    return found
+
+
 def colour_span(figure: Figure) -> tuple[float, float]:
     """Values at the ends of a map's colours."""
     values = figure.frame["value"].to_numpy(dtype=np.float64)

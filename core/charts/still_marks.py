@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, reach
+from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, reach
 from core.charts.placing import beside
 from core.charts.spec import Figure, Style, series_styles, shortened
 from core.charts.still_axes import DASHES
@@ -115,16 +115,24 @@ def _joints(place: "Axes", panel: Panel) -> None:
         place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
 
 
+_OPEN = 0.44
+"""Half of the side of a cell that is drawn as an outline, in cells."""
+
+
 def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     value, rows = cells(panel)
+    bare = hollow_cells(panel)
     colours = LinearSegmentedColormap.from_list("cells", AROUND if figure.diverging else UPWARD)
     low, high = colour_span(figure)
     if value.size:
         edges = [np.arange(count + 1) - 0.5 for count in value.shape[::-1]]
-        place.pcolormesh(*edges, np.ma.masked_invalid(value), cmap=colours, vmin=low, vmax=high, edgecolors="white",
-                         linewidth=1.5)  # fmt: skip
+        shown = np.ma.masked_invalid(np.where(bare, np.nan, value))
+        place.pcolormesh(*edges, shown, cmap=colours, vmin=low, vmax=high, edgecolors="white", linewidth=1.5)
+    for row, column in np.argwhere(bare):
+        place.plot(np.array([-1, 1, 1, -1, -1]) * _OPEN + column, np.array([-1, -1, 1, 1, -1]) * _OPEN + row,
+                   color=NEUTRAL, linewidth=1.2)  # fmt: skip
     for (row, column), at in np.ndenumerate(rows):
         if at >= 0 and "text" in figure.frame:
             place.text(column, row, str(figure.frame["text"].iloc[at]), ha="center", va="center", fontsize=7, color=INK)

@@ -1,4 +1,4 @@
-"""``study``: create, invite, export, import, agreement: what a coordinator does without a browser."""
+"""``study``: create, invite, consent, practice, export, import, agreement: a coordinator's work without a browser."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,9 +94,7 @@ def invite(
     ] = None,
 ) -> None:
     """Invite annotators; without names, print the links of those who are invited already."""
-    from core.settings import public_url
-
-    address = (url or public_url() or "http://localhost:8501").rstrip("/")
+    address = _address(url)
     study = _find(name)
     if people:
         study.invite(people)
@@ -106,6 +104,83 @@ def invite(
         if (token := study.token(each.id))
     ]
     table(("annotator", "name", "link"), rows)
+
+
+@app.command(epilog=exit_codes(ok="set"), short_help="Ask annotators to agree to a text before anything else.")
+def consent(
+    name: _Name,
+    file: Annotated[Path | None, typer.Argument(help="Plain text, UTF-8; an empty file: no consent is asked.")] = None,
+) -> None:
+    """Set the text of consent; without a file, print the present one.
+
+    Who does not agree ends there, and nothing of them is stored. Who agreed to another wording is asked again.
+    """
+    from core.human.consent import set_consent
+
+    study = _find(name)
+    if file is not None:
+        set_consent(study, _read_text(file))
+    now = study.state().consent
+    if now is None:
+        note(f"study {name!r} asks for no consent")
+        return
+    agreed = sum(each.accepted == now.digest for each in study.state().annotators.values())
+    typer.echo(now.text)
+    note(f"sha256 {now.digest}; {agreed} agreed to it")
+
+
+@app.command(epilog=exit_codes(ok="set"), short_help="Let annotators practise, with feedback, before the first vote.")
+def practice(
+    name: _Name,
+    items: Annotated[
+        int, typer.Option(help="Items whose answer follows by construction; 0: no practice.", min=0, max=10)
+    ] = 3,
+    needed: Annotated[int, typer.Option(help="How many must be right to go on; 0: nobody is turned away.")] = 0,
+    tries: Annotated[int, typer.Option(help="How often one may go through them, 1 to 3.")] = 2,
+) -> None:
+    """Set what is practised; items of your own choice are added on the page. Nothing of it enters a number."""
+    from core.errors import InvalidInput
+    from core.human.entrance import by_construction
+    from core.human.practice import set_practice
+
+    study = _find(name)
+    known = by_construction(study.definition)
+    if items > len(known):
+        raise InvalidInput(f"study {name!r} has {len(known)} items with a known answer, got {items} for practice; take "
+                           "fewer, or create a study with more (--attention)")  # fmt: skip
+    set_practice(study, known[:items], needed=needed, tries=tries)
+    typer.echo(f"study {name}: {items} practice items, {needed} needed, tries {tries}")
+
+
+@app.command(epilog=exit_codes(ok="open"), short_help="Open the link for Prolific, with its completion code.")
+def prolific(
+    name: _Name,
+    items: Annotated[int, typer.Option(help="Items a participant, known answers included.")] = 40,
+    completion: Annotated[str, typer.Option(help="Completion code; default: the present one, else a new one.")] = "",
+    screened_out: Annotated[str, typer.Option(help="Code of those whom practice turns away.")] = "",
+    close: Annotated[bool, typer.Option("--close", help="Close the link; votes stay and count.")] = False,
+    url: Annotated[str | None, typer.Option(help="As for 'study invite'.")] = None,
+) -> None:
+    """Open the one link that Prolific sends everybody to, or change what it gives, and print it.
+
+    A participant who comes back goes on with their own items. The code shows after the last of them.
+    """
+    from core.human.prolific import close_link, link_query, new_code, open_link
+
+    study = _find(name)
+    if close:
+        close_link(study)
+        typer.echo(f"study {name}: the link for Prolific is closed")
+        return
+    now = study.state().prolific
+    open_link(study, items=items, completion=completion or (now.completion if now else new_code()),
+              screened_out=screened_out or (now.screened_out if now else ""))  # fmt: skip
+    told = study.state().prolific
+    assert told is not None
+    typer.echo(f"{_address(url)}/human_validation?{link_query(study)}")
+    typer.echo(f"completion code: {told.completion}")
+    if told.screened_out:
+        typer.echo(f"screened-out code: {told.screened_out}")
 
 
 @app.command(epilog=exit_codes(ok="written"), short_help="Write the votes as CSV, Parquet or JSON.")
@@ -145,16 +220,21 @@ def take_in(name: _Name, file: Annotated[Path, typer.Argument(help="CSV, Parquet
 
 @app.command(epilog=exit_codes(), short_help="Agreement of the annotators, each measure with n and interval.")
 def agreement(name: _Name, as_json: _Json = False) -> None:
-    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α and pairwise weighted κ."""
+    """Print percent agreement, Fleiss κ, Randolph κ, Gwet AC1, Krippendorff α, pairwise weighted κ and competence.
+
+    Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
+    """
+    from core.analysis.people.competence import study_competence
     from core.analysis.people.outcomes import study_agreement, study_kappas
     from core.human.votes import vote_table
 
     study = _find(name)
     votes, kind = vote_table(study), study.definition.asked
-    rows = [row for found in study_agreement(votes, kind) for row in found.rows()]
-    pairs = study_kappas(votes, kind)
+    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
+    pairs, found = study_kappas(votes, kind), study_competence(votes, kind)
     if as_json:
-        print_json({"agreement": rows, "pairwise": pairs.to_dict("records")})
+        told = {"competence": found.people.to_dict("records"), "answers": found.answers.to_dict("records")}
+        print_json({"agreement": rows, "pairwise": pairs.to_dict("records"), **told})
         return
     names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
     table(names, [tuple(_told(row[name]) for name in names) for row in rows])
@@ -162,6 +242,9 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
         table(
             tuple(pairs.columns), [tuple(map(_told, row)) for row in pairs.itertuples(index=False)], title="\nκ by pair"
         )
+    for frame, title in ((found.people, "\ncompetence under MACE (percent)"), (found.answers, "\nlikeliest answers")):
+        if len(frame):
+            table(tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title)
 
 
 @app.command(epilog=exit_codes(), short_help="Do people prefer the right one, and the evaluators on the same pairs?")
@@ -195,12 +278,42 @@ def comparisons(name: _Name, as_json: _Json = False) -> None:
         note(f"the scores of run {study.definition.run!r} are not here, so no evaluator stands beside people")
 
 
+@app.command(epilog=exit_codes(), short_help="Rates over all pairs, from votes alone and joined with scores.")
+def rates(name: _Name, as_json: _Json = False) -> None:
+    """Print what people would say of every pair, and what 100 more votes would buy.
+
+    Prediction-powered inference: the votes on a sample are joined with the scores of each evaluator for all pairs.
+    """
+    from core.analysis.people.powered import powered_rows, what_more_votes_buy
+    from core.analysis.reading import read_table
+    from core.analysis.scope import Scope
+    from core.store.store import default_store
+
+    study = _find(name)
+    asked = next(item for item in study.definition.items if not item.attention)
+    with default_store() as store:
+        scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
+        found = powered_rows(study, read_table(store, scope))
+    if as_json:
+        print_json({"rates": found.to_dict("records")})
+        return
+    if found.empty:
+        note("no item has a vote yet")
+        return
+    table(tuple(found.columns), [tuple(map(_told, row)) for row in found.itertuples(index=False)],
+          title="rates (percent)")  # fmt: skip
+    for row in found.to_dict("records"):
+        typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
+
+
+_MOST_TEXT = 200_000
+
 _COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")
 
 
 def _row(study: "Study") -> tuple[object, ...]:
     definition, state = study.definition, study.state()
-    plain = [item.id for item in definition.items if not item.attention]
+    plain = [item.id for item in definition.items if not item.attention and item.id not in state.exercises]
     votes = state.votes()
     people = sum(not each.withdrawn for each in state.annotators.values())
     return (
@@ -224,6 +337,29 @@ def _find(name: str) -> "Study":
         known = ", ".join(study.id for study in list_studies()[0]) or "none yet"
         raise UnknownName(f"no study {name!r} here; there are: {known}")
     return Study(folder)
+
+
+def _address(url: str | None) -> str:
+    """Address of the dashboard for annotators, without a slash at its end."""
+    from core.settings import public_url
+
+    return (url or public_url() or "http://localhost:8501").rstrip("/")
+
+
+def _read_text(file: Path) -> str:
+    """Read a short text.
+
+    Raises:
+        InvalidInput: if it cannot be read as UTF-8, or is far too long.
+    """
+    from core.errors import InvalidInput
+
+    try:
+        if file.stat().st_size > _MOST_TEXT:
+            raise InvalidInput(f"{file} has {file.stat().st_size} bytes; a text of consent has at most {_MOST_TEXT}")
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file} cannot be read as text ({error}); give a plain text file in UTF-8") from error
 
 
 def _write(path: Path, data: bytes) -> None:

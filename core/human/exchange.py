@@ -80,7 +80,7 @@ def import_votes(study: Study, data: bytes, *, name: str) -> int:
         told = [{"row": "import", "annotator": each, "source": name[:120]} for each in names]
         return told + [row for vote in new for row in _log_rows(ledger, vote)]
 
-    study.take_in(rows)
+    study.record(rows, share=True)
     return taken
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from core.errors import InvalidInput
 from core.human.definition import Definition, StudyItem
+from core.human.entrance import Consent, Exercise, Practice, Prolific, Stage
 from core.human.kinds import Value
+from core.human.sides import resolve
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"
 STATUSES = (OPEN, PAUSED, CLOSED)
@@ -27,6 +29,11 @@ class Annotator:
         begun: whether the instructions were read.
         withdrawn: their rows count no more.
         away: what they left was handed over; an answer brings them back.
+        pid: id by which Prolific knows them; None where they were invited or imported.
+        barred: their link was revoked.
+        accepted: digest of the consent that they agreed to, or None.
+        voted: whether they said anything of an item that counts.
+        rounds: practice, one mapping a try: item -> question -> latest answer.
         since: server time of their invitation, in seconds since 1970.
         last: server time of their last row; None before the first.
         queue: items still planned for them, in order; those that are done stay in it.
@@ -41,10 +48,20 @@ class Annotator:
     withdrawn: bool = False
     away: bool = False
     imported: bool = False
+    pid: str | None = None
+    barred: bool = False
+    accepted: str | None = None
+    voted: bool = False
+    rounds: list[dict[str, dict[str, Value]]] = field(default_factory=list)
     since: float | None = None
     last: float | None = None
     queue: tuple[str, ...] = ()
     done: list[str] = field(default_factory=list)
+
+    @property
+    def active(self) -> bool:
+        """Whether they have a way in: a personal link, or Prolific's."""
+        return not (self.withdrawn or self.barred) and (self.digest is not None or self.pid is not None)
 
 
 @dataclass(slots=True)
@@ -87,6 +104,10 @@ class Ledger:
         self.annotators: dict[str, Annotator] = {}
         self.tokens: dict[str, str] = {}
         self.entries: dict[tuple[str, str], Entry] = {}
+        self.consent: Consent | None = None
+        self.practice: Practice | None = None
+        self.prolific: Prolific | None = None
+        self.by_pid: dict[str, str] = {}
         self.strange = 0
 
     def apply(self, row: Mapping[str, Any]) -> None:
@@ -107,6 +128,42 @@ class Ledger:
         """Whether an annotator is through with an item: answered in full, or skipped."""
         entry = self.entries.get((annotator, item))
         return entry is not None and (entry.skipped is not None or self.complete(entry))
+
+    @property
+    def exercises(self) -> dict[str, Exercise]:
+        """Practice items by id; none of them is asked about, and no answer to one counts."""
+        return {each.item: each for each in self.practice.exercises} if self.practice else {}
+
+    def hits(self, annotator: Annotator, number: int) -> int | None:
+        """How many practice items an annotator answered rightly in a try, from 0; None before it is through."""
+        answered = annotator.rounds[number] if number < len(annotator.rounds) else {}
+        exercises = self.exercises
+        if any(len(answered.get(item, {})) < len(self.questions) for item in exercises):
+            return None
+        return sum(
+            not each.misses(resolve(self.by_id[item], self.definition.left_version(annotator.id, item), answered[item]))
+            for item, each in exercises.items()
+        )
+
+    def passed(self, annotator: Annotator) -> bool | None:
+        """Whether practice lets an annotator vote; None while they are at it.
+
+        Whoever voted before there was a practice is not sent back to it.
+        """
+        if self.practice is None or annotator.voted:
+            return True
+        tries = [self.hits(annotator, number) for number in range(self.practice.tries)]
+        if any(hits is not None and hits >= self.practice.needed for hits in tries):
+            return True
+        return None if None in tries else False
+
+    def stage(self, annotator: Annotator) -> Stage:
+        """What an annotator does next."""
+        if self.consent is not None and annotator.accepted != self.consent.digest:
+            return Stage.CONSENT
+        if not annotator.begun:
+            return Stage.INSTRUCTIONS
+        return {True: Stage.VOTES, None: Stage.PRACTICE, False: Stage.SCREENED}[self.passed(annotator)]
 
     def counts(self, annotator: str) -> bool:
         """Whether an annotator's rows count: not withdrawn."""
@@ -135,12 +192,14 @@ class Ledger:
         annotator.name = str(row.get("name", annotator.name))
         annotator.since = _time(row)
         annotator.digest, annotator.nonce = str(row["token_sha256"]), str(row["nonce"])
+        annotator.barred = False
         self.tokens[annotator.digest] = annotator.id
 
     def _on_revoke(self, row: Mapping[str, Any]) -> None:
         annotator = self.annotators[row["annotator"]]
         self._forget_token(annotator)
         annotator.digest = annotator.nonce = None
+        annotator.barred = True
 
     def _on_withdraw(self, row: Mapping[str, Any]) -> None:
         annotator = self.annotators[row["annotator"]]
@@ -153,6 +212,38 @@ class Ledger:
     def _on_begin(self, row: Mapping[str, Any]) -> None:
         annotator = self.annotators[row["annotator"]]
         annotator.begun = True
+        _seen(annotator, row)
+
+    def _on_consent(self, row: Mapping[str, Any]) -> None:
+        self.consent = Consent.read(row)
+
+    def _on_practice(self, row: Mapping[str, Any]) -> None:
+        self.practice = Practice.read(row, self.definition)
+
+    def _on_prolific(self, row: Mapping[str, Any]) -> None:
+        self.prolific = Prolific.read(row)
+
+    def _on_join(self, row: Mapping[str, Any]) -> None:
+        name, pid = str(row["annotator"]), str(row["pid"])
+        if pid in self.by_pid:
+            raise InvalidInput("this participant joined before")
+        queue = tuple(item for item in row["queue"] if item in self.by_id)
+        self.annotators[name] = Annotator(name, pid=pid, since=_time(row), last=_time(row), queue=queue)
+        self.by_pid[pid] = name
+
+    def _on_accept(self, row: Mapping[str, Any]) -> None:
+        annotator = self.annotators[row["annotator"]]
+        annotator.accepted = str(row["text_sha256"])
+        _seen(annotator, row)
+
+    def _on_practise(self, row: Mapping[str, Any]) -> None:
+        value = self.definition.asked.question(row["question"]).check(row["answer"])
+        annotator, item, number = self.annotators[row["annotator"]], self.by_id[row["item"]], int(row["try"])
+        if number not in (len(annotator.rounds) - 1, len(annotator.rounds)):
+            raise InvalidInput("no such try")
+        if number == len(annotator.rounds):
+            annotator.rounds.append({})
+        annotator.rounds[number].setdefault(item.id, {})[row["question"]] = value
         _seen(annotator, row)
 
     def _on_assign(self, row: Mapping[str, Any]) -> None:
@@ -188,7 +279,7 @@ class Ledger:
         entry = self.entries.setdefault((annotator.id, item.id), Entry(row["left"]))
         entry.rows += 1
         entry.left = row["left"]
-        annotator.away = False
+        annotator.away, annotator.voted = False, True
         _seen(annotator, row)
         return annotator, entry
 

@@ -7,12 +7,13 @@ import pandas as pd
 
 from core.human.definition import ORIGINAL
 from core.human.kinds import Kind
+from core.human.sharing import waiting_items
 from core.human.studies import Study
 from core.human.votes import vote_table
 
 COLUMNS = (
-    "annotator", "name", "state", "votes", "planned", "skipped", "corrections", "attention_hits", "attention_seen",
-    "median_seconds", "longest_run", "same_share", "left_share", "last",
+    "annotator", "name", "pid", "state", "votes", "planned", "skipped", "corrections", "attention_hits",
+    "attention_seen", "median_seconds", "longest_run", "same_share", "left_share", "last",
 )  # fmt: skip
 
 
@@ -20,8 +21,9 @@ def quality_table(study: Study) -> pd.DataFrame:
     """One row an annotator.
 
     Returns:
-        annotator, name, state (``working``, ``done``, ``not begun``, ``away``, ``no link``, ``withdrawn``,
-        ``imported``), votes (complete, attention items aside), planned (votes and what is still waiting), skipped,
+        annotator, name, pid (of Prolific; None for others), state (``working``, ``done``, ``not begun``,
+        ``practising``, ``screened out``, ``away``, ``no link``, ``withdrawn``, ``imported``), votes (complete,
+        attention items aside), planned (votes and what is still waiting), skipped,
         corrections, attention_hits of attention_seen, median_seconds an item (NaN without a time), longest_run
         (most equal answers in a row), same_share (share of the commonest answer), left_share (share of preferences
         for side A among those that are no tie; NaN without one), last (server time).
@@ -33,12 +35,13 @@ def quality_table(study: Study) -> pd.DataFrame:
         own = table[table["annotator"] == each.id]
         given = own[own["skipped"].isna()]
         votes, checks = given[~given["attention"]], given[given["attention"]]
-        waiting = [item for item in each.queue if not ledger.finished(each.id, item)]
+        waiting = waiting_items(ledger, each)
         patterns = list(zip(votes["original"], votes["variant"], votes["preferred"], strict=True))
         rows.append(
             {
                 "annotator": each.id,
                 "name": each.name,
+                "pid": each.pid,
                 "state": _state(study, each.id, bool(waiting)),
                 "votes": len(votes),
                 "planned": len(votes) + sum(not ledger.by_id[item].attention for item in waiting),
@@ -90,19 +93,23 @@ def _state(study: Study, annotator: str, waiting: bool) -> str:
     each = study.state().annotators[annotator]
     if each.withdrawn:
         return "withdrawn"
-    if each.imported and each.digest is None:
+    if each.imported and not each.active:
         return "imported"
-    if each.digest is None:
+    if not each.active:
         return "no link"
+    if study.state().passed(each) is False:
+        return "screened out"
     if each.away:
         return "away"
     if not each.begun and not each.done:
         return "not begun"
+    if study.state().passed(each) is None:
+        return "practising"
     return "working" if waiting else "done"
 
 
 def coverage_table(study: Study) -> pd.DataFrame:
-    """Votes of every item, attention items aside.
+    """Votes of every item, attention and practice items aside.
 
     Returns:
         id, stratum, item, probe, shows, votes, wanted, planned (queues it waits in), skipped.
@@ -111,8 +118,8 @@ def coverage_table(study: Study) -> pd.DataFrame:
     votes = ledger.votes()
     planned = dict.fromkeys(ledger.by_id, 0)
     for each in ledger.annotators.values():
-        for item in each.queue:
-            planned[item] += not ledger.finished(each.id, item)
+        for item in waiting_items(ledger, each):
+            planned[item] += 1
     skipped = dict.fromkeys(ledger.by_id, 0)
     for (annotator, item), entry in ledger.entries.items():
         skipped[item] += entry.skipped is not None and ledger.counts(annotator)
@@ -124,6 +131,6 @@ def coverage_table(study: Study) -> pd.DataFrame:
                 "skipped": skipped[item.id],
             }
             for item in study.definition.items
-            if not item.attention
+            if not item.attention and item.id not in ledger.exercises
         ]
     )  # fmt: skip

@@ -84,6 +84,15 @@ def family_strata(families: Sequence[str] = (), directional: Sequence[str] = ())
     return (*plain, *broken)
 
 
+def strata_named(names: Sequence[str]) -> tuple[Stratum, ...]:
+    """The strata behind the names that a study keeps: those of the paper, or one a family."""
+    if tuple(names) == tuple(each.name for each in PAPER_STRATA):
+        return PAPER_STRATA
+    tail = f", {DIRECTIONAL}"
+    plain = [name for name in names if not name.endswith(tail)]
+    return family_strata(plain, [name.removesuffix(tail) for name in names if name.endswith(tail)])
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """What was drawn.
@@ -118,7 +127,7 @@ def targets(strata: Sequence[Stratum], total: int) -> tuple[int, ...]:
 def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_STRATA, limit: int = TOTAL) -> int:
     """Largest total of which no stratum falls short, at most ``limit``; strata that hold nothing are not counted."""
     pairs = candidates(store, run)
-    held = [len(_of(pairs, stratum)["item"].unique()) for stratum in strata]
+    held = [len(rows_of(pairs, stratum)["item"].unique()) for stratum in strata]
     filled = [(stratum, count) for stratum, count in zip(strata, held, strict=True) if count]
     if not filled:
         return 0
@@ -196,7 +205,7 @@ def draw_sample(
     drawn: list[StudyItem] = []
     table = []
     for stratum, target in zip(strata, targets(strata, total), strict=True):
-        rows = _of(pairs, stratum)
+        rows = rows_of(pairs, stratum)
         taken = _draw(rows, target, used, seed=seed, name=stratum.name)
         used |= set(taken["item"])
         drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
@@ -219,7 +228,13 @@ def _held(pairs: pd.DataFrame) -> str:
     return f"its invariant families: {named[INVARIANT]}; its directional ones: {named[DIRECTIONAL]}"
 
 
-def _of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
+def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
+    """The pairs that a stratum draws from.
+
+    Args:
+        pairs: columns probe, family, expectation, coverage_bin.
+        stratum: of a study.
+    """
     pairs = pairs[pairs["expectation"] == stratum.expectation]
     if not stratum.probes:
         return pairs[pairs["family"] == stratum.family]

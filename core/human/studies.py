@@ -16,6 +16,7 @@ from core import settings
 from core.errors import InvalidInput, StoreError
 from core.human import tokens
 from core.human.definition import DEFINITION, Definition, StudyItem, check_study_id, read_definition
+from core.human.entrance import Stage
 from core.human.kinds import Value
 from core.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
 from core.human.sharing import left_behind, shared_queues, waiting_items
@@ -185,6 +186,7 @@ class Study:
             if (
                 not waiting
                 and at is None
+                and found.pid is None
                 and self._ledger.status == OPEN
                 and left_behind(self._ledger, found, silent_since=self._silent_since())
             ):
@@ -238,14 +240,14 @@ class Study:
         Returns:
             Their ids; :meth:`token` gives each one's link.
         """
-        secret = self._secret()
+        secret = self.secret()
         made: list[str] = []
 
         def rows() -> list[dict[str, Any]]:
             taken = len(self._ledger.annotators)
             if taken + len(names) > ANNOTATOR_LIMIT:
                 raise InvalidInput(f"a study takes at most {ANNOTATOR_LIMIT} annotators, got {taken + len(names)}")
-            made[:] = _free_ids(self._ledger, len(names))
+            made[:] = free_ids(self._ledger, len(names))
             return [_invitation(secret, made[index], name[:120]) for index, name in enumerate(names)]
 
         self._write(rows)
@@ -254,7 +256,7 @@ class Study:
 
     def renew(self, annotator: str) -> str:
         """Give an annotator a new link; the old one stops working. Returns the token."""
-        secret = self._secret()
+        secret = self.secret()
         if self._annotator(annotator).withdrawn:
             raise InvalidInput(f"annotator {annotator} was withdrawn; invite a new one")
         self._write(lambda: [_invitation(secret, annotator, self._annotator(annotator).name)])
@@ -284,7 +286,7 @@ class Study:
 
     def begin(self, annotator: str) -> None:
         """Note that the instructions were read."""
-        self._write(lambda: [{"row": "begin", "annotator": self._active(annotator).id}])
+        self._write(lambda: [{"row": "begin", "annotator": self._consenting(annotator).id}])
 
     def answer(
         self, annotator: str, item: str, question: str, value: Value, *, seen: int,
@@ -334,10 +336,33 @@ class Study:
         cut = text[:COMMENT_LIMIT]
         self._write(lambda: [self._about(annotator, item, math.nan, None) | {"row": "comment", "comment": cut}])
 
-    def take_in(self, rows: Callable[[Ledger], list[dict[str, Any]]]) -> None:
-        """Append rows that :mod:`core.human.exchange` made of a checked file."""
+    # Other modules of this room
+
+    def record(self, rows: Callable[[Ledger], list[dict[str, Any]]], *, share: bool = False) -> None:
+        """Append rows that are made of the state as it is then, while nobody else can write.
+
+        Args:
+            rows: what to append; what it raises is passed on, and nothing is written.
+            share: whether what is still needed is shared anew afterwards.
+        """
         self._write(lambda: rows(self._ledger))
-        self._assign()
+        if share:
+            self._assign()
+
+    def secret(self) -> str:
+        """What tokens are made of; for this room alone.
+
+        Raises:
+            StoreError: if it is gone.
+        """
+        secret = tokens.read_secret(self.folder)
+        if secret is None:
+            raise StoreError(f"{self.folder / tokens.SECRET} is gone; restore it from a copy: new links need it")
+        return secret
+
+    def now(self) -> float:
+        """The study's clock, in seconds since 1970."""
+        return self._clock()
 
     # Inside
 
@@ -371,24 +396,40 @@ class Study:
 
     def _active(self, annotator: str) -> Annotator:
         found = self._annotator(annotator)
-        if found.digest is None:
+        if not found.active:
             raise Refused("Your link does not work any more; ask the person who sent it to you.")
         if self._ledger.status != OPEN:
             raise Refused(f"The study is {self._ledger.status} now; what you answered before is kept.")
         return found
 
+    def _consenting(self, annotator: str) -> Annotator:
+        """An annotator who works now and agreed, where consent is asked."""
+        found = self._active(annotator)
+        if self._ledger.stage(found) is Stage.CONSENT:
+            raise Refused("The study asks for your consent first; open your link again and read it.")
+        return found
+
+    def _voter(self, annotator: str) -> Annotator:
+        """The same, whom practice let pass too."""
+        found = self._consenting(annotator)
+        if self._ledger.passed(found) is not True:
+            raise Refused("The study asks you to practise first; open your link again.")
+        return found
+
     def _check_seen(self, annotator: str, item: str, seen: int) -> None:
-        self._active(annotator)
-        if item not in self._ledger.by_id:
-            raise InvalidInput(f"study {self.id!r} has no item {item[:40]!r}")
+        self._voter(annotator)
+        self._check_item(item)
         entry = self._ledger.entries.get((annotator, item))
         if (entry.rows if entry else 0) != seen:
             raise Superseded("This item was answered in another tab or by a second press; here is where you are.")
 
-    def _about(self, annotator: str, item: str, seconds: float, client_time: float | None) -> dict[str, Any]:
-        self._active(annotator)
-        if item not in self._ledger.by_id:
+    def _check_item(self, item: str) -> None:
+        if item not in self._ledger.by_id or item in self._ledger.exercises:
             raise InvalidInput(f"study {self.id!r} has no item {item[:40]!r}")
+
+    def _about(self, annotator: str, item: str, seconds: float, client_time: float | None) -> dict[str, Any]:
+        self._voter(annotator)
+        self._check_item(item)
         entry = self._ledger.entries.get((annotator, item))
         return {
             "annotator": annotator,
@@ -427,12 +468,6 @@ class Study:
         """Share what is still needed anew."""
         self._write(lambda: [{"row": "assign", "queues": shared_queues(self._ledger)}])
 
-    def _secret(self) -> str:
-        secret = tokens.read_secret(self.folder)
-        if secret is None:
-            raise StoreError(f"{self.folder / tokens.SECRET} is gone; restore it from a copy: new links need it")
-        return secret
-
 
 def studies_dir() -> Path:
     """Folder of all studies."""
@@ -456,7 +491,8 @@ def list_studies(parent: Path | None = None) -> tuple[list[Study], list[str]]:
     return found, problems
 
 
-def _free_ids(ledger: Ledger, count: int) -> list[str]:
+def free_ids(ledger: Ledger, count: int) -> list[str]:
+    """Ids for so many new annotators."""
     free: list[str] = []
     number = 0
     while len(free) < count:
@@ -472,4 +508,15 @@ def _invitation(secret: str, annotator: str, name: str) -> dict[str, Any]:
     return {"row": "invite", "annotator": annotator, "name": name, "nonce": nonce, "token_sha256": tokens.digest(token)}
 
 
-__all__ = ["CLOSED", "OPEN", "PAUSED", "Place", "Refused", "Study", "Superseded", "list_studies", "studies_dir"]
+__all__ = [
+    "CLOSED",
+    "OPEN",
+    "PAUSED",
+    "Place",
+    "Refused",
+    "Study",
+    "Superseded",
+    "free_ids",
+    "list_studies",
+    "studies_dir",
+]

@@ -5,9 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from core.human.definition import ORIGINAL, VARIANT, StudyItem
-from core.human.kinds import PREFERENCE, RATING, SIDES, TIE
 from core.human.ledger import Entry, Ledger
+from core.human.sides import resolve
 from core.human.studies import Study
 
 COLUMNS = (
@@ -28,7 +27,7 @@ def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) 
         skipped: keep what was skipped, its answers empty.
 
     Returns:
-        COLUMNS, attention items included; by annotator in the order of the log.
+        COLUMNS, attention items included, practice items never; by annotator in the order of the log.
     """
     ledger = study.state()
     rows = list(_rows(study.id, ledger, withdrawn=withdrawn, skipped=skipped))
@@ -38,30 +37,11 @@ def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) 
     return table.astype({**numbers, **flags, "corrections": "int64", "rank": "int64"})
 
 
-def resolve(item: StudyItem, left: str, answers: dict[str, Any]) -> dict[str, Any]:
-    """Say of the versions what was said of the sides.
-
-    Args:
-        item: what was shown.
-        left: the version that stood left (A).
-        answers: question -> answer.
-
-    Returns:
-        original, variant, preferred; each None where it was not asked.
-    """
-    found: dict[str, Any] = {ORIGINAL: None, VARIANT: None, "preferred": None}
-    if item.shows != "pair":
-        return {**found, item.shows: answers.get(RATING)}
-    versions = {SIDES[0]: left, SIDES[1]: VARIANT if left == ORIGINAL else ORIGINAL}
-    for side, version in versions.items():
-        found[version] = answers.get(side)
-    preferred = answers.get(PREFERENCE)
-    found["preferred"] = TIE if preferred == TIE else versions.get(preferred) if preferred is not None else None
-    return found
-
-
 def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iterator[dict[str, Any]]:
+    practised = ledger.exercises
     for (annotator, item_id), entry in ledger.entries.items():
+        if item_id in practised:
+            continue
         counted = ledger.counts(annotator)
         if (counted or withdrawn) and (ledger.complete(entry) or (skipped and entry.skipped is not None)):
             yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}

@@ -12,12 +12,24 @@ import pandas as pd
 
 from core.analysis.geometry import LEVELS, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
+from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.questions.base import Column
 from core.analysis.table import ScoreTable
 from core.analysis.valence import modifier_objects, modifier_shifts, text_encoders, valence_words
-from core.charts.human import KAPPA_NOTE, KAPPA_TITLE, kappa_map
+from core.charts.human import (
+    COMPETENCE_NOTE,
+    COMPETENCE_TITLE,
+    KAPPA_NOTE,
+    KAPPA_TITLE,
+    POWERED_NOTE,
+    POWERED_TITLE,
+    competence_dots,
+    kappa_map,
+    powered_dots,
+)
 from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
 from core.human.kinds import ACCEPTABILITY
@@ -47,9 +59,23 @@ _PEOPLE = {
        "measure is enough."),
     "S-human-kappa": (KAPPA_TITLE, (
         _STUDY, Column("one", "Annotator", kind="text"), Column("other", "and", kind="text"),
-        Column("n", "n judged by both", digits=0), Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
+        Column("n_items", "n items judged by both", digits=0), Column("n", "n versions", digits=0),
+        Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
         Column("note", "Remark", kind="text"),
     ), f"{KAPPA_NOTE} Annotators are numbered: a report names nobody."),
+    "S-human-competence": (COMPETENCE_TITLE, (
+        _STUDY, Column("question", "Question", kind="text"), Column("annotator", "Annotator", kind="text"),
+        Column("n", "n judged by others too", digits=0),
+        Column("competence", "By knowing % [95 % of the posterior]", digits=0, low="low", high="high"),
+        Column("n_others", "n with a commonest answer of the others", digits=0),
+        Column("with_others", "Answered so too %", digits=0), Column("note", "Remark", kind="text"),
+    ), f"{COMPETENCE_NOTE} Annotators are numbered: a report names nobody."),
+    "S-human-answers": ("Do answers change when those who know count more?", (
+        _STUDY, Column("question", "Question", kind="text"), Column("n", "n with two votes", digits=0),
+        Column("same", "Likeliest answer is the commonest", digits=0), Column("other", "is another", digits=0),
+        Column("tied", "Commonest answers tied", digits=0), Column("note", "Remark", kind="text"),
+    ), "The likeliest answer under MACE beside the one that most votes gave, versions of an item one by one. Outcomes "
+       "by majority stay as they are."),
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
         _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
@@ -58,6 +84,15 @@ _PEOPLE = {
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("turned", "Direction", kind="text"),
     ), "Only pairs that people judged. 95 % BCa intervals over items."),
+    "S-human-powered": (POWERED_TITLE, (
+        _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
+        Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),
+        Column("n_all", "n items", digits=0), Column("n_missing", "Pairs without a score", digits=0),
+        Column("votes", "Votes alone % [95 % CI]", digits=1, low="votes_low", high="votes_high"),
+        Column("joined", "Joined with scores % [95 % CI]", digits=1, low="joined_low", high="joined_high"),
+        Column("tuning", "λ"), Column("shorter", "Shorter by %", digits=1),
+        Column("bought", "What 100 more votes would buy", kind="text"), Column("note", "Remark", kind="text"),
+    ), POWERED_NOTE),
     "S-human-comparisons": ("Do people prefer the right side?", (
         _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
         Column("prefer", "Prefer the right one % [95 % CI]", digits=1, low="prefer_low", high="prefer_high"),
@@ -79,6 +114,11 @@ _PEOPLE = {
 }  # fmt: skip
 
 _KAPPA = "S-human-kappa"
+_FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
+    _KAPPA: kappa_map,
+    "S-human-powered": powered_dots,
+    "S-human-competence": competence_dots,
+}
 _PAPERS = {"S-human-kappa": "E, Figure 4", "S-human-comparisons": "E, 5.2", "S-human-failures": "E, 5.2"}
 
 
@@ -137,8 +177,8 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
         if frames[name]:
             whole = pd.concat(frames[name], ignore_index=True)
             found.tables.append(Table(name, title, note, whole, columns, "" if name != _KAPPA else _PAPERS[name]))
-            if name == _KAPPA:
-                found.figures.append(kappa_map(whole))
+            if name in _FIGURES:
+                found.figures.append(_FIGURES[name](whole))
         else:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
 
@@ -148,9 +188,14 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     kind, nothing = study.definition.asked, pd.DataFrame()
     rows = pd.DataFrame([row for each in study_agreement(votes, kind) for row in each.rows()])
     yield "S-human-agreement", rows, ""
-    pairs = _numbered(study_kappas(votes, kind)).dropna(subset=["kappa"])
+    names = sorted(votes["annotator"].astype(str).unique())
+    pairs = _numbered(study_kappas(votes, kind), names, ("one", "other")).dropna(subset=["kappa"])
     yield _KAPPA, pairs, "" if len(pairs) else f"no two annotators of study {study.id} judged the same things yet"
+    found, reason = study_competence(votes, kind), f"no item of study {study.id} has two votes yet"
+    yield "S-human-competence", _numbered(found.people, names, ("annotator",)), "" if len(found.people) else reason
+    yield "S-human-answers", found.answers, "" if len(found.answers) else reason
     yield from _of_comparisons(study, votes, table)
+    yield _over_all(study, table)
     if kind is not ACCEPTABILITY:
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
         yield from ((name, nothing, reason) for name in ("S-human-outcomes", "S-human-scores"))
@@ -170,11 +215,18 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
 
 
-def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of annotators without their names."""
-    names = sorted({*pairs["one"].astype(str), *pairs["other"].astype(str)})
+def _over_all(study: Study, table: ScoreTable) -> tuple[str, pd.DataFrame, str]:
+    try:
+        rows = powered_rows(study, table)
+    except InvalidInput as error:
+        return "S-human-powered", pd.DataFrame(), str(error)
+    return "S-human-powered", rows.assign(bought=[what_more_votes_buy(row) for row in rows.to_dict("records")]), ""
+
+
+def _numbered(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows about annotators without their names; the same one has the same number in every table."""
     numbers = {name: f"A{place}" for place, name in enumerate(names, start=1)}
-    return pairs.assign(**{side: pairs[side].astype(str).map(numbers) for side in ("one", "other")})
+    return rows.assign(**{each: rows[each].astype(str).map(numbers) for each in columns})
 
 
 def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -289,9 +341,13 @@ PARTS = (
          "commands score and suite those of a folder"),
     Part("run_audit", "cost", (), "Run an audit", "costs and power are of an audit that is still to be run"),
     Part("human_validation", "people", (), "Annotators", "how well each annotator worked is for the coordinator alone"),
+    Part("human_validation", "entrance", (), "Taking part", "consent, practice and links are set on the page; practice "
+         "enters no number"),
     Part("human_validation", "outcomes", ("S-human-outcomes",)),
     Part("human_validation", "comparisons", ("S-human-comparisons", "S-human-failures")),
-    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa")),
+    Part("human_validation", "agreement", ("S-human-agreement", "S-human-kappa", "S-human-competence",
+                                           "S-human-answers")),
+    Part("human_validation", "powered", ("S-human-powered",)),
     Part("human_validation", "scores", ("S-human-scores",)),
     Part("human_validation", "gallery", (), "Disagreements", "single items with people's comments are on the page"),
     Part("human_validation", "files", (), "Votes", "they are exported from the page, by those who may read them"),

@@ -1,9 +1,12 @@
 """Figures of a study and of a training: what was found, with and without what fell out."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
-from core.charts.human import ALL_PAIRS, PEOPLE, comparison_dots, outcome_bars, reanalysis_dots
+from core.charts import still
+from core.charts.human import ALL_PAIRS, PEOPLE, comparison_dots, kappa_map, outcome_bars, reanalysis_dots
 from core.charts.interactive import plot
 from core.charts.training import HELD_OUT, LOSS, curves
 
@@ -55,3 +58,25 @@ def test_the_loss_stands_above_what_it_does_to_held_out_captions() -> None:
     mean = frame[frame["series"] == "mean of the edits"].iloc[0]
     assert (mean["low"], mean["value"], mean["high"]) == (4.0, 5.0, 6.5)
     assert not plot(curves(pd.DataFrame(columns=["step", "kind", "name", "value"]))).data
+
+
+def test_a_cell_of_few_shared_items_is_an_outline_with_its_words_in_both_renderers() -> None:
+    pairs = pd.DataFrame(
+        {"one": ["a", "a", "b"], "other": ["b", "c", "c"], "kappa": [0.5, 0.25, -0.1], "low": math.nan,
+         "high": math.nan, "n": [40, 8, 60], "n_items": [20, 4, 30]}
+    )  # fmt: skip
+    figure = kappa_map(pairs)
+    coloured, outlined = plot(figure).data
+    assert [trace.type for trace in (coloured, outlined)] == ["heatmap", "scatter"]
+    names = ["a", "b", "c"]
+    told = {(names[down], names[across]) for down, across in zip(outlined.y, outlined.x, strict=True)}
+    assert told == {("a", "c"), ("c", "a")}
+    assert set(outlined.text) == {"0.25<br>n 4"}
+    assert outlined.marker.symbol == "square-open"
+    values = np.asarray(coloured.z, dtype=float)
+    assert np.isnan(values[0, 2])
+    assert np.isnan(values[2, 0])
+    assert (values[0, 1], values[1, 2]) == (0.5, -0.1)
+    drawn = still.drawing(figure).decode()
+    assert drawn.count("n 4") == 2
+    assert len(drawn) > len(still.drawing(kappa_map(pairs.assign(n_items=[20, 8, 30]))).decode())  # two outlines more

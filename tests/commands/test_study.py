@@ -39,6 +39,7 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     percent = next(row for row in found["agreement"] if row["measure"] == "percent agreement")
     assert (percent["estimate"], percent["n_items"]) == (1.0, 12)
     assert found["pairwise"][0]["note"]
+    assert {row["annotator"] for row in found["competence"]} == {"a01", "a02"}
     assert invoke("study", "export", "pilot", "-o", tmp_path / "votes.csv").exit_code == Code.OK
     assert invoke("study", "create", "copy", "--total", 12, "--attention", 0).exit_code == Code.OK
     assert "belongs to study 'pilot'" in invoke("study", "import", "copy", tmp_path / "votes.csv").stderr
@@ -114,3 +115,55 @@ def test_a_public_address_that_is_none_is_refused(bad: str, monkeypatch: pytest.
         public_url()
     monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/a/")
     assert public_url() == "https://study.example.org/a"
+
+
+def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
+    invoke: Invoke, data: Path, tmp_path: Path
+) -> None:
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    assert "asks for no consent" in invoke("study", "consent", "pilot").stderr
+    text = tmp_path / "consent.txt"
+    text.write_text("You may stop at any time.\n", encoding="utf-8")
+    assert "You may stop at any time." in invoke("study", "consent", "pilot", text).stdout
+    assert "2 practice items, 1 needed" in invoke("study", "practice", "pilot", "--items", 2, "--needed", 1).stdout
+    first = invoke("study", "prolific", "pilot", "--items", 4, "--url", "https://example.org/").stdout
+    assert "https://example.org/human_validation?token=" in first
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in first
+    code = first.split("completion code: ")[1].split()[0]
+    again = invoke("study", "prolific", "pilot", "--screened-out", "0UT-2026").stdout
+    assert f"completion code: {code}" in again  # what is set stays
+    state = Study(studies_dir() / "pilot").state()
+    assert state.consent is not None
+    assert state.practice is not None
+    assert (len(state.practice.exercises), state.practice.needed) == (2, 1)
+    assert "closed" in invoke("study", "prolific", "pilot", "--close").stdout
+
+
+def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke: Invoke, data: Path) -> None:
+    invoke("study", "create", "flips", "--total", 40, "--attention", 0, "--per-item", 1, "--family", "vertical-flip")
+    assert "no item has a vote yet" in invoke("study", "rates", "flips").stderr
+    study = Study(studies_dir() / "flips")
+    (ada,) = study.invite([""])
+    for place, item in enumerate(study.definition.items):
+        if not item.attention:
+            vote_versions(study, ada, item.id, original=2, variant=2 * (place % 4 > 0), preferred="tie")
+    told = json.loads(invoke("study", "rates", "flips", "--json").stdout)["rates"]
+    assert {round(row["votes"], 6) for row in told} == {75.0, 100.0}
+    said = " ".join(invoke("study", "rates", "flips").stdout.split())
+    assert "100 more votes, at 1.0 an item as now, would label 100 more items" in said
+
+
+def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:
+    invoke("study", "create", "pilot", "--total", 6, "--attention", 0)
+    binary = tmp_path / "consent.bin"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for arguments, why in (
+        (("consent", "pilot", binary), "cannot be read as text"),
+        (("consent", "pilot", tmp_path / "none.txt"), "cannot be read as text"),
+        (("practice", "pilot", "--items", 9), "items with a known answer, got 9"),
+        (("prolific", "pilot", "--completion", "a b"), "a code has 4 to 40"),
+        (("prolific", "pilot", "--close"), "no link for Prolific to close"),
+    ):
+        found = invoke("study", *arguments)
+        assert found.exit_code != Code.OK
+        assert why in " ".join(found.stderr.split())

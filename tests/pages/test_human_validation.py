@@ -308,7 +308,9 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     assert [made.annotator_of(link.split("token=")[1]) for link in links] == ["a01", "a02"]
 
 
-@pytest.mark.parametrize("part", ["people", "outcomes", "comparisons", "agreement", "scores", "gallery", "files"])
+@pytest.mark.parametrize(
+    "part", ["people", "entrance", "outcomes", "comparisons", "powered", "agreement", "scores", "gallery", "files"]
+)
 def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: Study, results: None, part: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({"study": "pilot", "part": part})
@@ -328,6 +330,8 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
         assert "n = 9 items" in texts(app)
     if part == "agreement":
         assert re.search(r"95 % CI|no interval", texts(app))
+        assert "by knowing rather than guessing, under MACE" in texts(app)
+        assert "the likeliest answer is the commonest one in" in texts(app)
 
 
 def test_a_coordinator_draws_directional_families_and_reads_people_beside_evaluators(

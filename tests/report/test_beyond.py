@@ -8,11 +8,15 @@ import pandas as pd
 import pytest
 
 from core.analysis.people.comparisons import evaluator_rows, judged_comparisons, people_rows
+from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
+from core.analysis.people.powered import powered_rows, what_more_votes_buy
 from core.analysis.people.reanalysis import reanalyse
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
+from core.human.creation import create_study
 from core.human.kinds import ACCEPTABILITY
+from core.human.sampling import family_strata
 from core.human.studies import Study
 from core.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
@@ -60,6 +64,26 @@ def test_votes_are_reported_as_the_page_shows_them(table: ScoreTable, study: Stu
     assert not {each.id for each in found.missing} & {each.id for each in found.tables}
 
 
+def test_rates_over_all_pairs_are_reported_as_the_page_shows_them(
+    tmp_path: Path, demo: Store, table: ScoreTable
+) -> None:
+    drawn = create_study(
+        demo, "demo", study_id="rates", title="t", kind="acceptability", total=24, per_item=1, attention_rate=0.0,
+        seed=1, parent=tmp_path, strata=family_strata(["vertical-flip", "rotation"]),
+    )  # fmt: skip
+    assert "S-human-powered" in {each.id for each in beyond(table, studies=[drawn]).missing}
+    (ada,) = drawn.invite([""])
+    for place, item in enumerate(drawn.definition.items):
+        vote_versions(drawn, ada, item.id, original=2, variant=2 * (place % 2), preferred="tie")
+    found = beyond(table, studies=[drawn])
+    told, rows = named(found, "S-human-powered"), powered_rows(drawn, table)
+    pd.testing.assert_frame_equal(told[list(rows.columns)], rows)
+    assert list(told["bought"]) == [what_more_votes_buy(row) for row in rows.to_dict("records")]
+    figure = next(each for each in found.figures if each.id == "S-human-powered-rates")
+    assert set(figure.frame["series"]) == {"votes alone", "joined with scores"}
+    assert {"rates, " + name for name in rows["question"]} == set(figure.frame["panel"])
+
+
 def test_the_agreement_of_two_annotators_is_a_map_that_names_nobody(table: ScoreTable, study: Study) -> None:
     found, votes = beyond(table, studies=[study]), vote_table(study)
     pairs, told = study_kappas(votes, ACCEPTABILITY), named(found, "S-human-kappa")
@@ -67,11 +91,21 @@ def test_the_agreement_of_two_annotators_is_a_map_that_names_nobody(table: Score
     assert set(told["one"]) | set(told["other"]) == {"A1", "A2", "A3"}
     np.testing.assert_allclose(sorted(told["kappa"]), sorted(pairs["kappa"]))
     assert not set(pairs["one"]) & set(told["one"])
-    (figure,) = found.figures
+    figure = next(each for each in found.figures if each.id == "S-human-kappa-map")
     assert (figure.id, figure.kind, len(figure.frame)) == ("S-human-kappa-map", "map", 6)
     cell = {(row["label"], row["series"]): row["value"] for row in figure.frame.to_dict("records")}
     for row in told.to_dict("records"):
         assert cell[row["one"], row["other"]] == cell[row["other"], row["one"]] == pytest.approx(row["kappa"])
+
+
+def test_competence_is_reported_without_names_and_beside_majorities(table: ScoreTable, study: Study) -> None:
+    found, own = beyond(table, studies=[study]), study_competence(vote_table(study), ACCEPTABILITY)
+    told = named(found, "S-human-competence")
+    assert set(told["annotator"]) == {"A1", "A2", "A3"}
+    np.testing.assert_allclose(told["competence"], own.people["competence"])
+    np.testing.assert_allclose(told["with_others"], own.people["with_others"])
+    pd.testing.assert_frame_equal(named(found, "S-human-answers").drop(columns="study"), own.answers)
+    assert "S-human-competence-dots" in {each.id for each in found.figures}
 
 
 def test_people_s_ratings_stand_below_the_means_of_both_sides(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
                "natural-gender-colloquial", "resampling", "compression", "caption-form", "verbosity",
                "typographic"}  # fmt: skip
     people = {"S-human-outcomes", "S-human-agreement", "S-human-scores", "S-human-comparisons", "S-human-failures",
-              "S-human-kappa"}  # fmt: skip
+              "S-human-kappa", "S-human-powered", "S-human-competence", "S-human-answers"}  # fmt: skip
     elsewhere = {each.name for each in PARTS if each.reason}
     directional = {
         "C-rates", "C-matrix", "C1", "C2", "C3", "C5", "C16", "C18", "C19", "C20", "C21", "C21-drops", "C22", "C23",

@@ -122,19 +122,30 @@ def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
     plain = votes[~votes["attention"]]
     scale = [kind.lowest + index for index in range(len(kind.scale))]
     versions = [_counts(plain, version, scale) for version in (ORIGINAL, VARIANT)]
-    name = "acceptability" if kind is ACCEPTABILITY else "rating"
-    found = [agreement(np.stack(versions, axis=1), question=name, ordinal=True)]
+    found = [agreement(np.stack(versions, axis=1), question=version_name(kind), ordinal=True)]
     if any(question.name == PREFERENCE for question in kind.questions):
         found.append(agreement(_counts(plain, "preferred", [ORIGINAL, TIE, VARIANT]), question=PREFERENCE))
     return found
 
 
+def version_name(kind: Kind) -> str:
+    """What is asked of the versions, in a word."""
+    return "acceptability" if kind is ACCEPTABILITY else "rating"
+
+
 def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``."""
+    """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``.
+
+    Returns:
+        Its columns, and n_items: the items that both judged, of which n are versions.
+    """
     plain = votes[~votes["attention"]]
+    judged = plain.groupby("annotator")["id"].agg(set)
     long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
     long = long.assign(unit=long["id"] + long["variable"])
-    return pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
+    table = pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
+    shared = [len(judged[one] & judged[other]) for one, other in zip(table["one"], table["other"], strict=True)]
+    return table.assign(n_items=pd.Series(shared, index=table.index, dtype="int64"))
 
 
 def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:

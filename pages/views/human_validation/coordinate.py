@@ -13,19 +13,23 @@ from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.comparisons import draw_comparisons
 from pages.views.human_validation.create import draw_create
 from pages.views.human_validation.desk import desk
+from pages.views.human_validation.entrance import draw_entrance
 from pages.views.human_validation.files import draw_files
 from pages.views.human_validation.gallery import draw_gallery
 from pages.views.human_validation.people import draw_people
+from pages.views.human_validation.powered import draw_powered
 from pages.views.human_validation.read import draw_agreement, draw_outcomes, draw_scores
 
 PARTS = {
     "people": ("Annotators", draw_people),
+    "entrance": ("Taking part", draw_entrance),
     "outcomes": ("Outcomes", draw_outcomes),
     "comparisons": ("Right and wrong", draw_comparisons),
+    "powered": ("Whole run", draw_powered),
     "agreement": ("Agreement", draw_agreement),
     "scores": ("Votes and scores", draw_scores),
     "gallery": ("Disagreements", draw_gallery),
-    "files": ("Export and import", draw_files),
+    "files": ("Files", draw_files),
 }
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 
@@ -100,7 +104,7 @@ def _draw_head(study: Study) -> None:
         "Votes", int(cover["votes"].sum()), help=f"Complete votes; wanted: {definition.per_item} an item, {wanted}"
     )
     cells.metric("Items with enough votes", f"{enough} of {len(cover)}")
-    cells.metric("Annotators", len(people), help="Invited or imported, and not withdrawn")
+    cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     st.progress(given / wanted if wanted else 0.0, text=f"{given} of {wanted} wanted votes")
     words, status = st.columns([3, 2], vertical_alignment="center")
     words.caption(

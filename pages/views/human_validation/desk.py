@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -10,6 +11,7 @@ from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError
 from core.human.definition import DEFINITION, Example, StudyItem
 from core.human.pictures import Pictures, load_corpus, make_example, make_pictures
+from core.human.prolific import Visit, participant, recruits
 from core.human.studies import Refused, Study, studies_dir
 from pages.views.common.shelf import Shelf
 
@@ -45,18 +47,28 @@ class Desk:
         """Sentences about studies that cannot be opened."""
         return self._problems
 
-    def whose(self, token: object) -> tuple[Study, str]:
-        """Study and annotator of a token.
+    def whose(self, token: object, visit: Visit | None = None) -> tuple[Study, str | None]:
+        """Study and annotator of a link; no annotator yet for who comes from Prolific for the first time.
+
+        Args:
+            token: of an annotator, or of a study's link for Prolific.
+            visit: what Prolific put into the link.
 
         Raises:
-            Refused: if it is nobody's.
+            Refused: if it is nobody's, or a personal link was given to Prolific.
         """
         for study in self.studies().values():
-            try:
-                return study, study.annotator_of(token)
-            except Refused:
-                continue
-        raise Refused("This link is not valid, or not any more; ask the person who sent it to you for a new one.")
+            if recruits(study, token):
+                return study, participant(study, visit)
+            with suppress(Refused):
+                annotator = study.annotator_of(token)
+                break
+        else:
+            raise Refused("This link is not valid, or not any more; ask the person who sent it to you for a new one.")
+        if visit is not None:
+            raise Refused("This is the personal link of one annotator, so nothing was stored of you. Please tell the "
+                          "researcher through Prolific that they need the study's link for Prolific.")  # fmt: skip
+        return study, annotator
 
     def pictures(self, study: Study, item: StudyItem) -> Pictures:
         """Pictures of an item, made once.

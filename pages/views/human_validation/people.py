@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -10,15 +10,15 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
-from core.settings import public_url
-from pages.views.common.access import HUMAN
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.human_validation.address import address
 
 _COLUMNS = {
     "annotator": st.column_config.TextColumn("Id"),
     "name": st.column_config.TextColumn("Name", help="Only you see it"),
+    "pid": st.column_config.TextColumn("Prolific ID", help="Only you see it; no export of votes holds it"),
     "state": st.column_config.TextColumn("State"),
     "votes": st.column_config.NumberColumn("Votes", help="Complete votes, attention items aside"),
     "planned": st.column_config.NumberColumn("Planned", help="Votes given and still to give"),
@@ -90,9 +90,7 @@ def _link(study: Study, annotator: str) -> str | None:
     token = study.token(annotator)
     if token is None:
         return None
-    parts = urlsplit(st.context.url or "http://localhost:8501")
-    address = public_url() or urlunsplit((parts.scheme, parts.netloc, "", "", ""))
-    return f"{address}/{HUMAN}?{urlencode({'token': token})}"
+    return f"{address()}?{urlencode({'token': token})}"
 
 
 def _draw_actions(study: Study) -> None:
@@ -167,7 +165,8 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     hits = [f"{hit} of {seen}" for hit, seen in zip(table["attention_hits"], table["attention_seen"], strict=True)]
     last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
     shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
-    return table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
+    shown = table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
+    return shown if table["pid"].notna().any() else shown.drop(columns="pid")
 
 
 def _invite(study: Study) -> None:

@@ -20,6 +20,7 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
+from pages.views.human_validation.competence import draw_competence
 from pages.views.human_validation.desk import desk
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
@@ -30,6 +31,18 @@ _MEASURES = {
     "Gwet AC1": "Corrected for chance by how undecided the answers are. Survives skew.",
     "Krippendorff α": "Observed over expected disagreement; ordered answers by their distance. Takes missing votes.",
 }
+
+
+_PAIRS = {
+    "one": st.column_config.TextColumn("Annotator"),
+    "other": st.column_config.TextColumn("and"),
+    "n_items": st.column_config.NumberColumn("n", help="Items that both judged"),
+    "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
+    "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
+    "low": st.column_config.NumberColumn("from", format="%.2f", help="Lower end of the 95 % interval"),
+    "high": st.column_config.NumberColumn("to", format="%.2f", help="Upper end of the 95 % interval"),
+    "note": st.column_config.TextColumn("Remark"),
+}  # fmt: skip
 
 
 def draw_outcomes(study: Study, _state: PageState) -> None:
@@ -82,14 +95,14 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     if pairs.empty:
         st.info("No two annotators have judged the same items yet.")
         return
+    st.caption("n counts the items that both judged; under 5 a cell is hollow.")
     if pairs["kappa"].notna().any():
         figure = kappa_map(pairs)
         draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
-    st.dataframe(pairs, hide_index=True, width="stretch", column_config={
-        name: st.column_config.NumberColumn(format="%.2f") for name in ("kappa", "low", "high")
-    })  # fmt: skip
+    st.dataframe(pairs[list(_PAIRS)], hide_index=True, width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
+    draw_competence(study)
 
 
 def draw_scores(study: Study, state: PageState) -> None:

@@ -1,0 +1,122 @@
+"""Competence of a study's annotators: who guesses is found, beside counts by hand; what cannot be told is said."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from core.analysis.people.competence import study_competence
+from core.analysis.people.outcomes import study_kappas
+from core.charts.human import FEW, competence_dots, kappa_map
+from core.human.kinds import ACCEPTABILITY
+from core.human.studies import Study
+from core.human.votes import vote_table
+from core.statistics.agreement import weighted_kappa
+from tests.human.small_study import items, make, vote_versions
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Three who see that every second variant is wrong and one who answers by lot; one of them on three items alone."""
+    made = make(tmp_path, items=items(24, attention=2), per_item=4)
+    rng = np.random.default_rng(0)
+    names = made.invite(["", "", "", "", ""])
+    for number, name in enumerate(names):
+        for place, item in enumerate(made.definition.items):
+            if number == 4 and place >= 3:
+                continue
+            said = 2 * (place % 2) if number != 3 else int(rng.integers(3))
+            vote_versions(made, name, item.id, original=2, variant=said, preferred="tie" if said == 2 else "original")
+    return made
+
+
+def test_who_answers_by_lot_is_found_and_the_counts_are_those_by_hand(study: Study) -> None:
+    votes = vote_table(study)
+    found = study_competence(votes, ACCEPTABILITY)
+    people = found.people[found.people["question"] == "acceptability"].set_index("annotator")
+    assert people.loc["a04", "competence"] < people.loc[["a01", "a02", "a03"], "competence"].min()
+    assert list(people["n"]) == [48, 48, 48, 48, 6]  # both versions of 24 and 3 items; attention items aside
+    plain = votes[~votes["attention"]].set_index(["id", "annotator"])
+    hits = [plain.loc[(item, "a04"), side] == plain.loc[(item, "a01"), side]
+            for item in sorted(set(plain.index.get_level_values(0))) for side in ("original", "variant")]  # fmt: skip
+    assert people.loc["a04", "with_others"] == pytest.approx(100 * np.mean(hits))
+    assert people.loc["a04", "n_others"] == 48
+    assert people.loc["a05", "note"] == "no interval (n = 6, below 10)"
+    assert math.isnan(people.loc["a05", "low"])
+    answers = found.answers.set_index("question").loc["acceptability"]
+    assert (answers["n"], answers["same"], answers["other"], answers["tied"]) == (48, 48, 0, 0)
+    assert set(found.people["question"]) == {"acceptability", "preference"}
+    figure = competence_dots(found.people)
+    assert len(figure.frame) == len(found.people)
+    assert list(figure.frame["hollow"]) == [n < FEW for n in found.people["n"]]
+
+
+def test_answers_that_are_nearly_all_alike_carry_a_warning(tmp_path: Path) -> None:
+    skewed = make(tmp_path, items=items(20))
+    for number, name in enumerate(skewed.invite(["", "", ""])):
+        for place, item in enumerate(skewed.definition.items):
+            vote_versions(skewed, name, item.id, original=2, variant=0 if place == number else 2, preferred="tie")
+    found = study_competence(vote_table(skewed), ACCEPTABILITY)
+    rated = found.people[found.people["question"] == "acceptability"]
+    assert rated["note"].str.contains("98 % of the answers are one and the same").all()
+    assert found.answers.set_index("question").loc["acceptability", "note"] == rated["note"].iloc[0]
+    assert rated["competence"].notna().all()
+
+
+def test_what_cannot_be_told_is_said_and_no_number(tmp_path: Path) -> None:
+    two = make(tmp_path, "two", items=items(12))
+    for number, name in enumerate(two.invite(["", ""])):
+        for place, item in enumerate(two.definition.items):
+            vote_versions(two, name, item.id, original=2, variant=(place + number) % 2, preferred="tie")
+    found = study_competence(vote_table(two), ACCEPTABILITY)
+    assert found.people["competence"].isna().all()
+    assert found.people["note"].str.contains("3 annotators are needed").all()
+    same = make(tmp_path, "same", items=items(12))
+    for name in same.invite(["", "", ""]):
+        for item in same.definition.items:
+            vote_versions(same, name, item.id, original=2, variant=2, preferred="tie")
+    found = study_competence(vote_table(same), ACCEPTABILITY)
+    assert found.people["competence"].isna().all()
+    assert found.people["note"].str.contains("every vote is the same answer").all()
+    assert (found.people["with_others"] == 100).all()
+    empty = study_competence(vote_table(make(tmp_path, "empty")), ACCEPTABILITY)
+    assert empty.people.empty
+    assert empty.answers.empty
+
+
+def test_the_matrix_counts_shared_items_and_draws_few_of_them_hollow(study: Study) -> None:
+    pairs = study_kappas(vote_table(study), ACCEPTABILITY)
+    shared = pairs.set_index(["one", "other"])["n_items"]
+    assert shared["a01", "a02"] == 24
+    assert shared["a01", "a05"] == 3
+    figure = kappa_map(pairs)
+    few = figure.frame[(figure.frame["label"] == "a05") | (figure.frame["series"] == "a05")]
+    assert few["hollow"].all()
+    assert not figure.frame.drop(few.index)["hollow"].any()
+    assert few["text"].str.endswith("n 3").all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_kappa_is_symmetric_and_that_of_scikit_learn(said: list[tuple[int, int]]) -> None:
+    one, other = map(list, zip(*said, strict=True))
+    found = weighted_kappa(one, other, answers=4, resamples=10)
+    turned = weighted_kappa(other, one, answers=4, resamples=10)
+    assert found.estimate == pytest.approx(turned.estimate, nan_ok=True)
+    if len({*one, *other}) > 1 and not math.isnan(found.estimate):
+        theirs = cohen_kappa_score(one, other, labels=[0, 1, 2, 3], weights="quadratic")
+        assert found.estimate == pytest.approx(theirs)
+
+
+def test_the_order_of_annotators_changes_no_competence(study: Study) -> None:
+    votes = vote_table(study)
+    turned = votes.assign(annotator=votes["annotator"].map({f"a0{each}": f"a0{6 - each}" for each in range(1, 6)}))
+    one, other = (study_competence(each, ACCEPTABILITY).people for each in (votes, turned))
+    told = other.assign(annotator=other["annotator"].map({f"a0{each}": f"a0{6 - each}" for each in range(1, 6)}))
+    told = told.sort_values(["question", "annotator"], ignore_index=True)
+    pd.testing.assert_frame_equal(one.sort_values(["question", "annotator"], ignore_index=True), told, atol=1e-4)

@@ -173,7 +173,7 @@ class _Job:
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.sealed: Mapping[str, Part] | None = None
-        self.before: dict[str, int] | None = None
+        self.before: ShardCounts | None = None
         self.known = Known({})
         self.made: dict[int, Finished] = {}
         self.ahead: dict[int, int] = {}
@@ -192,7 +192,7 @@ class _Job:
             for name in ("created", "command"):
                 self.manifest[name] = earlier.get(name, self.manifest[name])
             self.before_s = float(earlier.get("elapsed_seconds") or 0.0)
-            self.before = earlier.get("captions")
+            self.before = ShardCounts.read(earlier.get("captions"))
             for name, spent in (earlier.get("speed") or {}).items():
                 self.speed[name] = dict(spent)
         self.folder.check_names(len(self.shards))
@@ -240,8 +240,8 @@ class _Job:
     def _captions(self) -> ShardCounts:
         """The first phase: embed the captions that no file of this run holds yet. Returns what all of them took."""
         if len(self.made) == len(self.shards) and self.before is not None:  # nobody will ask for them
-            self.manifest["captions"] = self.before
-            return ShardCounts(**self.before)
+            self.manifest["captions"] = self.before.as_dict()
+            return self.before
         self._report("captions")
         tasks = prompts(self.plan, self.batches)
         total, todo = ShardCounts(), []

@@ -48,6 +48,14 @@ class ShardCounts:
         """Plain dictionary, for manifests."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    @classmethod
+    def read(cls, told: object) -> "ShardCounts | None":
+        """What :meth:`as_dict` wrote; None for anything else."""
+        names = {each.name for each in fields(cls)}
+        if not isinstance(told, dict) or told.keys() != names or not all(type(each) is int for each in told.values()):
+            return None
+        return cls(**told)
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:

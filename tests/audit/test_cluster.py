@@ -1,8 +1,10 @@
 """Actors of a Ray cluster do the work of an audit, to the very bytes; run where the optional extra is installed."""
 
+import pickle
 import secrets
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +93,19 @@ def test_more_actors_than_there_is_room_for_are_refused(address: str, tmp_path: 
 def test_an_address_where_no_cluster_is_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotAvailable, match="no Ray cluster answers at 'nonsense address'"):
         run_audit(plan_of(tmp_path, HISTOGRAM), tmp_path, pool=Pool(100, "cpu"), cluster="nonsense address")
+
+
+def test_an_actor_hears_messages_in_the_order_in_which_they_were_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(cluster, "serve", lambda come, _: heard.extend(come))
+    actor = cluster.Actor()
+    for number in (2, 0, 1, 4, 3):
+        actor.give(number, pickle.dumps(number))
+    actor._inbox.stop()
+    deadline = time.monotonic() + 60
+    while heard != [0, 1, 2, 3, 4]:
+        assert time.monotonic() < deadline, heard
+        time.sleep(0.01)
 
 
 def test_without_ray_the_command_that_gets_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from core import __version__
 from core.audit.plan import Plan, make_plan
 from core.audit.prefetch import Inbox
 from core.audit.run import Progress, RunStopped, run_audit
+from core.audit.shards import ShardCounts
 from core.audit.workers import crew
 from core.audit.workers.captions import CaptionFolder, CaptionTable, Prompts, caption_table, prompts, read_captions
 from core.audit.workers.making import Maker, threads
@@ -271,6 +272,15 @@ def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_othe
         assert found.dtype == value.dtype
         np.testing.assert_array_equal(found, value)
     assert read.get(caption_hash(texts[3])) is None
+
+
+@pytest.mark.parametrize(
+    "told", [None, 3, [], {}, {"calls": 1}, {"image_encodings": 0, "caption_encodings": 1, "calls": "2"},
+             {"image_encodings": 0, "caption_encodings": 1, "calls": 2, "more": 3}],
+)  # fmt: skip
+def test_counts_that_somebody_changed_are_made_again(told: object) -> None:
+    assert ShardCounts.read(told) is None
+    assert ShardCounts.read(ShardCounts(0, 1, 2).as_dict()) == ShardCounts(0, 1, 2)
 
 
 def test_captions_come_in_whole_batches_short_ones_first(tmp_path: Path) -> None:

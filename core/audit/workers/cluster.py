@@ -33,12 +33,13 @@ class ActorWorker(Worker):
     def __init__(self, ray: Any, actor: Any, shared: "_Shared") -> None:
         super().__init__()
         self._ray, self._actor, self._shared = ray, actor, shared
-        self._said = ""
+        self._said, self._sent = "", 0
         self.answer: Any = actor.take.remote()
 
     def send(self, message: bytes) -> None:
         """Tell it something."""
-        self._actor.give.remote(self._shared.place(message))  # where it died, whoever listens finds out
+        self._actor.give.remote(self._sent, self._shared.place(message))  # where it died, whoever listens finds out
+        self._sent += 1
 
     def hear(self) -> list[Message] | None:
         """What it said since, and ask again; None where it died."""
@@ -138,13 +139,20 @@ class Actor:
 
     def __init__(self) -> None:
         self._inbox: Inbox[Any] = Inbox()
+        self._early: dict[int, Any] = {}
+        self._next = 0
         self._said: list[Message] = []
         self._more = threading.Condition()
         threading.Thread(target=serve, args=(self._inbox, self._say), daemon=True).start()
 
-    def give(self, message: bytes) -> None:
-        """Take something in."""
-        self._inbox.put(pickle.loads(message))  # noqa: S301  # of the audit, over Ray, which unpickles all it carries
+    def give(self, number: int, message: bytes) -> None:
+        """Take something in; an actor of two threads may be given the second message before the first."""
+        found = pickle.loads(message)  # noqa: S301  # of the audit, over Ray, which unpickles all it carries
+        with self._more:
+            self._early[number] = found
+            while self._next in self._early:
+                self._inbox.put(self._early.pop(self._next))
+                self._next += 1
 
     def take(self) -> list[Message]:
         """Wait a moment for something to say."""

@@ -25,6 +25,7 @@ MOST_DEATHS = 3
 """Workers that may die over one task before the run stops: it is probably the task."""
 AHEAD = 2
 """Tasks that a worker has at once at least, so that it renders the next one while it scores the last."""
+LOADING, WAITING = "loading its evaluators", "waiting for a task"
 LOOK_S = 0.2
 """How often it is asked whether to stop, in seconds."""
 
@@ -232,13 +233,14 @@ class Team(ABC, Generic[W]):
         if (told := _same(message)) != (first := _same(self._ready)):
             raise InvalidInput(f"a worker loaded other evaluators than the first one: {told} and not {first}")
         worker.ready = True
+        self._deaths.pop(LOADING, None)
         for each in self._first[1:]:
             worker.send(each)
 
     def _replace(self, worker: W) -> None:
         how = worker.end()
-        doing = str(_name(worker.todo[0])) if worker.todo else "loading its evaluators"
-        self._deaths[doing] += 1
+        doing = _doing(worker)
+        self._deaths[doing] += doing != WAITING
         if self._deaths[doing] >= MOST_DEATHS:
             raise ScoringStopped(
                 f"{MOST_DEATHS} workers ended (the last with {how}) while {doing}, perhaps for lack of memory; "
@@ -249,14 +251,12 @@ class Team(ABC, Generic[W]):
         self._workers[self._workers.index(worker)] = self._begin()
 
 
-def _name(task: Task) -> str:
-    match task:
-        case Known():
-            return "reading captions"
-        case Prompts():
-            return f"embedding captions {task.index}"
-        case _:
-            return f"making shard {task.index}"
+def _doing(worker: Worker) -> str:
+    if not worker.todo:
+        return WAITING if worker.ready else LOADING
+    task = worker.todo[0]
+    assert not isinstance(task, Known)  # heard by all, and answered by nobody
+    return f"{'embedding captions' if isinstance(task, Prompts) else 'making shard'} {task.index}"
 
 
 def _same(ready: Ready) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def caption_table(found: CaptionEmbeddings) -> pa.Table:
         "shape": [list(value.shape) for value in found.embeddings.values()],
         "values": [np.ascontiguousarray(value).tobytes() for value in found.embeddings.values()],
     }
-    return pa.table(rows, schema=_SCHEMA)
+    return pa.Table.from_pydict(rows, schema=_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)

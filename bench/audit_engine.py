@@ -59,6 +59,8 @@ class Forgetful(ConseLite0):
 
 
 EVALUATOR = f"{__file__}:Forgetful"
+Key = tuple[str, str, str]
+"""Item, probe and subject of a row."""
 
 
 def main() -> None:
@@ -91,11 +93,11 @@ def ratios(count: int, grid: str, subjects: tuple[str, ...]) -> None:
             audits.append(_audit(plan, pool))
         audit, scores = median(seconds for seconds, _ in audits), audits[0][1]
         few = {item.id for item in plan.corpus.items[:: max(count // SEPARATE_ITEMS, 1)][:SEPARATE_ITEMS]}
-        subset = [pair for pair in pairs if pair[0] in few]
+        subset = [pair for pair in pairs if pair[0][0] in few]
         started = time.perf_counter()
-        alone = [loaded.score([images[key]], [caption])[0] for _, _, key, caption in subset]
+        alone = [loaded.score([images[key]], [caption])[0] for _, key, caption in subset]
         each = (time.perf_counter() - started) / len(subset)
-    found = np.array([scores[item, probe] for item, probe, _, _ in subset])
+    found = np.array([scores[key] for key, _, _ in subset])
     apart = float(np.max(np.abs(found - np.array(alone))))
     n = f"{len(plan.corpus)} items, {len(pairs)} pairs, {len(images)} unique images, {len(captions)} unique captions"
     row(
@@ -198,15 +200,15 @@ def _plan(count: int, **options: Any) -> Plan:
     return make_plan(chosen, **{"evaluators": [EVALUATOR], "batch_size": BATCH, **options})
 
 
-def _inputs(plan: Plan) -> tuple[dict[str, np.ndarray], list[str], list[tuple[str, str, str, str]]]:
-    """Unique images by hash, unique captions, and the (item, probe, image hash, caption) of every row."""
+def _inputs(plan: Plan) -> tuple[dict[str, np.ndarray], list[str], list[tuple[Key, str, str]]]:
+    """Unique images by hash, unique captions, and the (key, image hash, caption) of every row."""
     images: dict[str, np.ndarray] = {}
     pairs = []
     for group in render(plan, plan.corpus.items):
         images |= group.images
         for draft in group.drafts:
             name = "identity" if draft.probe is None else draft.probe.name
-            pairs.append((draft.item.id, name, draft.image_key, draft.caption))
+            pairs.append(((draft.item.id, name, draft.subject.name), draft.image_key, draft.caption))
     return images, sorted({caption for *_, caption in pairs}, key=len), pairs
 
 
@@ -219,14 +221,15 @@ def _bare(evaluator: DualEncoder, images: list[np.ndarray], captions: list[str])
     return time.perf_counter() - started
 
 
-def _audit(plan: Plan, pool: Pool) -> tuple[float, dict[tuple[str, str], float]]:
+def _audit(plan: Plan, pool: Pool) -> tuple[float, dict[Key, float]]:
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
         run = run_audit(plan, Path(out), run_id="bench", pool=pool)
         seconds = time.perf_counter() - started
         with Store.open(run.path) as store:
-            table = store.query("select item, probe, score from scores")
-    return seconds, dict(zip(zip(table["item"], table["probe"], strict=True), table["score"], strict=True))
+            table = store.query("select item, probe, subject, score from scores")
+    keys = zip(table["item"], table["probe"], table["subject"], strict=True)
+    return seconds, dict(zip(keys, table["score"], strict=True))
 
 
 if __name__ == "__main__":

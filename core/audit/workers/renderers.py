@@ -7,7 +7,7 @@ Groups of images depend on nothing but the plan and the items, so they are the s
 import pickle
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import cycle
 from multiprocessing.connection import Connection
@@ -33,7 +33,8 @@ def prepared(plan: Plan, tasks: Iterable[Task], renderers: int) -> Iterator[Task
         ScoringStopped: if a process that renders ended.
         InvalidInput: if this machine lacks files that the audit has.
     """
-    if renderers:
+    only_captions = isinstance(tasks, Sequence) and not any(isinstance(task, Shard) for task in tasks)
+    if renderers and not only_captions:
         yield from _apart(plan, tasks, renderers)
         return
     for task in tasks:

@@ -128,7 +128,11 @@ class Plan:
         Raises:
             InvalidInput: if one cannot score such items.
         """
-        videos, name = self.videos, self.corpus.name
+        return self.kinds_for(videos=self.videos)
+
+    def kinds_for(self, *, videos: bool) -> tuple[type[Evaluator], ...]:
+        """The same for items that are pictures or videos, for whoever holds the plan without its items."""
+        name = self.corpus.name
         return tuple(for_items(find(reference), videos=videos, corpus=name) for reference in self.evaluators)
 
     @property

@@ -247,11 +247,11 @@ class _Job:
         total, todo = ShardCounts(), []
         for task in tasks:
             counts = self.captions.counts(task, self.keys[task.evaluator])
-            total = total if counts is None else total.plus(ShardCounts(**counts))
+            total = total if counts is None else total.plus(counts)
             todo += [task] if counts is None else []
         for found in self.hands.each(todo):
             assert isinstance(found, Embedded)
-            self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts.as_dict())
+            self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
             total = total.plus(found.counts)
             self._add_time(found.spent)
         self.known = Known(self._files(tasks))

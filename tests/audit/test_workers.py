@@ -208,7 +208,7 @@ def made(plan: Plan, tasks: list[object], folder: Path, pool: Pool) -> dict[int,
     for found in maker.each(prompts(plan, work.batches)):
         assert isinstance(found, Embedded)
         key = work.keys[found.task.evaluator]
-        captions.write(found.task, key, found.table, found.counts.as_dict())
+        captions.write(found.task, key, found.table, found.counts)
         files[key] = (*files.get(key, ()), captions.file(found.task, key))
     shards = [each for each in maker.each([Known(files), *tasks]) if isinstance(each, Made)]  # type: ignore[list-item]
     return {each.index: each for each in shards}
@@ -260,8 +260,8 @@ def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_othe
     values = {text: rng.normal(size=(2, 3)).astype(kind) for text, kind in zip(texts[:3], "fdf", strict=True)}
     table = caption_table(CaptionEmbeddings(values, 4, 2))
     folder = CaptionFolder(tmp_path, "key")
-    folder.write(task, "f", table, {"calls": 2})
-    assert folder.counts(task, "f") == {"calls": 2}
+    folder.write(task, "f", table, ShardCounts(calls=2))
+    assert folder.counts(task, "f") == ShardCounts(calls=2)
     assert folder.counts(Prompts("x", 0, texts[1:]), "f") is None
     assert folder.counts(replace(task, index=1), "f") is None
     assert CaptionFolder(tmp_path, "other").counts(task, "f") is None

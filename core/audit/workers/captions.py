@@ -17,6 +17,7 @@ import pyarrow as pa
 from core.audit.plan import Plan
 from core.audit.render import drafts_of_captions, references
 from core.audit.rows import RowMaker
+from core.audit.shards import ShardCounts
 from core.evaluators.base import DualEncoder
 from core.evaluators.cache import CAPTION, EmbeddingCache, caption_hash
 from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
@@ -105,24 +106,24 @@ class CaptionFolder:
         """Where the embeddings of a task lie."""
         return self.path / f"captions-{fingerprint}-{task.index:05d}.arrow"
 
-    def write(self, task: Prompts, fingerprint: str, table: pa.Table, counts: Mapping[str, int]) -> None:
+    def write(self, task: Prompts, fingerprint: str, table: pa.Table, counts: ShardCounts) -> None:
         """Keep the embeddings of a task.
 
         Raises:
             StoreError: if they cannot be written.
         """
-        told = {"key": self.key, "texts": task.digest, "sum": _sum(table), "counts": dict(counts)}
+        told = {"key": self.key, "texts": task.digest, "sum": _sum(table), "counts": counts.as_dict()}
         meant = table.replace_schema_metadata({_META: json.dumps(told).encode()})
         write_whole(self.file(task, fingerprint), partial(_fill, table=meant))
 
-    def counts(self, task: Prompts, fingerprint: str) -> dict[str, int] | None:
+    def counts(self, task: Prompts, fingerprint: str) -> ShardCounts | None:
         """What a task cost, where its embeddings are there and whole; None where it must be done."""
         try:
             table = read_captions(self.file(task, fingerprint))
             told = json.loads((table.schema.metadata or {})[_META])
             same = (self.key, task.digest, _sum(table)) == (told["key"], told["texts"], told["sum"])
-            return {str(name): int(value) for name, value in told["counts"].items()} if same else None
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError):
+            return ShardCounts.read(told["counts"]) if same else None
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
             return None
 
 

@@ -26,9 +26,8 @@ from core.audit.workers.tasks import Embedded, Known, Made, Result, Shard, Spent
 from core.errors import ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
-from core.evaluators.registry import find
 from core.evaluators.scoring import embed_captions, score_pairs_with_errors
-from core.evaluators.video.items import asks, for_items, made_for
+from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft
 
 _log = logging.getLogger("invariscope.audit")
@@ -177,8 +176,7 @@ def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack) -> list[
         For each, what the manifest says of it and its ``full_batch``.
     """
     described = []
-    for reference in plan.evaluators:
-        kind = for_items(find(reference), videos=videos, corpus=plan.corpus.name)
+    for reference, kind in zip(plan.evaluators, plan.kinds_for(videos=videos), strict=True):
         with pool.lease(reference) as found:
             evaluator = made_for(found, kind, idf=plan.idf)
             described.append((describe_evaluator(reference, evaluator), evaluator.full_batch))

@@ -13,8 +13,6 @@ from core.audit.workers.captions import Prompts
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
-from core.evaluators.registry import find
-from core.evaluators.video.items import for_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ class Work:
     @property
     def kinds(self) -> dict[str, type[Evaluator]]:
         """Classes of the evaluators, as they score such items."""
-        name = self.plan.corpus.name
-        return {each: for_items(find(each), videos=self.videos, corpus=name) for each in self.plan.evaluators}
+        return dict(zip(self.plan.evaluators, self.plan.kinds_for(videos=self.videos), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from core.api.progress import duration
 from core.calibration.fit import Fit
 from core.calibration.measured import Measured, find
 from core.calibration.measurement import stamp
@@ -23,7 +24,6 @@ from pages.views.common.access import operates
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, number, safe, thousands
-from pages.views.run_audit.cost import duration
 from pages.views.run_audit.jobs import EVERY_S, draw_card
 
 Key = tuple[object, ...]

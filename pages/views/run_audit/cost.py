@@ -5,6 +5,7 @@ import streamlit as st
 from pydantic import BaseModel
 
 from core.analysis.planned import drifting, planned, prior
+from core.api.progress import duration
 from core.audit.estimate import Estimate, estimate
 from core.audit.machine import cores
 from core.audit.plan import Plan
@@ -180,14 +181,6 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
 
 def _same(one: BaseModel, other: AuditRequest) -> bool:
     return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
-
-
-def duration(seconds: float) -> str:
-    """Write seconds as a person says them, e.g. ``1 h 02 min``."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def _time(told: Estimate) -> str:

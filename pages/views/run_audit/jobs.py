@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from core.api.progress import duration
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.jobs import Job
@@ -17,7 +18,6 @@ from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate
 from pages.views.common.text import counted, safe, thousands
-from pages.views.run_audit.cost import duration
 
 EVERY_S = 2.0
 IDLE_EVERY_S = 20.0

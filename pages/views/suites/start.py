@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.api.progress import duration
 from core.audit.estimate import measured_speeds
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
@@ -20,7 +21,6 @@ from pages.views.common.access import operates
 from pages.views.common.places import typed
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.run_audit.cost import duration
 from pages.views.run_audit.jobs import EVERY_S, draw_card
 from pages.views.suites.state import judges
 

@@ -1,4 +1,4 @@
-"""Pictures decoded apart: in a process that may take so much memory and time, and is replaced where it took more.
+"""Pictures and videos decoded apart: in a process with limits on memory and time, replaced where it took more.
 
 The process (:mod:`core.corpora.decoding_process`) is warm: an ordinary picture costs what it costs here and the
 copying of its pixels. It ends with this one.
@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,41 @@ def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
     return ImageHeader(told["format"], told["width"], told["height"])
 
 
-def _ask(asked: dict[str, Any], data: bytes, limits: Limits) -> tuple[dict[str, Any], bytearray]:
+def frames_apart(
+    path: Path, *, name: str, count: int | None, side: int, limits: Limits
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Like :func:`core.corpora.videos.read_scaled`, within limits.
+
+    Args:
+        path: of the video; sentences call it ``name``.
+        count: how many frames, evenly spaced; None for all.
+        side: longest side of a frame, in pixels.
+
+    Returns:
+        The fields of :class:`core.corpora.videos.Footage` but its path, and the frames, uint8 RGB [T, H, W, 3].
+
+    Raises:
+        BadImage, NotAvailable: as :func:`decode_apart`.
+    """
+    asked = {"do": "frames", "name": name, "path": str(path.absolute()), "count": count, "side": side}
+    told, pixels = _ask(asked, b"", limits, cure="cut it into shorter parts, or convert it to MP4 (H.264)", once=True)
+    return told["footage"], np.frombuffer(pixels, np.uint8).reshape(told["shape"])
+
+
+def _ask(
+    asked: dict[str, Any],
+    data: bytes,
+    limits: Limits,
+    *,
+    cure: str = "export it anew, as a plain JPEG or PNG",
+    once: bool = False,
+) -> tuple[dict[str, Any], bytearray]:
+    """Have a process answer; one asked ``once`` is replaced: what it loaded would count against the next file."""
     told: dict[str, Any] = {"failed": "gone"}
     for _ in range(_TRIES):
         with _processes(os.getpid()).borrowed() as process:  # a fork must not speak to its parent's
             told, pixels = process.ask({**asked, **asdict(limits)}, data, limits.seconds)
+            process.spent = process.spent or once
         if told.get("failed") != "gone":
             break
     name = asked["name"]
@@ -81,15 +112,11 @@ def _ask(asked: dict[str, Any], data: bytes, limits: Limits) -> tuple[dict[str, 
         case None:
             return told, pixels
         case "late":
-            raise BadImage(
-                f"{name}: decoding it takes more than {limits.seconds:g} s; export it anew, as a plain JPEG or PNG"
-            )
+            raise BadImage(f"{name}: decoding it takes more than {limits.seconds:g} s; {cure}")
         case "memory" if told.get("size"):
             raise no_memory(name, *told["size"])
         case "gone":
-            raise BadImage(
-                f"{name}: the process that decodes it ends each time; export it anew, as a plain JPEG or PNG"
-            )
+            raise BadImage(f"{name}: the process that decodes it ends each time; {cure}")
         case "memory":
             raise BadImage(
                 f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
@@ -172,7 +199,7 @@ class _Processes:
     def borrowed(self) -> Iterator[_Process]:
         """Lend a process; one that is spent or has ended is replaced by the next who asks."""
         if not self._places.acquire(timeout=_PATIENCE_S):
-            raise NotAvailable("other pictures are being decoded; try this one again in a minute")
+            raise NotAvailable("other files are being decoded; try this one again in a minute")
         try:
             with self._lock:
                 process = self._free.pop() if self._free else None

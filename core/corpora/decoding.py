@@ -107,7 +107,7 @@ def no_memory(name: str, width: int, height: int) -> BadImage:
 
 def _pixels(image: ImageFile.ImageFile, *, max_side: int | None, notes: list[str], name: str) -> np.ndarray:
     width, height = image.size
-    target = _target(width, height, max_side)
+    target = fitted_size(width, height, max_side)
     turn = orientation(image)
     if turn is None:
         notes.append("its EXIF data is broken, so its orientation is unknown; shown as stored")
@@ -125,7 +125,8 @@ def _pixels(image: ImageFile.ImageFile, *, max_side: int | None, notes: list[str
     return np.array(picture)
 
 
-def _target(width: int, height: int, max_side: int | None) -> tuple[int, int]:
+def fitted_size(width: int, height: int, max_side: int | None) -> tuple[int, int]:
+    """Width and height, in pixels, of a picture that is scaled down to fit a longest side; None leaves it as it is."""
     if max_side is None or max(width, height) <= max_side:
         return width, height
     scale = max_side / max(width, height)

@@ -1,7 +1,8 @@
-"""The process in which pictures are decoded apart: asked on standard input, answers on standard output.
+"""The process in which pictures and videos are decoded apart: asked on standard input, answers on standard output.
 
-A question is a line of JSON and the bytes of a file; an answer a line of JSON and the bytes of the pixels. Before each
-picture the address space is limited to what the process had at its start and what the question allows.
+A question is a line of JSON and the bytes of a file; an answer a line of JSON and the bytes of the pixels. A video is
+named instead, since its decoder opens files alone. Before each of them the address space is limited to what the process
+had at its start and what the question allows.
 """
 
 import json
@@ -44,6 +45,8 @@ def _answer(asked: dict[str, Any], asking: IO[bytes]) -> tuple[dict[str, Any], n
     name = asked["name"]
     try:
         data = asking.read(asked["bytes"])
+        if asked["do"] == "frames":
+            return _frames(asked)
         kind, image = open_bytes(data, name=name, max_pixels=asked["max_pixels"])
         size = image.size
         if asked["do"] == "header":
@@ -57,6 +60,21 @@ def _answer(asked: dict[str, Any], asking: IO[bytes]) -> tuple[dict[str, Any], n
         return {"failed": "memory", "size": size}, None
     told = {name: getattr(found, name) for name in ("bytes_sha256", "pixels_sha256", "format", "notes")}
     return {**told, "shape": found.pixels.shape}, found.pixels
+
+
+def _frames(asked: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray]:
+    import cv2  # only where a video is asked for
+
+    from core.corpora.videos import Sampling, read_scaled
+
+    try:
+        footage, frames = read_scaled(Path(asked["path"]), Sampling(asked["count"]), side=asked["side"])
+    except cv2.error as error:
+        if error.code != cv2.Error.StsNoMem:
+            raise BadImage(f"{asked['path']}: a frame is broken ({error.err}); convert it") from error
+        raise MemoryError from error
+    told = {name: getattr(footage, name) for name in ("frames", "width", "height", "seconds", "sha256")}
+    return {"footage": told, "shape": frames.shape}, frames
 
 
 def _out_of_memory(error: BadImage) -> bool:

@@ -7,13 +7,16 @@ would follow playlists and patterns of names to other files and addresses. Frame
 import hashlib
 import math
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.corpora.apart import Limits, frames_apart
+from core.corpora.decoding import fitted_size
 from core.corpora.files import whole_number
 from core.corpora.image_header import SUFFIXES as IMAGES
 from core.corpora.images import read_header, read_image
@@ -41,6 +44,9 @@ MAX_DECODED = 12_000_000_000
 SUFFIXES = {".mp4": "MP4", ".m4v": "MP4", ".mov": "MP4", ".avi": "AVI", ".mkv": "Matroska", ".webm": "Matroska",
             ".gif": "GIF"}  # fmt: skip
 """File name endings of the containers that are read, in lower case."""
+
+STRANGER = Limits(memory_mb=1500, seconds=60)
+"""What the decoding of a video that came over the network may take."""
 
 _ATOMS = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
 _DIGITS = re.compile(r"(\d+)")
@@ -149,6 +155,51 @@ def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]
     yield from _decoded(footage, places)
 
 
+def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, np.ndarray]:
+    """Open a video and decode the frames that are looked at, each scaled down to fit a longest side.
+
+    Args:
+        path: of the file, or of the folder of its frames.
+        sampling: which frames.
+        side: longest side of a frame, in pixels; smaller frames stay as they are.
+
+    Returns:
+        The video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``sampling.places``.
+
+    Raises:
+        BadVideo: if it cannot be read, or its frames are of several sizes.
+    """
+    footage = open_video(path)
+    frames = [_fitted(each, side) for each in read_frames(footage, sampling.places(footage.frames))]
+    if len({each.shape for each in frames}) > 1:
+        raise BadVideo(f"{path}: its frames are of several sizes; scale them to one")
+    return footage, np.stack(frames)
+
+
+def read_stranger(data: bytes, sampling: Sampling, *, name: str, side: int) -> tuple[Footage, np.ndarray]:
+    """Like :func:`read_scaled`, of a file's bytes that came over the network: in a process of its own, within limits.
+
+    Args:
+        data: of the file.
+        name: what messages call it, with the ending that tells its container.
+
+    Raises:
+        BadImage: in one sentence: which file, what is wrong and what to do.
+        NotAvailable: where other files keep every such process busy.
+    """
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadVideo(f"{name}: videos end in {', '.join(SUFFIXES)}; convert it")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(data)
+        try:
+            told, frames = frames_apart(path, name=name, count=sampling.count, side=side, limits=STRANGER)
+        except BadImage as error:
+            raise BadVideo(str(error).replace(str(path), name)) from error
+        return Footage(path, **told), frames
+
+
 def find_videos(folder: Path) -> dict[str, Path]:
     """Videos of a folder by their id: the stem of a file, or the name of a folder of frames.
 
@@ -177,6 +228,14 @@ def sniff(start: bytes) -> str | None:
     if start[:4] == b"\x1a\x45\xdf\xa3":
         return "Matroska"
     return "GIF" if start[:6] in (b"GIF87a", b"GIF89a") else None
+
+
+def _fitted(pixels: np.ndarray, side: int) -> np.ndarray:
+    import cv2
+
+    height, width = pixels.shape[:2]
+    size = fitted_size(width, height, side)
+    return pixels if size == (width, height) else cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
 
 
 def _open_file(path: Path) -> Footage:

@@ -169,7 +169,7 @@ def test_a_picture_that_waits_too_long_for_others_is_told_so(monkeypatch: pytest
     monkeypatch.setattr(apart, "_PATIENCE_S", 0.01)
     processes = apart._Processes()
     with processes.borrowed(), processes.borrowed():  # noqa: SIM117
-        with pytest.raises(NotAvailable, match="other pictures are being decoded"), processes.borrowed():
+        with pytest.raises(NotAvailable, match="other files are being decoded"), processes.borrowed():
             pass
     processes.close()
 

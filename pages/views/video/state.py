@@ -1,19 +1,17 @@
 """What the page Video remembers: its link, the videos that ship, and those that readers brought."""
 
 import json
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.charts.canvas import thumbnail
 from core.corpora.demo import demo_dir
 from core.corpora.video_folder import VideoFolder, read_video_folder
-from core.corpora.videos import SUFFIXES, Footage, Sampling, open_video, read_frames
+from core.corpora.videos import Footage, Sampling, read_scaled, read_stranger
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.video.base import TokenMap
@@ -153,7 +151,9 @@ def demo_frames(identifier: str, count: int) -> Frames:
     if folder is None:
         raise InvalidInput("this demo corpus has no videos; build it again: python -m core corpora build-demo")
     path = folder.get(identifier).path
-    return shared().frames.get_or(("demo", identifier, count), lambda: _read(path, count))
+    return shared().frames.get_or(
+        ("demo", identifier, count), lambda: _frames(count, partial(read_scaled, path, side=SIDE))
+    )
 
 
 def upload_frames(key: str, upload: Upload, count: int) -> Frames:
@@ -162,27 +162,14 @@ def upload_frames(key: str, upload: Upload, count: int) -> Frames:
     Raises:
         InvariscopeError: if it cannot be read; the sentence calls it by the reader's name for it.
     """
-    return shared().frames.get_or(("upload", key, count), lambda: _read_bytes(upload, count))
+    read = partial(read_stranger, upload.data, name=upload.name, side=SIDE)
+    return shared().frames.get_or(("upload", key, count), lambda: _frames(count, read))
 
 
-def _read_bytes(upload: Upload, count: int) -> Frames:
-    suffix = PurePosixPath(upload.name.replace("\\", "/")).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InvalidInput(f"{upload.name}: videos end in {', '.join(SUFFIXES)}; convert it")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"upload{suffix}"
-        path.write_bytes(upload.data)
-        try:
-            return _read(path, count)
-        except InvariscopeError as error:
-            raise InvalidInput(str(error).replace(str(path), upload.name)) from error
-
-
-def _read(path: Path, count: int) -> Frames:
-    footage = open_video(path)
-    places = Sampling(count).places(footage.frames)
-    pixels = tuple(thumbnail(each, side=SIDE) for each in read_frames(footage, places))
-    return Frames(f"{footage.sha256}:{count}", pixels, places, footage)
+def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) -> Frames:
+    sampling = Sampling(count)
+    footage, pixels = read(sampling)
+    return Frames(f"{footage.sha256}:{count}", tuple(pixels), sampling.places(footage.frames), footage)
 
 
 def forget_captions(state: PageState) -> None:

@@ -64,6 +64,9 @@ class Commands(TyperGroup):
         except InvariscopeError as error:
             complain(str(error))
             ctx.exit(Code.NOT_AVAILABLE if isinstance(error, NotAvailable) else Code.BAD_INPUT)
+        except MemoryError:
+            complain("this machine has too little memory for it; free some, or give less at once")
+            ctx.exit(Code.NOT_AVAILABLE)
         except BrokenPipeError:  # the reader of a pipe left (`… | head`): nothing is wrong
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(Code.OK)

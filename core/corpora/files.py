@@ -8,6 +8,9 @@ from core.corpora.places import ordinary
 from core.corpora.schema import Rejection
 from core.errors import BadCorpus, InvalidInput
 
+MOST_BYTES = 1_000_000_000
+"""Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""
+
 
 class LeftOut(Exception):
     """One entry that cannot be used; its reader catches it and keeps a rejection.
@@ -31,12 +34,19 @@ def read_text(path: Path) -> str:
     """Read a UTF-8 text file, with or without a byte order mark.
 
     Raises:
-        BadCorpus: if it is missing, unreadable or not UTF-8.
+        BadCorpus: if it is missing, unreadable, not UTF-8, or too large.
         InvalidInput: if it is no ordinary file.
     """
     ordinary(path)
     try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise BadCorpus(
+                f"{path} holds {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} MB are read at once; "
+                "cut it into parts"
+            )
         return path.read_text(encoding="utf-8-sig")
+    except MemoryError as error:
+        raise no_memory(str(path)) from error
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     except UnicodeDecodeError as error:
@@ -66,6 +76,13 @@ def parse_json(text: str, *, where: str, first_line: int = 1) -> Any:
                         "restore or mend the file") from error  # fmt: skip
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
         raise BadCorpus(f"{where} cannot be read as JSON ({error}); restore or mend the file") from error
+    except MemoryError as error:
+        raise no_memory(where) from error
+
+
+def no_memory(where: str) -> BadCorpus:
+    """Return the error for a text that cannot be held or taken apart here."""
+    return BadCorpus(f"{where} does not fit into this machine's memory; cut it into parts, or free memory")
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.corpora.files import no_memory, read_text
 from core.errors import BadCorpus
 
 LINES = (".jsonl", ".ndjson")
@@ -35,7 +36,7 @@ def read_candidates(path: Path) -> dict[str, str]:
     Raises:
         BadCorpus: if the file is no such object; the sentence names the first entry that is wrong.
     """
-    return _candidates(_text(path), f"{path}")
+    return _candidates(read_text(path), f"{path}")
 
 
 def parse_candidates(data: bytes, *, name: str) -> dict[str, str]:
@@ -72,7 +73,7 @@ def read_references(path: Path) -> dict[str, tuple[str, ...]]:
         BadCorpus: if the file has neither shape; the sentence names the first entry that is wrong.
     """
     if path.suffix.lower() not in LINES:
-        return {key: _texts(path, key, value) for key, value in _object(_text(path), f"{path}").items()}
+        return {key: _texts(path, key, value) for key, value in _object(read_text(path), f"{path}").items()}
     references: dict[str, tuple[str, ...]] = {}
     for number, record in _records(path):
         key = _identity(path, number, record, references)
@@ -107,23 +108,12 @@ def _object(text: str, where: str) -> dict[str, Any]:
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             record = parse_json(line, f"{path}, line {number}")
             if not isinstance(record, dict):
                 raise BadCorpus(f"{path}, line {number} must be a JSON object, got {shown(record)}")
             yield number, record
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadCorpus(
-            f"{path} cannot be read: {error.strerror or error}; give the path of an existing file"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise BadCorpus(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
 
 
 def parse_json(text: str, where: str, *, unique_keys: bool = False) -> Any:
@@ -149,6 +139,8 @@ def parse_json(text: str, where: str, *, unique_keys: bool = False) -> Any:
         return json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise BadCorpus(f"{where} is not JSON: {error}") from error
+    except MemoryError as error:
+        raise no_memory(where) from error
 
 
 def _identity(path: Path, number: int, record: dict[str, Any], known: object) -> str:

@@ -52,6 +52,14 @@ def test_a_file_that_cannot_be_opened_is_named() -> None:
     assert (result.exit_code, result.stderr) == (Code.BAD_INPUT, "error: /srv/x cannot be used: Permission denied\n")
 
 
+def test_too_little_memory_is_no_bug() -> None:
+    result = CliRunner().invoke(raising(MemoryError()), ["act"])
+    assert (result.exit_code, result.stderr.split(";")[0]) == (
+        Code.NOT_AVAILABLE,
+        "error: this machine has too little memory for it",
+    )
+
+
 def test_ctrl_c_ends_with_130() -> None:
     result = CliRunner().invoke(raising(KeyboardInterrupt()), ["act"])
     assert (result.exit_code, result.stderr) == (Code.INTERRUPTED, "error: interrupted\n")

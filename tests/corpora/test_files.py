@@ -1,5 +1,7 @@
 """Paths and JSON from a stranger's file."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from core.corpora.boxes import read_box
 from core.corpora.files import LeftOut, inside, parse_json, read_json, whole_number
 from core.corpora.schema import Box
 from core.errors import BadCorpus, InvalidInput
+from core.settings import ROOT
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "sub/a.jpg", "./a.jpg", "..a.jpg", "a..jpg", "été.jpg"])
@@ -119,3 +122,28 @@ def test_what_is_no_box_is_left_out(values: object) -> None:
 
 def test_a_box_may_be_text_as_in_a_csv() -> None:
     assert read_box(["1", "2.5", "3", "4"], what="the box", width=100, height=80) == (Box(1, 2.5, 3, 4), -1.0)
+
+
+def test_a_file_of_more_than_a_gigabyte_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(1_000_000_001)  # a hole: it takes no room
+    with pytest.raises(BadCorpus, match=r"large\.json holds 1,000 MB, and at most 1,000 MB are read at once; cut it"):
+        read_json(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+@pytest.mark.parametrize("reader", ["files.read_json", "formats.read_candidates"])
+def test_a_file_that_does_not_fit_into_memory_ends_with_a_sentence(tmp_path: Path, reader: str) -> None:
+    path = tmp_path / "wide.json"
+    path.write_text("{" + ",".join(f'"{number}": "a caption"' for number in range(1_500_000)) + "}", encoding="utf-8")
+    module, name = reader.split(".")
+    script = (
+        f"import resource\nfrom pathlib import Path\nfrom core.corpora.{module} import {name} as read\n"
+        "from core.errors import BadCorpus\n"
+        "taken = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (taken + (120 << 20),) * 2)\n"
+        f"try:\n    read(Path({str(path)!r}))\nexcept BadCorpus as error:\n    print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout.strip() == f"{path} does not fit into this machine's memory; cut it into parts, or free memory"

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.views.common.access import admit, at_the_door, hidden, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.find import draw_find
+from pages.views.common.quota import limit_viewers
 
 ROOT = Path(__file__).resolve().parent
 
@@ -41,6 +42,7 @@ st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style"
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 admit()
+limit_viewers()
 listed = visible(PAGES)
 page = st.navigation(
     {

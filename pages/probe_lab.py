@@ -82,7 +82,7 @@ def draw() -> None:
 def _shifts(
     stage: DeltaGenerator, bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]
 ) -> LabResult | None:
-    """Draw how far every probe moves the scores, beside the picture; None where nothing can be scored."""
+    """Draw how far every probe moves the scores, beside the picture; None where nothing was scored."""
     with stage:
         if not caption or not names:
             missing = "a caption" if not caption else "an evaluator"
@@ -94,6 +94,8 @@ def _shifts(
             st.error(safe(str(error), limit=600))
             return None
         charts(bench, result)
+        if not result.rows:
+            return None
         st.caption("Percent changes, every evaluator on its own scale.", help=_HOW)
     return result
 

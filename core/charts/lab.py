@@ -89,8 +89,17 @@ def _hover(row: Mapping[Any, Any]) -> str:
     )
 
 
+_SHADED = "Shaded: each evaluator's null band, in its colour."
+
+
 def shift_curves(
-    rows: pd.DataFrame, points: Mapping[float, str], *, title: str, along: Axis, colours: Mapping[str, str]
+    rows: pd.DataFrame,
+    points: Mapping[float, str],
+    *,
+    title: str,
+    along: Axis,
+    colours: Mapping[str, str],
+    reaches: Mapping[str, float],
 ) -> Figure:
     """The shifts of every evaluator along the strength of one edit of one picture.
 
@@ -100,6 +109,8 @@ def shift_curves(
         title: of the figure.
         along: what the strength counts.
         colours: of the evaluators, ``#rrggbb``.
+        reaches: how far from 0 each evaluator's null band goes, in percent; NaN where it has none. Those of the
+            evaluators that are drawn are shaded in their colours.
     """
     strengths = {name: strength for strength, name in points.items()}
     own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
@@ -107,7 +118,10 @@ def shift_curves(
         "label": [strengths[name] for name in own["probe"]], "series": own["evaluator"].to_numpy(), "panel": "",
         "value": own["percent"].astype(float).to_numpy(), "low": np.nan, "high": np.nan, "n": 1,
     }).sort_values(["series", "label"])  # fmt: skip
+    bands = {name: reaches[name] for name in frame["series"].unique() if reaches.get(name, math.nan) >= 0}
     return Figure(
-        "lab-curves", title, "Percent change of one picture along the strength of the edit.", frame, PERCENT,
-        kind="lines", unit=" %", along=along, styles={name: Style(colour) for name, colour in colours.items()},
+        "lab-curves", title, "Percent change of one picture along the strength of the edit. " + _SHADED * bool(bands),
+        frame, PERCENT, kind="lines", unit=" %", along=along,
+        styles={name: Style(colour) for name, colour in colours.items()},
+        shades=tuple(Shade(-reach, reach, colour=colours[name], alpha=0.1) for name, reach in bands.items()),
     )  # fmt: skip

@@ -3,8 +3,9 @@
 import math
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -85,6 +86,10 @@ class _Slot:
         return not self.device or device in self.device.split("+")
 
 
+METER: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar("meter", default=nullcontext)
+"""What holds a lease once its evaluator is loaded and its turn has come: a server counts, and limits, a visitor's."""
+
+
 class Pool:
     """Keeps evaluators loaded, the least recently used one going first when the budget is spent.
 
@@ -136,10 +141,13 @@ class Pool:
 
         Raises:
             UnknownName: if no evaluator has that name.
-            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget.
+            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget, or :data:`METER`
+                lets this context score no more.
         """
         with self._held(reference) as slot, slot.turn:
-            yield self._evaluator(slot)
+            evaluator = self._evaluator(slot)
+            with METER.get()():
+                yield evaluator
 
     @contextmanager
     def hold(self, reference: str) -> Iterator[None]:

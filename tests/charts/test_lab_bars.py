@@ -82,8 +82,13 @@ def test_a_curve_has_a_point_for_every_strength_that_has_a_percent_in_rising_ord
         "evaluator": ["a", "a", "a", "a", "b"], "percent": [4.0, 1.0, None, 9.0, -2.0],
     })  # fmt: skip
     points = {1.0: "zoom:zoom1", 5.0: "zoom:zoom5", 10.0: "zoom:zoom10"}
-    figure = shift_curves(rows, points, title="zoom", along=Axis("enlargement", " %"), colours={"a": "#112233"})
+    figure = shift_curves(
+        rows, points, title="zoom", along=Axis("enlargement", " %"), colours={"a": "#112233"},
+        reaches={"a": 0.5, "b": math.nan, "c": 2.0},
+    )  # fmt: skip
     drawn = figure.frame[["series", "label", "value"]].to_records(index=False).tolist()
     assert drawn == [("a", 1.0, 1.0), ("a", 10.0, 4.0), ("b", 1.0, -2.0)]
     assert figure.styles["a"].colour == "#112233"
     assert len(plot(figure).data) == 2
+    assert [(shade.low, shade.high, shade.colour) for shade in figure.shades] == [(-0.5, 0.5, "#112233")]
+    assert "Shaded: each evaluator's null band" in figure.note

@@ -128,13 +128,18 @@ def curves(result: LabResult) -> None:
     cells = st.grid(min(len(found), 3), min_column_width=300, gap="medium")
     for (family, fact), points in found.items():
         along = AlongAxis(*measured_in(fact))
-        figure = shift_curves(rows, points, title=family, along=along, colours=colours(result.evaluators))
+        figure = shift_curves(
+            rows, points, title=family, along=along, colours=colours(result.evaluators),
+            reaches={name: band.reach for name, band in result.bands.items()},
+        )  # fmt: skip
         with cells.container(border=True):
             st.markdown(f"**{safe(family)}** along its strength")
             if figure.frame.empty:
                 st.caption("No point has a percent change here.")
                 continue
             draw(figure, key=f"lab.curve.{family}", alt=f"Percent change along the strength of {family}, by evaluator")
+            if figure.shades:
+                st.caption("Shaded: each evaluator’s null band, in its colour.")
 
 
 def _chart(bench: Workbench, result: LabResult, name: str, colour: str) -> None:

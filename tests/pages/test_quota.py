@@ -1,0 +1,108 @@
+"""Viewers keep the server scoring for so long and no longer; its operator for as long as they like."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import NotAvailable
+from core.evaluators.pool import METER
+from pages.views.common import access, quota
+from pages.views.common.quota import TOGETHER, WINDOW, Quota
+from tests.pages.opening import LAB, Open, said
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def take(held: Quota, clock: Clock, owner: str, seconds: float, each: float = 60) -> None:
+    with held.metered(owner, each):
+        clock.now += seconds
+
+
+def test_who_took_what_they_may_waits_until_enough_of_it_is_past(clock: Clock) -> None:
+    held = Quota(clock)
+    take(held, clock, "a", 40)
+    clock.now += 100
+    take(held, clock, "a", 25)
+    with pytest.raises(NotAvailable, match=r"for 60 s within 10 minutes; there is time again in 475 s"):
+        take(held, clock, "a", 1)
+    take(held, clock, "b", 1)
+    clock.now += 474
+    take(held, clock, "a", 1)
+
+
+def test_all_together_have_half_of_the_time(clock: Clock) -> None:
+    held = Quota(clock)
+    for number in range(6):
+        take(held, clock, f"{number}", 50)
+    with pytest.raises(NotAvailable, match="other viewers keep this server scoring; there is time again in 350 s"):
+        take(held, clock, "new", 1)
+
+
+def test_what_fails_counts_and_a_quota_of_nothing_scores_nothing(clock: Clock) -> None:
+    held = Quota(clock)
+    with suppress(ZeroDivisionError), held.metered("a", 5):
+        clock.now += 6
+        raise ZeroDivisionError
+    with pytest.raises(NotAvailable, match="for 5 s"):
+        take(held, clock, "a", 1, each=5)
+    with pytest.raises(NotAvailable, match="scores nothing for viewers"):
+        take(held, clock, "b", 1, each=0)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 30), st.floats(0, 200)), max_size=40))
+def test_nobody_has_begun_with_more_than_they_may(steps: list[tuple[str, float, float]]) -> None:
+    clock = Clock()
+    held, taken = Quota(clock), list[tuple[float, str, float]]()
+    for owner, seconds, pause in steps:
+        clock.now += pause
+        recent = [(name, took) for when, name, took in taken if when > clock.now - WINDOW]
+        own, everyone = sum(took for name, took in recent if name == owner), sum(took for _, took in recent)
+        try:
+            take(held, clock, owner, seconds)
+        except NotAvailable:
+            assert own >= 60 - 1e-6 or everyone >= TOGETHER * WINDOW - 1e-6
+        else:
+            assert own < 60 + 1e-6
+            assert everyone < TOGETHER * WINDOW + 1e-6
+            taken.append((clock.now, owner, seconds))
+
+
+@pytest.fixture
+def viewer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(access, "_local", lambda: False)
+    quota.quota.clear()
+    yield
+    quota.quota.clear()
+
+
+@pytest.mark.parametrize("seconds", ["0.000001", "0"])
+def test_a_viewer_beyond_the_quota_is_told_so_and_sees_the_rest_of_the_page(
+    open_page: Open, viewer: None, monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    monkeypatch.setenv(quota.VIEWER_SECONDS, seconds)
+    app = open_page(LAB, evaluators="conse-lite0,conse-lite2", probes="vflip")
+    assert not app.exception
+    words = said(app)
+    assert "scores nothing for viewers" in words if seconds == "0" else "a viewer may keep this server scoring" in words
+    assert "Probe lab" in {title.value for title in app.title}
+
+
+def test_an_operator_has_no_quota(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(quota.VIEWER_SECONDS, "0")
+    app = open_page(LAB, evaluators="conse-lite0", probes="vflip")
+    assert "for viewers" not in said(app)
+    assert METER.get()() is not None

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Threads that wait by spinning are faster alone (a third) and many times slower beside other work: a server
 # with several readers, a test with a browser and a server. Audits and measurements keep the default.
 app test: export OMP_WAIT_POLICY ?= PASSIVE
-.PHONY: help setup app test check audit examples demo bench siege screenshots clean
+.PHONY: help setup app test check audit audits examples demo bench siege screenshots clean
 
 help:           ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*##/\t/' | sort
@@ -34,14 +34,16 @@ check: setup-dev ## ruff and mypy
 # Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
 # finds no noun in a few captions of the demo corpus.
 # The first run holds the template and asks what should not matter, the others hold captions and ask what should.
-AUDIT = $(BIN)/python -m core audit --out data/results --overwrite
+AUDIT = $(BIN)/python -m core audit --out data/results --overwrite --workers 2
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
 PLATES = reposition-telea-TL,reposition-telea-BR,reposition-true-TL,reposition-true-BR,reposition-ground
 HARD = reposition-hard-TL,reposition-hard-BR
 HARMLESS = vflip,hflip,rotate+10,rotate-10
 LANGUAGES = en,de,fr,es,ja
-audit: setup ## recompute the shipped results from the demo corpora
+audit: setup ## recompute the shipped run of what should not matter
 	@$(AUDIT) --corpus demo --run-id demo --probes default,$(PLATES),$(HARD) --evaluators $(ENGLISH) || test $$? -eq 1
+
+audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo --run-id demo-captions --subject human --language $(LANGUAGES) \
 		--probes directional,$(HARMLESS),null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-prototypes --run-id demo-prototypes --subject human \

@@ -141,9 +141,10 @@ def _cell(picture: np.ndarray) -> np.ndarray:
 
 
 def items(coco: Path | None) -> Iterator[Item]:
-    """Composed items of the demo corpus, or what a COCO folder holds."""
+    """Composed items of the demo corpus, or the largest object of every picture of a COCO folder, both its splits."""
     if coco is not None:
-        yield from catalogue().get("coco").load(coco).items
+        for split in ("val2017", "train2017"):
+            yield from catalogue().get("coco").load(coco, split=split, slice="all").items
         return
     yield from (item for item in catalogue().get("demo").load().items if item.backdrop)
 

@@ -1,4 +1,4 @@
-"""The results that ship: what `make audit` writes, score by score, and nothing of the machine that wrote them."""
+"""The results that ship: what `make audits` writes, score by score, and nothing of the machine that wrote them."""
 
 import json
 from dataclasses import replace

@@ -21,6 +21,9 @@ from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 
+PLUGIN = "invariscope_plugin_"
+"""Begins the name of the module that a file by path becomes."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenPlugin:
@@ -112,7 +115,7 @@ def load_object(reference: str) -> object:
         raise InvalidInput(f"{reference!r} is not of the form path/to/file.py:Name")
     if not path.is_file():
         raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file")
-    spec = importlib.util.spec_from_file_location(f"invariscope_plugin_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{PLUGIN}{path.stem}", path)
     assert spec is not None  # a .py suffix always has a loader
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -103,8 +103,13 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
     return Catalogue(kind, MappingProxyType(found), tuple(broken))
 
 
-def load_object(reference: str) -> object:
+def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
     """Return the object that ``path/to/file.py:Name`` points to.
+
+    Args:
+        reference: the file and the name.
+        among: what the file is read for; a message lists such objects alone. None: all that it defines.
+        kind: what these are, for messages.
 
     Raises:
         InvalidInput: if the reference has another shape, or the file or the name is missing.
@@ -123,8 +128,10 @@ def load_object(reference: str) -> object:
         spec.loader.exec_module(module)
     except Exception as error:
         raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
-    if not hasattr(module, name):
-        raise InvalidInput(f"{path} has no {name!r}; it defines {', '.join(_public(module)) or 'nothing'}")
+    if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
+        found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
+        what = f"no {name!r} that is {kind}" if kind else f"no {name!r}"
+        raise InvalidInput(f"{path} has {what}; it {'has' if kind else 'defines'} {found or 'none'}")
     return getattr(module, name)
 
 
@@ -141,6 +148,12 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
 
 def _public(module: ModuleType) -> list[str]:
     return [name for name in vars(module) if not name.startswith("_")]
+
+
+def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:
+    """Whether a file itself makes what it is read for under a name: what it imported is no choice."""
+    value = getattr(module, name)
+    return among(value) and getattr(value, "__module__", "") == module.__name__
 
 
 def _sentence(error: Exception) -> str:

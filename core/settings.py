@@ -58,6 +58,11 @@ def calibrations_dir() -> Path:
     return data_dir() / "calibrations"
 
 
+def checks_dir() -> Path:
+    """Folder of the reports of metrics that were checked from a page, one file a check."""
+    return data_dir() / "checks"
+
+
 def stories_dir() -> Path:
     """Folder of the stories, one folder each."""
     return data_dir() / "stories"

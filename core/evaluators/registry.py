@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
@@ -154,10 +154,10 @@ def _from_file(reference: str) -> type[Evaluator]:
     ordinary(Path(reference.rpartition(":")[0]))
     if is_apart():
         return find_apart(reference)
-    found = load_object(reference)
-    if not _is_evaluator(found):
-        raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")
-    return found
+    return cast(
+        "type[Evaluator]",
+        load_object(reference, among=_is_evaluator, kind="an Evaluator class marked with @evaluator(...)"),
+    )
 
 
 def _classes(path: str) -> str:

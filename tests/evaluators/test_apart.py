@@ -68,8 +68,9 @@ def test_it_cannot_be_made_here(tmp_path: Path) -> None:
         ("import os\nos._exit(0)", "ended before it was described: it said nothing"),
         ("raise RuntimeError('boom')", "cannot be imported: RuntimeError: boom"),
         ("import sys\nsys.exit('no thanks')", "ended before it was described: no thanks"),
-        ("class Own: ...", "is not an Evaluator class"),
-        ("x = 1", "has no 'Own'"),
+        ("class Own: ...", r"has no 'Own' that is an Evaluator class marked with @evaluator\(\.\.\.\); it has none"),
+        ("import numpy as np\nx = 1", "has no 'Own' that is an Evaluator class .*; it has none"),
+        (SPEC.replace("class Own", "class Owned"), "has no 'Own' that is an Evaluator class .*; it has Owned$"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from core.api.progress import duration
 from core.errors import InvariscopeError
 from core.jobs import jobs
+from core.jobs.checking import CheckRequest
 from core.jobs.jobs import Job
 from core.jobs.measuring import MeasureRequest
 from core.jobs.suite import SuiteRequest
@@ -18,6 +19,7 @@ from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate
 from pages.views.common.text import counted, safe, thousands
+from pages.views.run_audit.checked import draw_checked
 
 EVERY_S = 2.0
 IDLE_EVERY_S = 20.0
@@ -26,10 +28,10 @@ IDLE_EVERY_S = 20.0
 SHOWN = 5
 """Ended jobs on one page of the list."""
 
-KEPT, NOT_KEPT = "; what it finished is kept", "; a suite is kept once it is whole"
+KEPT, NOT_KEPT = "; what it finished is kept", "; its result is kept once it is whole"
 """What becomes of the work of a job that is stopped, as the end of a sentence."""
 
-AGAIN = "A suite is kept once it is whole; resume it to begin anew."
+AGAIN = "Its result is kept once it is whole; resume it to begin anew."
 
 LINKS = (
     ("pages/results.py", "See its results", ":material/bar_chart:"),
@@ -180,6 +182,9 @@ def _complete(job: Job) -> None:
     elif isinstance(job.request, SuiteRequest):
         st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
         st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
+    elif isinstance(job.request, CheckRequest):
+        st.caption(f"Took {_took(job)}.")
+        draw_checked(job.request, key=f"run.checked.{job.id}")
     else:
         with suppress(InvariscopeError):
             counts = read_run(job.run_folder).manifest["counts"]

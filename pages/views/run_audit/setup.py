@@ -18,6 +18,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
 from pages.views.probe_lab.state import corpus_roots
+from pages.views.run_audit.check import METRIC, draw_check
 from pages.views.run_audit.probes import choose_probes
 from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
 
@@ -49,7 +50,9 @@ def choose_audit(state: PageState) -> Asked:
         folder = _corpus(state)
         told = st.container()
     st.header("Evaluators", anchor=False)
-    evaluators = [*choose_evaluators(state), *_further_evaluators()]
+    named, own = choose_evaluators(state), _further_evaluators()
+    evaluators = [*named, *own]
+    draw_check([*own, *named])
     st.header("Captions", anchor=False)
     st.segmented_control(
         "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
@@ -119,10 +122,20 @@ def _further_evaluators() -> list[str]:
     with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
         text = st.text_input(
             "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
-            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
+            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai", on_change=_check_first,
         )  # fmt: skip
         st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
+    return _split(text)
+
+
+def _split(text: str | None) -> list[str]:
     return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def _check_first() -> None:
+    """What was just named is what would be checked; a callback."""
+    if named := _split(st.session_state.get(FILES)):
+        st.session_state[METRIC] = named[-1]
 
 
 def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:

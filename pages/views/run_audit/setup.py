@@ -18,6 +18,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
 from pages.views.probe_lab.state import corpus_roots
+from pages.views.run_audit.bring import bring_metric, bring_pictures, draw_preview
 from pages.views.run_audit.check import METRIC, draw_check
 from pages.views.run_audit.probes import choose_probes
 from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
@@ -47,6 +48,7 @@ def choose_audit(state: PageState) -> Asked:
     st.header("Corpus", anchor=False)
     corpus_place = st.container()
     with corpus_place:
+        bring_pictures(state)
         folder = _corpus(state)
         told = st.container()
     st.header("Evaluators", anchor=False)
@@ -64,6 +66,8 @@ def choose_audit(state: PageState) -> Asked:
     asked = _asked(state, folder, evaluators, chosen)
     with told:
         _tell_corpus(asked, folder)
+        if asked.corpus is not None and folder:
+            draw_preview(asked.corpus)
         _tell_balance(asked)
     return asked
 
@@ -125,7 +129,8 @@ def _further_evaluators() -> list[str]:
             placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai", on_change=_check_first,
         )  # fmt: skip
         st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
-    return _split(text)
+        brought = bring_metric()
+    return [*_split(text), *(each for each in brought if each not in _split(text))]
 
 
 def _split(text: str | None) -> list[str]:

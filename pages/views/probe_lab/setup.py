@@ -1,7 +1,7 @@
 """What is asked about the picture: the caption, the probes and the evaluators."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -105,13 +105,16 @@ def _human(state: PageState, item: Item) -> str:
     return texts[chosen]
 
 
-def choose_evaluators(state: PageState, *, folded: bool = False, own: bool = False) -> list[str]:
+def choose_evaluators(
+    state: PageState, *, folded: bool = False, own: bool = False, get: Callable[[str], None] | None = None
+) -> list[str]:
     """Draw the choice of evaluators, the missing ones listed with the command that gets them.
 
     Args:
         state: of a page that has the field ``evaluators``.
         folded: behind a chip that says how many are chosen.
         own: offer those too that runs were given by path, to an operator.
+        get: draws the way to one that is not here, beneath its command.
     """
     ready = (*ready_evaluators(), *(own_ready() if own else ()))
     gone = problems() if own else {}
@@ -136,6 +139,8 @@ def choose_evaluators(state: PageState, *, folded: bool = False, own: bool = Fal
             for name, found in missing.items():
                 st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
                 st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
+                if get is not None:
+                    get(name)
             for name, problem in gone.items():
                 st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
             for broken in known.broken:

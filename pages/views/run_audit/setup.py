@@ -20,6 +20,7 @@ from pages.views.probe_lab.setup import choose_evaluators
 from pages.views.probe_lab.state import corpus_roots
 from pages.views.run_audit.bring import bring_metric, bring_pictures, draw_preview
 from pages.views.run_audit.check import METRIC, draw_check
+from pages.views.run_audit.get import draw_get, draw_said
 from pages.views.run_audit.probes import choose_probes
 from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
 
@@ -52,7 +53,8 @@ def choose_audit(state: PageState) -> Asked:
         folder = _corpus(state)
         told = st.container()
     st.header("Evaluators", anchor=False)
-    named, own = choose_evaluators(state), _further_evaluators()
+    named, own = choose_evaluators(state, get=draw_get), _further_evaluators()
+    draw_said()
     evaluators = [*named, *own]
     draw_check([*own, *named])
     st.header("Captions", anchor=False)

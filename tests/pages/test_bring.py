@@ -106,17 +106,17 @@ def test_a_metric_s_file_is_taken_only_where_the_server_allows_it(open_page: Ope
 
 def test_a_metric_that_was_brought_is_offered_like_a_path(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(access.METRIC_UPLOADS, "yes")
-    app = open_page(RUN, evaluators="", probes="vflip", limit="3")
+    app = open_page(RUN, evaluators="blind-length", probes="vflip", limit="3")
     app.file_uploader(key="run.metric").set_value(("histogram.py", METRIC, "text/x-python")).run()
     assert not app.exception
     (path,) = metrics_dir().glob("*/*.py")
     names = app.multiselect(key="run.metrics").value
     assert f"{path}:Histogram" in names
+    assert app.selectbox(key="run.check.metric").value == names[-1]
     app.multiselect(key="run.metrics").set_value([f"{path}:Histogram"]).run()
     assert not app.exception
     assert not app.error, said(app)
-    assert f"--evaluators {path}:Histogram" in said(app).replace("\n", " ")
-    assert app.selectbox(key="run.check.metric").value == f"{path}:Histogram"
+    assert f"--evaluators blind-length,{path}:Histogram" in said(app).replace("\n", " ")
     app.file_uploader(key="run.metric").set_value(("x.py", b"def (", "text/x-python")).run()
     assert "x.py cannot be read as Python" in said(app)
 

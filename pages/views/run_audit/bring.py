@@ -16,6 +16,7 @@ from core.settings import brought_mb
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.run_audit.check import METRIC
 
 SHOWN = 6
 """Items that are previewed."""
@@ -85,7 +86,7 @@ def _draw(item: Item) -> None:
         return
     st.image(picture, width="stretch", alt=item.label or item.id)
     captions = [text for texts in item.captions.values() for text in texts]
-    st.caption(safe(captions[0], limit=160) if captions else "no caption", help=safe(item.id, limit=200))
+    st.caption(safe(captions[0], limit=160) if captions else f"{safe(item.id, limit=80)}: no caption")
 
 
 @st.cache_data(max_entries=48, show_spinner=False)
@@ -122,6 +123,7 @@ def _take(given: UploadedFile) -> None:
         return
     chosen = st.session_state.get("run.metrics", [])
     st.session_state["run.metrics"] = [*chosen, *(each for each in found if each not in chosen)]
+    st.session_state[METRIC] = found[-1]
 
 
 def _short(reference: str) -> str:

@@ -35,7 +35,7 @@ def draw_check(evaluators: Sequence[str]) -> None:
         if st.session_state.get(METRIC) not in evaluators:
             st.session_state[METRIC] = evaluators[0]
         chosen = st.selectbox("Metric", evaluators, key=METRIC, format_func=_short)
-        left, middle, right = st.columns(3)
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
         threshold = left.number_input(
             "Threshold, %", 0.1, 1000.0, THRESHOLD, 0.5, key="run.check.threshold",
             help="Most that a family may move the score: the median over items of |%Δ|. A family fails where the 95 % "

@@ -60,10 +60,8 @@ def draw_got(job: Job) -> None:
 
 
 def _told(known: Weights) -> str:
-    note = f" {known.note}" if known.note else ""
-    return (
-        f"{safe(known.title)} · licence {safe(known.licence)} · {safe(known.where, limit=300)}{safe(note, limit=300)}"
-    )
+    said = f"{safe(known.title)} · licence {safe(known.licence)} · {safe(known.where, limit=300)}"
+    return f"{said}  \n{safe(known.note, limit=300)}" if known.note else said
 
 
 def _active(name: str) -> Job | None:

@@ -47,7 +47,8 @@ class OwnMetric:
         try:
             found = file_sha256(self.path)
         except OSError:
-            return (f"run {self.run} was given it by path, and {self.path} is gone; put the file back, or audit the "
+            now = "cannot be read as a file of code any more" if self.path.exists() else "is gone"
+            return (f"run {self.run} was given it by path, and {self.path} {now}; put the file back, or audit the "
                     "corpus again with the file where it lies now")  # fmt: skip
         if self.sha256 is not None and found != self.sha256:
             return (f"{self.path} was changed since run {self.run} was made with it; put the old file back, or audit "

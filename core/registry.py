@@ -21,6 +21,9 @@ from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 
+PLUGIN = "invariscope_plugin_"
+"""Begins the name of the module that a file by path becomes."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenPlugin:
@@ -100,8 +103,13 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
     return Catalogue(kind, MappingProxyType(found), tuple(broken))
 
 
-def load_object(reference: str) -> object:
+def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
     """Return the object that ``path/to/file.py:Name`` points to.
+
+    Args:
+        reference: the file and the name.
+        among: what the file is read for; a message lists such objects alone. None: all that it defines.
+        kind: what these are, for messages.
 
     Raises:
         InvalidInput: if the reference has another shape, or the file or the name is missing.
@@ -112,7 +120,7 @@ def load_object(reference: str) -> object:
         raise InvalidInput(f"{reference!r} is not of the form path/to/file.py:Name")
     if not path.is_file():
         raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file")
-    spec = importlib.util.spec_from_file_location(f"invariscope_plugin_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{PLUGIN}{path.stem}", path)
     assert spec is not None  # a .py suffix always has a loader
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -120,8 +128,10 @@ def load_object(reference: str) -> object:
         spec.loader.exec_module(module)
     except Exception as error:
         raise InvalidInput(f"{path} cannot be imported: {_sentence(error)}") from error
-    if not hasattr(module, name):
-        raise InvalidInput(f"{path} has no {name!r}; it defines {', '.join(_public(module)) or 'nothing'}")
+    if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
+        found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
+        what = f"no {name!r} that is {kind}" if kind else f"no {name!r}"
+        raise InvalidInput(f"{path} has {what}; it {'has' if kind else 'defines'} {found or 'none'}")
     return getattr(module, name)
 
 
@@ -138,6 +148,12 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
 
 def _public(module: ModuleType) -> list[str]:
     return [name for name in vars(module) if not name.startswith("_")]
+
+
+def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:
+    """Whether a file itself makes what it is read for under a name: what it imported is no choice."""
+    value = getattr(module, name)
+    return among(value) and getattr(value, "__module__", "") == module.__name__
 
 
 def _sentence(error: Exception) -> str:

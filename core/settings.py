@@ -58,6 +58,25 @@ def calibrations_dir() -> Path:
     return data_dir() / "calibrations"
 
 
+def uploads_dir() -> Path:
+    """Folder of what an operator brought through the browser to be audited: photographs, and metrics where allowed."""
+    return data_dir() / "uploads"
+
+
+def brought_mb() -> float:
+    """Most that photographs brought through the browser may take, in MB; ``INVARISCOPE_UPLOADS_MB``.
+
+    Raises:
+        InvalidInput: if it is no number from 0.
+    """
+    return _size_mb("INVARISCOPE_UPLOADS_MB", "2048")
+
+
+def checks_dir() -> Path:
+    """Folder of the reports of metrics that were checked from a page, one file a check."""
+    return data_dir() / "checks"
+
+
 def stories_dir() -> Path:
     """Folder of the stories, one folder each."""
     return data_dir() / "stories"
@@ -84,13 +103,17 @@ def lab_cache_mb() -> float:
     Raises:
         InvalidInput: if it is no number from 0.
     """
-    given = os.environ.get("INVARISCOPE_CACHE_MB", "").strip() or "1024"
+    return _size_mb("INVARISCOPE_CACHE_MB", "1024")
+
+
+def _size_mb(variable: str, usual: str) -> float:
+    given = os.environ.get(variable, "").strip() or usual
     try:
         size = float(given)
     except ValueError:
         size = -1.0
     if not 0 <= size < float("inf"):
-        raise InvalidInput(f"INVARISCOPE_CACHE_MB must be a number of MB from 0, got {given[:40]!r}")
+        raise InvalidInput(f"{variable} must be a number of MB from 0, got {given[:40]!r}")
     return size
 
 

@@ -7,6 +7,7 @@ from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
+from pages.views.common.own_metrics import barred_encoders, own_ready
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
@@ -40,7 +41,7 @@ def draw() -> None:
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
-    evaluator = choose_encoder(state, encoders(files, scope))
+    evaluator = choose_encoder(state, encoders(files, scope, barred_encoders(), own_ready()))
     if evaluator is None:
         st.info("None of the scope's evaluators has a text encoder on this machine.", icon=":material/hub:")
         return

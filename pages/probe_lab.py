@@ -50,7 +50,7 @@ def draw() -> None:
         caption = choose_caption(state, bench.item)
     with stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips"):
         probes = for_caption(state, choose_probes(state))
-        names = choose_evaluators(state, folded=True)
+        names = choose_evaluators(state, folded=True, own=True)
     state.publish()
     if probes:
         st.header("Variants")

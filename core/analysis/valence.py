@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
-from core.errors import InvalidInput, InvariscopeError
+from core.errors import InvalidInput, InvariscopeError, UnknownName
 from core.probes.tables import read_table
 from core.settings import assets_dir
 
@@ -21,6 +22,9 @@ MOST_WORDS = 100
 """Words of one side of the direction; more than that is no list that a person reads."""
 
 POSITIVE, NEGATIVE = "positive", "negative"
+
+NO_ENCODER = "it has no text encoder: it scores a pair at once"
+"""Why the geometry of a black box is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +114,17 @@ def modifier_objects(view: View) -> tuple[Mapping[str, tuple[str, ...]], tuple[s
     return {word: tuple(sorted(nouns)) for word, nouns in sorted(objects.items())}, tuple(sorted(controls))
 
 
-def text_encoders(references: Sequence[str]) -> dict[str, str]:
+def text_encoders(references: Sequence[str], barred: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Which evaluators have a text encoder that can be asked here.
+
+    Args:
+        references: names of evaluators.
+        barred: those among them of which it is known that they cannot be asked, and why.
 
     Returns:
         Reference -> "" where it can be asked, else why not.
     """
-    return {reference: _obstacle(reference) for reference in references}
+    return {reference: barred.get(reference) or _obstacle(reference) for reference in references}
 
 
 def embed(pool: "Pool", reference: str, texts: Sequence[str]) -> np.ndarray:
@@ -144,8 +152,10 @@ def _obstacle(reference: str) -> str:
     try:
         kind = find(reference)
         if not issubclass(kind, DualEncoder):
-            return "it has no text encoder: it scores a pair at once"
+            return NO_ENCODER
         ready = kind.availability()
+    except UnknownName:
+        return "no evaluator of this name is installed here; one that a run was given by path is not asked"
     except InvariscopeError as error:
         return str(error)
     return "" if ready.ready else f"{ready.reason}; get it with: {ready.command}"

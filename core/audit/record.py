@@ -18,13 +18,14 @@ from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
 from core.corpora.schema import Origin
 from core.errors import InvalidInput
-from core.evaluators.base import Evaluator, describe
+from core.evaluators.base import DualEncoder, Evaluator, describe
 from core.evaluators.self_check import for_manifest
 from core.probes.rejections import code_of
 from core.probes.tables import lexicons_fingerprint
 from core.settings import ROOT
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.manifest import RUNNING
+from core.store.own_metrics import file_sha256
 from core.store.schema import SCHEMA_VERSION
 
 LISTED_REJECTIONS = 200
@@ -107,7 +108,8 @@ def first_manifest(
 def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint.
 
-    Where its publisher prints values for an example, the result of that check on this machine stands there too.
+    Where its publisher prints values for an example, the result of that check on this machine stands there too; of an
+    evaluator by path, which file it was.
     """
     fingerprint = evaluator.fingerprint
     checked = for_manifest(evaluator)
@@ -117,14 +119,22 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         **({} if checked is None else {"published_example": checked}),
+        **_file_of(reference, evaluator),
     }
+
+
+def _file_of(reference: str, evaluator: Evaluator) -> dict[str, Any]:
+    path = Path(reference.rpartition(":")[0])
+    if path.suffix != ".py":
+        return {}
+    return {"file": {"sha256": file_sha256(path), "text_encoder": isinstance(evaluator, DualEncoder)}}
 
 
 def _told_reference(reference: str) -> str:
     """A reference with the path that it holds told as paths are; ``family:argument`` holds none."""
     path, separator, name = reference.rpartition(":")
     if path.endswith(".py"):
-        return f"{told_path(Path(path))}{separator}{name}"
+        return f"{told_path(Path(path).absolute())}{separator}{name}"  # later pages look for the file from elsewhere
     return told_path(Path(reference)) if reference.endswith(".json") else reference
 
 

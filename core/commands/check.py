@@ -1,15 +1,19 @@
 """``check``: a unit test for a metric, with an exit code that a build can stop at."""
 
 import math
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.commands._shared import Code, exit_codes, listed, note, print_json, table
+from core.commands import _outputs
+from core.commands._shared import Code, exit_codes, json_text, listed, note, print_json, table
 
 if TYPE_CHECKING:
     from core.analysis.metric_breaks import Broken, FamilyFailures
     from core.analysis.metric_check import FamilyShift, MetricReport
+    from core.jobs.progress import ProgressFile
 
 EPILOG = exit_codes(
     ok="every promise is kept, no family is shown to move it further than the threshold, no broken meaning escapes it",
@@ -36,6 +40,22 @@ def check(
         float | None, typer.Option(help="0 to 1, 0.5 is chance; tries the directional probes too.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the report as JSON into this file too; - is standard output.",
+            callback=_outputs.text,
+        ),
+    ] = None,
+    progress_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
+        ),
+    ] = None,
+    job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
 ) -> None:
     """Check a metric: shape, order, determinism, batches, range, NaN; then edits that change no meaning.
 
@@ -54,18 +74,56 @@ def check(
     breaks, named = directional or selectivity_at_least is not None, listed(probes)
     chosen = select(named or PROBES) + (directional_probes() if breaks and not named else ())
     corpus = catalogue().get("demo").load()
+    tell = _Teller(progress_file, items)
     with progress("checking", unit="items") as update:
+
+        def both(done: int, total: int) -> None:
+            update(done, total)
+            tell(done, total)
+
         report = check_metric(
             evaluator, corpus.items, chosen, threshold=threshold, count=items, directional=breaks,
             most_failures=failures_at_most, least_selectivity=selectivity_at_least,
-            progress=lambda *told: update(*told),
+            progress=both,
         )  # fmt: skip
     if as_json:
         print_json(report.as_dict())
     else:
         _print(report)
+    if output is not None:
+        _outputs.write_text(output, json_text(report.as_dict()) + "\n")
+    tell.complete()
     if not report.passed or (strict and report.undecided):
         raise typer.Exit(Code.FAILURES)
+
+
+class _Teller:
+    """Tells a file how far the check is, for who watches."""
+
+    def __init__(self, path: Path | None, items: int) -> None:
+        self._path, self._begun, self._items = path, time.monotonic(), items
+        self._file: ProgressFile | None = None
+        self._say("loading", 0, items)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say that so many items are scored."""
+        self._items = total
+        self._say("scoring", done, total)
+
+    def complete(self) -> None:
+        """Say that the report is on the disk."""
+        self._say("complete", self._items, self._items)
+
+    def _say(self, phase: str, done: int, total: int) -> None:
+        if self._path is None:
+            return
+        from core.audit.run import Progress
+        from core.jobs.progress import ProgressFile
+
+        self._file = self._file or ProgressFile(self._path)
+        spent = time.monotonic() - self._begun
+        left = spent / done * (total - done) if done else None
+        self._file(Progress(phase, done, total, spent, left, done, total))
 
 
 def _print(report: "MetricReport") -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core.commands import _outputs
+from core.commands._getting import Teller
 from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
@@ -91,6 +93,13 @@ def get(
     optional: Annotated[
         bool, typer.Option(help="Also fetch what it can do without, such as the detector of UMIC's regions.")
     ] = True,
+    progress_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
+        ),
+    ] = None,
+    job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.
 
@@ -113,14 +122,17 @@ def get(
         if label is None:
             _self_check(kind)
         return
-    for known in sets(kind.entry):
-        _fetch(known)
-    for known in optional_sets(kind.entry) if optional else ():
-        _fetch_optional(known, kind.spec.name)
+    needed, further = sets(kind.entry), optional_sets(kind.entry) if optional else ()
+    tell = Teller(progress_file, len(needed) + len(further))
+    for known in needed:
+        _fetch(known, tell)
+    for known in further:
+        _fetch_optional(known, kind.spec.name, tell)
     if ":" in kind.spec.name:  # made on demand: the list knows it from now on
         keep(kind.spec.name, usual(sets(kind.entry)[0]))
     _say_ready(kind)
     _self_check(kind)
+    tell.complete()
 
 
 def _self_check(kind: "type[Published]") -> None:
@@ -142,11 +154,11 @@ def _self_check(kind: "type[Published]") -> None:
         raise typer.Exit(Code.FAILURES)
 
 
-def _fetch_optional(known: "Weights", name: str) -> None:
+def _fetch_optional(known: "Weights", name: str, tell: Teller) -> None:
     from core.errors import NotAvailable
 
     try:
-        _fetch(known)
+        _fetch(known, tell)
     except NotAvailable as error:
         note(f"{name} can do without {known.title}, which is not here: {error}")
 
@@ -159,7 +171,7 @@ def _say_ready(kind: "type[Published]") -> None:
         typer.echo(f"{kind.spec.name} has its weights, but cannot score yet: {available.reason}")
 
 
-def _fetch(known: "Weights") -> None:
+def _fetch(known: "Weights", tell: Teller) -> None:
     from core.commands._progress import progress
     from core.evaluators.weights.download import fetch
     from core.evaluators.weights.fetched import Place, kept, usual
@@ -167,9 +179,15 @@ def _fetch(known: "Weights") -> None:
     place = Place(known, kept().get(known.id, usual(known)))
     if place.missing:
         with progress(f"fetching {known.title}", unit="files" if known.kind == "hub" else "bytes") as update:
-            fetch(known, update)
+
+            def both(done: int, total: int) -> None:
+                update(done, total)
+                tell.part(done, total)
+
+            fetch(known, both)
         place = Place(known, usual(known))
     _say(place.digest(), known, place.path)
+    tell.set_done()
 
 
 def _say(digest: str, known: "Weights", path: Path) -> None:

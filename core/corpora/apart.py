@@ -6,10 +6,7 @@ copying of its pixels. It ends with this one.
 
 import atexit
 import contextlib
-import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -19,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from core import settings
+from core.corpora.asked import AskedProcess
 from core.corpora.decoding import DecodedImage, no_memory
 from core.corpora.image_header import MAX_PIXELS, ImageHeader
 from core.errors import BadImage, NotAvailable
@@ -125,85 +122,24 @@ def _ask(
             raise BadImage(told["sentence"])
 
 
-class _Process:
-    """One warm process; asked by one thread at a time."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", _MODULE],
-            cwd=settings.ROOT if not settings.INSTALLED else None,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self.spent = False
-        """Whether it must be replaced."""
-
-    def ask(self, asked: dict[str, Any], data: bytes, seconds: float) -> tuple[dict[str, Any], bytearray]:
-        """Return what it answers; ``failed`` is ``late`` where it was ended, ``gone`` where it ended."""
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            self._process.kill()
-
-        timer = threading.Timer(seconds, end)
-        timer.start()
-        try:
-            return self._exchange(asked, data)
-        except (OSError, EOFError, ValueError):
-            self.spent = True
-            return {"failed": "late" if late.is_set() else "gone"}, bytearray()
-        finally:
-            timer.cancel()
-            timer.join()
-            self.spent = self.spent or late.is_set()
-
-    def _exchange(self, asked: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytearray]:
-        to, back = self._process.stdin, self._process.stdout
-        assert to is not None
-        assert back is not None
-        to.write(json.dumps({**asked, "bytes": len(data)}).encode() + b"\n")
-        to.write(data)
-        to.flush()
-        line = back.readline()
-        if not line:
-            raise EOFError
-        told = json.loads(line)
-        pixels = bytearray(told["bytes"])
-        if back.readinto(pixels) != len(pixels):  # type: ignore[attr-defined]  # a buffered reader fills it or has ended
-            raise EOFError
-        return told, pixels
-
-    def end(self) -> None:
-        """End the process and give its pipes back."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what it never read stays in the buffer
-                assert pipe is not None
-                pipe.close()
-
-
 class _Processes:
     """A few processes, started when needed, lent one at a time."""
 
     def __init__(self) -> None:
-        self._free: list[_Process] = []
+        self._free: list[AskedProcess] = []
         self._places = threading.Semaphore(_MOST_PROCESSES)
         self._lock = threading.Lock()
         atexit.register(self.close)
 
     @contextlib.contextmanager
-    def borrowed(self) -> Iterator[_Process]:
+    def borrowed(self) -> Iterator[AskedProcess]:
         """Lend a process; one that is spent or has ended is replaced by the next who asks."""
         if not self._places.acquire(timeout=_PATIENCE_S):
             raise NotAvailable("other files are being decoded; try this one again in a minute")
         try:
             with self._lock:
                 process = self._free.pop() if self._free else None
-            process = process or _Process()
+            process = process or AskedProcess(_MODULE, one_thread=True)
             try:
                 yield process
             except BaseException:
@@ -214,7 +150,7 @@ class _Processes:
         finally:
             self._places.release()
 
-    def _back(self, process: _Process) -> None:
+    def _back(self, process: AskedProcess) -> None:
         if process.spent:
             process.end()
             return

@@ -1,7 +1,8 @@
 """Evaluators of a file, looked at in a process of their own: a server never runs somebody's file in itself.
 
 What a plan asks of an evaluator before anything is scored (its spec, its kind, whether it is ready) comes back as data;
-a stand-in class carries it. The scoring itself is a job, which is another process anyway.
+a stand-in class carries it. An audit is a job, which is another process anyway; what a page scores at once is scored in
+a process of its own too, which the stand-in asks once it is loaded (:mod:`core.evaluators.remote`).
 """
 
 import importlib
@@ -10,17 +11,20 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability, Evaluator, EvaluatorSpec
+from core.evaluators.remote import Remote
+from core.registry import PLUGIN
 
 WAIT_S = 60.0
 """Seconds that a file has to be imported and described."""
 
 _HOUSE = "core.evaluators."
+_VIDEOS = "core.evaluators.video."
 _on = False
 
 
@@ -41,12 +45,16 @@ def find_apart(reference: str) -> type[Evaluator]:
     Raises:
         InvalidInput: if the file cannot be imported, holds no such evaluator, or does not answer in time.
     """
-    path = Path(reference.rpartition(":")[0])
     try:
-        told = path.stat()
+        return _described(reference, *_stamp(reference))
     except OSError as error:
+        path = reference.rpartition(":")[0]
         raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file") from error
-    return _described(reference, told.st_mtime_ns, told.st_size)
+
+
+def _stamp(reference: str) -> tuple[int, int]:
+    told = Path(reference.rpartition(":")[0]).stat()
+    return told.st_mtime_ns, told.st_size
 
 
 @cache
@@ -82,14 +90,17 @@ def _stand_in(reference: str, told: dict[str, Any]) -> type[Evaluator]:
         bases = tuple(_base(str(name)) for name in told["bases"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
+    made = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference,
+            "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}  # fmt: skip
+    if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
+        made["load"] = classmethod(partial(_only_in_audits, reference))
+    kind = type(str(told["name"]), (Remote, *bases), made)
+    kind.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # the process has what the house asks for
+    return kind
 
-    def load(*_: object, **__: object) -> NoReturn:
-        raise NotAvailable(f"{reference} is code of a file, which runs in a job's own process and not in the server; "
-                           "start an audit with it")  # fmt: skip
 
-    made = {"spec": spec, "availability": classmethod(lambda _: ready), "load": classmethod(load), "__new__": load,
-            "__doc__": spec.summary}  # fmt: skip
-    return type(str(told["name"]), bases, made)
+def _only_in_audits(reference: str, *_: object, **__: object) -> NoReturn:
+    raise NotAvailable(f"{reference} scores videos, which no page asks of code of a file; start an audit with it")
 
 
 def _base(name: str) -> type[Evaluator]:

@@ -14,6 +14,7 @@ from core.evaluators.base import Evaluator
 from core.evaluators.loading import load
 from core.evaluators.memory import card_budget_mb, give_back
 from core.evaluators.registry import find
+from core.evaluators.remote import Remote
 from core.settings import given_pool_mb, pool_budget_mb
 
 
@@ -192,10 +193,12 @@ class Pool:
     def _enter(self, reference: str) -> _Slot:
         with self._changed:
             known = self._slots.get(reference)
-            if known is not None:
+            if known is not None and not issubclass(known.kind, Remote):
                 known.holders += 1
                 return known
         kind = find(reference)  # outside the lock: it may import a plugin
+        if known is not None:
+            self._drop_other(reference, kind)
         needed = kind.needs_mb(self.device)
         if needed > self.budget_mb:
             raise self._too_large(kind, needed)
@@ -211,6 +214,13 @@ class Pool:
             slot = self._slots[reference]
             slot.holders += 1
             return slot
+
+    def _drop_other(self, reference: str, kind: type[Evaluator]) -> None:
+        """Unload what a name of somebody's file stood for before the file was another."""
+        with self._changed:
+            known = self._slots.get(reference)
+            if known is not None and known.kind is not kind and known.holders == 0:
+                del self._slots[reference]
 
     def _evaluator(self, slot: _Slot) -> Evaluator:
         """Load on first use. The caller has the slot's turn, so a stampede loads once."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
@@ -27,6 +27,9 @@ CHECKPOINT = "@"
 
 _OFFERED: dict[str, type[Evaluator]] = {}
 """Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
+
+_OF_FILES: dict[str, str] = {}
+"""Evaluators of files by the name that a run stored their scores under, of this process alone: see :func:`know`."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
@@ -69,6 +72,7 @@ def find(reference: str) -> type[Evaluator]:
     """
     if is_imported(reference):
         raise refuse(reference)
+    reference = _OF_FILES.get(reference, reference)
     if reference.endswith(".json"):
         model = read_calibrator(ordinary(Path(reference)))
         if is_imported(model.evaluator):
@@ -89,6 +93,17 @@ def find(reference: str) -> type[Evaluator]:
     kind = _made(name) if ":" in name else _registered().get(name)
     kind = _with_precision(kind, wanted) if wanted else kind
     return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
+
+
+def know(name: str, reference: str) -> None:
+    """Let a name stand for an evaluator of a file in this process; nothing is imported or described yet.
+
+    Args:
+        name: as a run stored its scores; that of a registered evaluator stays that evaluator's.
+        reference: ``path/to/file.py:Name``, absolute.
+    """
+    if name not in catalogue():
+        _OF_FILES[name] = reference
 
 
 def is_offered(reference: str) -> bool:
@@ -139,10 +154,10 @@ def _from_file(reference: str) -> type[Evaluator]:
     ordinary(Path(reference.rpartition(":")[0]))
     if is_apart():
         return find_apart(reference)
-    found = load_object(reference)
-    if not _is_evaluator(found):
-        raise InvalidInput(f"{reference!r} is not an Evaluator class marked with @evaluator(...)")
-    return found
+    return cast(
+        "type[Evaluator]",
+        load_object(reference, among=_is_evaluator, kind="an Evaluator class marked with @evaluator(...)"),
+    )
 
 
 def _classes(path: str) -> str:

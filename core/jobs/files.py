@@ -18,6 +18,8 @@ import filelock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import InvalidInput, StoreError
+from core.jobs.checking import CheckRequest
+from core.jobs.getting import GetRequest
 from core.jobs.measuring import MeasureRequest
 from core.jobs.request import AuditRequest, first_problem
 from core.jobs.suite import SuiteRequest
@@ -68,7 +70,7 @@ class State(BaseModel):
     cancel: str | None = None
 
 
-Request = AuditRequest | MeasureRequest | SuiteRequest
+Request = AuditRequest | MeasureRequest | SuiteRequest | CheckRequest | GetRequest
 """What a job does."""
 
 
@@ -81,9 +83,10 @@ class _Kind(BaseModel):
 
     def of(self, path: Path) -> Request:
         """Read the file as what it is."""
-        if self.kind == "suite":
-            return read_shape(path, SuiteRequest)
-        return read_shape(path, MeasureRequest) if self.kind == "measure" else read_shape(path, AuditRequest)
+        kinds: dict[object, type[Request]] = {
+            "suite": SuiteRequest, "measure": MeasureRequest, "check": CheckRequest, "get": GetRequest,
+        }  # fmt: skip
+        return read_shape(path, kinds.get(self.kind if isinstance(self.kind, str) else "", AuditRequest))
 
 
 Shape = TypeVar("Shape", bound=BaseModel)

@@ -170,7 +170,7 @@ def audit_request(**fields: Any) -> AuditRequest:
     """
     if fields.get("root") is not None:
         fields["root"] = str(Path(fields["root"]).expanduser().absolute())
-    fields["evaluators"] = tuple(map(_absolute, fields.get("evaluators", ())))
+    fields["evaluators"] = tuple(map(absolute, fields.get("evaluators", ())))
     try:
         return AuditRequest(**fields)
     except ValidationError as error:
@@ -288,7 +288,7 @@ def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(patterns)
 
 
-def _absolute(reference: str) -> str:
+def absolute(reference: str) -> str:
     """An evaluator's reference with its file named from the root, so that it means the same from anywhere."""
     file, colon, name = reference.rpartition(":")
     if colon and file.endswith(".py"):

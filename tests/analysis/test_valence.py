@@ -101,7 +101,8 @@ def test_evaluators_without_a_text_encoder_are_named() -> None:
     found = text_encoders(["conse-lite0", "grounding-judge", "nobody"])
     assert found["conse-lite0"] == ""
     assert "no text encoder" in found["grounding-judge"]
-    assert "no evaluator is named 'nobody'" in found["nobody"]
+    assert "no evaluator of this name is installed here" in found["nobody"]
+    assert text_encoders(["nobody"], {"nobody": "its file is gone"}) == {"nobody": "its file is gone"}
 
 
 def test_a_real_encoder_feels_the_difference_between_joy_and_disgust() -> None:

@@ -29,6 +29,9 @@ VIEWERS = "INVARISCOPE_VIEWERS"
 VIEWER_UPLOADS = "INVARISCOPE_VIEWER_UPLOADS"
 """``yes``: viewers may bring pictures, videos and captions, which stay in this server's memory."""
 
+METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
+"""``yes``: an operator may bring a file of a metric, which is code that this server's jobs run."""
+
 KEY = "key"
 """Parameter of the link that holds the token."""
 
@@ -109,6 +112,11 @@ def may_operate() -> bool:
 def may_bring() -> bool:
     """Whether this session may bring pictures, videos and captions that stay in this server's memory."""
     return may_operate() or (access() is Access.VIEWER and _says_yes(VIEWER_UPLOADS))
+
+
+def may_bring_code() -> bool:
+    """Whether this session may bring a file of a metric through the browser."""
+    return may_operate() and _says_yes(METRIC_UPLOADS)
 
 
 def operates() -> bool:

@@ -13,7 +13,7 @@ from pages.views.common.scope import scope_fields
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.probe_lab.state import corpus_names, ready_evaluators
+from pages.views.probe_lab.state import corpus_names, linked_evaluators, ready_evaluators
 
 VIEWS = {"gap": "At a fixed gap", "systems": "Two systems of your own"}
 
@@ -69,7 +69,7 @@ def flip_state(files: Signature) -> PageState:
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
             Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
-            Field("judge", evaluator, one_of(ready_evaluators, evaluator, what="ready evaluator")),
+            Field("judge", evaluator, one_of(linked_evaluators, evaluator, what="ready evaluator")),
             Field("count", FEW, _read_count),
             Field("ties", True, _read_ties, lambda value: "yes" if value else "no"),
             *scope_fields(files),

@@ -20,6 +20,7 @@ from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.own_metrics import own_ready, stamps
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
@@ -122,7 +123,10 @@ def _remarks(matched: Matched) -> None:
 
 def _choices(state: PageState, matched: Matched) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
-    row[0].selectbox("Evaluator", ready_evaluators(), key=state.key("judge"), help="Scores every caption")
+    offered = (*ready_evaluators(), *own_ready())
+    if state.get("judge") not in offered:  # its file changed since
+        state.put("judge", offered[0])
+    row[0].selectbox("Evaluator", offered, key=state.key("judge"), help="Scores every caption")
     row[1].multiselect(
         "Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="Choose at least one",
         help="Each is applied to every picture; the null edits are those that nobody can see",
@@ -136,7 +140,14 @@ def _choices(state: PageState, matched: Matched) -> None:
 
 def _key(state: PageState, matched: Matched) -> tuple[Any, ...]:
     digest = hashlib.sha256(repr((sorted(matched.a.items()), sorted(matched.b.items()))).encode()).hexdigest()
-    return (state.get("images"), digest, tuple(state.get("edits")), state.get("judge"), state.get("count"))
+    return (
+        state.get("images"),
+        digest,
+        tuple(state.get("edits")),
+        state.get("judge"),
+        stamps([state.get("judge")]),
+        state.get("count"),
+    )
 
 
 def _score(state: PageState, matched: Matched) -> Systems:

@@ -38,9 +38,15 @@ def geometry_state(files: Signature) -> PageState:
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
-def encoders(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Evaluator of the scope -> "" where its text encoder can be asked here, else why not."""
-    return text_encoders(scores(files, scope).evaluators)
+def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tuple[str, ...]) -> dict[str, str]:  # noqa: ARG001
+    """Evaluator of the scope -> "" where its text encoder can be asked here, else why not.
+
+    Args:
+        files, scope: whose evaluators.
+        barred: those given by path that cannot be asked, and why.
+        own: those given by path that can; part of the cache's key.
+    """
+    return text_encoders(scores(files, scope).evaluators, barred)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)

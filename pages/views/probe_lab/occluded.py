@@ -13,6 +13,7 @@ from core.probes.pairs import subject_of
 from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
+from pages.views.common.own_metrics import stamps
 from pages.views.common.text import number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
@@ -30,7 +31,10 @@ def draw_occluded(bench: Workbench, sides: tuple[tuple[str, Variant | None, str]
         sides: (title, variant, caption), None for the unedited picture.
         evaluator: whose score.
     """
-    keys = [("occluded", bench.image(variant)[0], caption, bench.item.id, evaluator) for _, variant, caption in sides]
+    keys = [
+        ("occluded", bench.image(variant)[0], caption, bench.item.id, evaluator, stamps([evaluator]))
+        for _, variant, caption in sides
+    ]
     known = [shared().occluded.get(key) for key in keys]
     st.markdown("**What the score rests on**")
     if None in known and not asked("occluded", keys):

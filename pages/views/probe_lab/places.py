@@ -12,6 +12,7 @@ from core.evaluators.pool import shared_pool
 from core.scoring.position_map import PositionMap, position_map
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
+from pages.views.common.own_metrics import stamps
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.source import said_of
@@ -23,7 +24,7 @@ SIDE = 560
 
 def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     """Draw the maps where they are known, else the button that asks for them."""
-    key = ("places", bench.image_key, bench.item.id, bench.item.mask, caption, tuple(names))
+    key = ("places", bench.image_key, bench.item.id, bench.item.mask, caption, tuple(names), stamps(names))
     kept = shared().maps.get(key)
     if kept is None and not asked("places", key):
         ask("Map the places", "places", key, icon=":material/grid_on:")

@@ -23,6 +23,7 @@ from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
+from pages.views.common.own_metrics import own_metrics, stamps
 from pages.views.common.runs import null_bands, present
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
@@ -35,7 +36,7 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
     item = bench.item
     key = (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
-           tuple(probe.name for probe in probes), tuple(names), present())  # fmt: skip
+           tuple(probe.name for probe in probes), tuple(names), stamps(names), present())  # fmt: skip
     kept = shared().results.get(key)
     if kept is not None:
         return kept
@@ -162,10 +163,9 @@ def _chart(bench: Workbench, result: LabResult, name: str, colour: str) -> None:
 
 
 def _scale(name: str) -> str:
-    known = evaluators.catalogue()
-    if name not in known:
+    if name not in evaluators.catalogue() and name not in own_metrics():
         return ""
-    low, high = known.get(name).spec.score_range
+    low, high = evaluators.find(name).spec.score_range
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 

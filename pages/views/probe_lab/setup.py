@@ -1,7 +1,7 @@
 """What is asked about the picture: the caption, the probes and the evaluators."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from core.evaluators import registry as evaluators
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.captions import attribute_caption, base_caption
+from pages.views.common.own_metrics import own_ready, problems
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.state import (
@@ -104,14 +105,22 @@ def _human(state: PageState, item: Item) -> str:
     return texts[chosen]
 
 
-def choose_evaluators(state: PageState, *, folded: bool = False) -> list[str]:
+def choose_evaluators(
+    state: PageState, *, folded: bool = False, own: bool = False, get: Callable[[str], None] | None = None
+) -> list[str]:
     """Draw the choice of evaluators, the missing ones listed with the command that gets them.
 
     Args:
         state: of a page that has the field ``evaluators``.
         folded: behind a chip that says how many are chosen.
+        own: offer those too that runs were given by path, to an operator.
+        get: draws the way to one that is not here, beneath its command.
     """
-    ready = ready_evaluators()
+    ready = (*ready_evaluators(), *(own_ready() if own else ()))
+    gone = problems() if own else {}
+    state.put(
+        "evaluators", [name for name in state.get("evaluators") if name in ready]
+    )  # a file may have changed since
     known = evaluators.catalogue()
     chip = f"Evaluators: **{len(state.get('evaluators'))}**"
     panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
@@ -119,13 +128,21 @@ def choose_evaluators(state: PageState, *, folded: bool = False) -> list[str]:
         "Evaluators", ready, key=state.key("evaluators"), placeholder="Choose at least one",
     )  # fmt: skip
     missing = {name: found for name, found in availabilities().items() if not found.ready}
-    if missing or known.broken:
-        said = f"{len(missing)} not here" if folded else f"{counted(len(missing), 'evaluator')} not available here"
+    if missing or known.broken or gone:
+        said = (
+            f"{len(missing) + len(gone)} not here"
+            if folded
+            else f"{counted(len(missing) + len(gone), 'evaluator')} not available here"
+        )
         with st.popover(said, type="tertiary",
                         help="How to get what is not available here"):  # fmt: skip
             for name, found in missing.items():
                 st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
                 st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
+                if get is not None:
+                    get(name)
+            for name, problem in gone.items():
+                st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
             for broken in known.broken:
                 st.markdown(f"**{safe(broken.where)}** is broken: {safe(broken.error, limit=400)}")
     return list(chosen)

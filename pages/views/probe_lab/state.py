@@ -14,6 +14,7 @@ from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.registry import find
+from core.evaluators.remote import Remote
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template
@@ -24,6 +25,7 @@ from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, data_dir, lab_cache_mb
 from core.store.manifest import Run, list_runs
+from pages.views.common.own_metrics import own_of_links
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import read_switch
 from pages.views.common.uploads import Uploads, session
@@ -67,13 +69,17 @@ class Shared:
     worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
     embeddings: EmbeddingCache
     brought: EmbeddingCache
+    own: Shelf[EmbeddingCache]
 
     def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
         """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
 
         The code of an evaluator of one's own may change without its fingerprint, so nothing of it outlives the server.
         """
-        own = find(name).__module__.partition(".")[0] != "core"
+        kind = find(name)
+        if issubclass(kind, Remote):  # a changed file is another class
+            return self.own.get_or(kind, lambda: EmbeddingCache(None, memory_mb=32))
+        own = kind.__module__.partition(".")[0] != "core"
         return self.brought if own or bench.uploaded else self.embeddings
 
 
@@ -83,7 +89,7 @@ def shared() -> Shared:
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
         Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32),
-        _kept_embeddings(), EmbeddingCache(None, memory_mb=64),
+        _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4),
     )  # fmt: skip
 
 
@@ -182,6 +188,11 @@ def ready_evaluators() -> tuple[str, ...]:
     return tuple(name for name, available in availabilities().items() if available.ready)
 
 
+def linked_evaluators() -> tuple[str, ...]:
+    """Evaluators that a link may name: those, and an operator's own whose files are as they were audited."""
+    return (*ready_evaluators(), *own_of_links())
+
+
 def default_evaluators() -> list[str]:
     """The evaluators of English that come with the installation; the multilingual one is chosen where it is needed."""
     known = ((name, evaluators.catalogue().get(name).spec) for name in ready_evaluators())
@@ -211,7 +222,7 @@ def lab_state() -> PageState:
             Field("caption", "", text(limit=CAPTION_LIMIT)),
             Field("box", "", text(limit=80)),
             Field("probes", usual, _read_probes, joined),
-            Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
+            Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
             Field("present", False, read_switch, lambda value: "yes" if value else "no"),
             Field("looker", None, text(limit=120)),

@@ -15,6 +15,7 @@ from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import CANDIDATES, DEGREES, LEAST_QUALITY, OFFSET, ZOOM, Worst, worst_edit
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
+from pages.views.common.own_metrics import stamps
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
@@ -32,7 +33,7 @@ Table = tuple[tuple[Worst, ...], pd.DataFrame]
 
 def draw_worst(bench: Workbench, caption: str, names: Sequence[str]) -> None:
     """Draw what was found where it is known, else the button that starts the search."""
-    key = ("worst", bench.image_key, bench.item.id, caption, tuple(names))
+    key = ("worst", bench.image_key, bench.item.id, caption, tuple(names), stamps(names))
     kept = shared().worst.get(key)
     if kept is None and not asked("worst", key):
         ask("Search", "worst", key, icon=":material/search:")

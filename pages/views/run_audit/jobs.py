@@ -11,6 +11,8 @@ import streamlit as st
 from core.api.progress import duration
 from core.errors import InvariscopeError
 from core.jobs import jobs
+from core.jobs.checking import CheckRequest
+from core.jobs.getting import SHARE, GetRequest
 from core.jobs.jobs import Job
 from core.jobs.measuring import MeasureRequest
 from core.jobs.suite import SuiteRequest
@@ -18,6 +20,8 @@ from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate
 from pages.views.common.text import counted, safe, thousands
+from pages.views.run_audit.checked import draw_checked
+from pages.views.run_audit.get import draw_got
 
 EVERY_S = 2.0
 IDLE_EVERY_S = 20.0
@@ -26,10 +30,10 @@ IDLE_EVERY_S = 20.0
 SHOWN = 5
 """Ended jobs on one page of the list."""
 
-KEPT, NOT_KEPT = "; what it finished is kept", "; a suite is kept once it is whole"
+KEPT, NOT_KEPT = "; what it finished is kept", "; its result is kept once it is whole"
 """What becomes of the work of a job that is stopped, as the end of a sentence."""
 
-AGAIN = "A suite is kept once it is whole; resume it to begin anew."
+AGAIN = "Its result is kept once it is whole; resume it to begin anew."
 
 LINKS = (
     ("pages/results.py", "See its results", ":material/bar_chart:"),
@@ -143,7 +147,7 @@ def _running(job: Job, _place: int) -> None:
         st.progress(told.share, text=f"Reading the captions … {spent}")
     else:
         left = told.left_s(time.time())
-        words = [f"{thousands(told.done)} of {counted(told.total, job.request.unit)}", spent]
+        words = [_done(job, told.done, told.total), spent]
         words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
         st.progress(told.share, text=" · ".join(each for each in words if each))
     if job.stopping:
@@ -162,13 +166,17 @@ def _ended(job: Job, _place: int) -> None:
     elif job.state.cancel is None:
         st.warning(safe(job.last_line or "It was interrupted.", limit=500))
     if job.status == "cancelled":
-        told = job.progress
+        told, done = job.progress, "fetched" if isinstance(job.request, GetRequest) else "scored"
         if not job.request.keeps:
             st.caption(AGAIN)
         else:
-            st.caption(f"{thousands(told.done)} of {counted(told.total, job.request.unit)} done; resume it to go on."
-                       if told and told.done else "Nothing was scored yet; resume it to begin.")  # fmt: skip
+            st.caption(f"{_done(job, told.done, told.total)} done; resume it to go on."
+                       if told and told.done else f"Nothing was {done} yet; resume it to begin.")  # fmt: skip
     _buttons(job, resume=job.status in jobs.RESUMABLE, ended=True)
+
+
+def _done(job: Job, done: int, total: int) -> str:
+    return f"{done} %" if job.request.unit == SHARE else f"{thousands(done)} of {counted(total, job.request.unit)}"
 
 
 def _complete(job: Job) -> None:
@@ -180,6 +188,11 @@ def _complete(job: Job) -> None:
     elif isinstance(job.request, SuiteRequest):
         st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
         st.page_link("pages/suites.py", label="Suites", icon=":material/fact_check:")
+    elif isinstance(job.request, GetRequest):
+        draw_got(job)
+    elif isinstance(job.request, CheckRequest):
+        st.caption(f"Took {_took(job)}.")
+        draw_checked(job.request, key=f"run.checked.{job.id}")
     else:
         with suppress(InvariscopeError):
             counts = read_run(job.run_folder).manifest["counts"]
@@ -210,19 +223,26 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
             st.button(
                 "Resume", key=f"run.resume.{job.id}", icon=":material/play_arrow:", on_click=_do,
                 args=(lambda: jobs.resume(job.id),),
-                help="Goes on where it was, to the very same scores." if job.request.keeps else AGAIN,
+                help=_goes_on(job),
             )  # fmt: skip
         if ended:
             st.button(
                 "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do,
                 args=(lambda: jobs.forget([job.id]),),
-                help="The run stays." if job.request.keeps else "Its result stays.",
+                help="The run stays." if job.request.keeps and job.request.unit != SHARE else "What it made stays.",
             )  # fmt: skip
         shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
     if shown:
         st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)
         st.caption("In a shell:")
         st.code(job.request.shell(resume=job.state.attempt > 1 or ended), language="shell", wrap_lines=True)
+
+
+def _goes_on(job: Job) -> str:
+    """What becomes of a job that is resumed."""
+    if isinstance(job.request, GetRequest):
+        return "Goes on where it was."
+    return "Goes on where it was, to the very same scores." if job.request.keeps else AGAIN
 
 
 def _do(action: Callable[[], object]) -> None:

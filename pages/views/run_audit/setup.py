@@ -18,6 +18,9 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
 from pages.views.probe_lab.state import corpus_roots
+from pages.views.run_audit.bring import bring_metric, bring_pictures, draw_preview
+from pages.views.run_audit.check import METRIC, draw_check
+from pages.views.run_audit.get import draw_get, draw_said
 from pages.views.run_audit.probes import choose_probes
 from pages.views.run_audit.state import CLUSTER, FILES, corpus_loaders, read_corpus
 
@@ -46,10 +49,14 @@ def choose_audit(state: PageState) -> Asked:
     st.header("Corpus", anchor=False)
     corpus_place = st.container()
     with corpus_place:
+        bring_pictures(state)
         folder = _corpus(state)
         told = st.container()
     st.header("Evaluators", anchor=False)
-    evaluators = [*choose_evaluators(state), *_further_evaluators()]
+    named, own = choose_evaluators(state, get=draw_get), _further_evaluators()
+    draw_said()
+    evaluators = [*named, *own]
+    draw_check([*own, *named])
     st.header("Captions", anchor=False)
     st.segmented_control(
         "Subject caption", tuple(_SUBJECTS), format_func=_SUBJECTS.__getitem__, key=state.key("subject"), required=True,
@@ -61,6 +68,8 @@ def choose_audit(state: PageState) -> Asked:
     asked = _asked(state, folder, evaluators, chosen)
     with told:
         _tell_corpus(asked, folder)
+        if asked.corpus is not None and folder:
+            draw_preview(asked.corpus)
         _tell_balance(asked)
     return asked
 
@@ -119,10 +128,21 @@ def _further_evaluators() -> list[str]:
     with st.expander("Evaluators of your own", expanded=bool(st.session_state.get(FILES))):
         text = st.text_input(
             "Evaluators of your own", key=FILES, max_chars=1000, label_visibility="collapsed",
-            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai",
+            placeholder="path/to/file.py:Name, open_clip:ViT-B-32/openai", on_change=_check_first,
         )  # fmt: skip
         st.caption("Paths on the server, separated by commas. They are left out of the link, for they run code.")
+        brought = bring_metric()
+    return [*_split(text), *(each for each in brought if each not in _split(text))]
+
+
+def _split(text: str | None) -> list[str]:
     return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def _check_first() -> None:
+    """What was just named is what would be checked; a callback."""
+    if named := _split(st.session_state.get(FILES)):
+        st.session_state[METRIC] = named[-1]
 
 
 def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:

@@ -1,0 +1,259 @@
+"""Photographs that somebody brings through the browser: unpacked within limits, kept as a folder that a corpus reads.
+
+Nothing of an archive is believed: its names, its stated sizes and what it unpacks to are held to limits, and a set is
+kept whole or not at all. The pictures are decoded later, as those of any folder, within the limits of
+:mod:`core.corpora.images`.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+from uuid import uuid4
+
+from core.corpora.folder_tables import BOX_FILES, CAPTION_FILES
+from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
+from core.errors import BadCorpus, InvariscopeError, NotAvailable
+from core.settings import brought_mb, uploads_dir
+
+MOST_FILES = 20_000
+"""Of one set, whatever they are."""
+
+MOST_TABLE_BYTES = 64 << 20
+"""Of a file of captions or boxes."""
+
+MOST_NAME = 200
+"""Characters of a path in an archive, and of a file's name."""
+
+_BLOCK = 1 << 20
+_TABLES = frozenset((*CAPTION_FILES, *BOX_FILES, "references.json", "references.jsonl"))
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+_STALE_S = 3600.0
+"""Seconds after which a set that nobody finished is no longer being unpacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One file as it was uploaded: a picture, a table of captions or boxes, or a zip archive of such.
+
+    Args:
+        name: as its owner calls it.
+        stream: its bytes, to be read from the start.
+        size: in bytes.
+    """
+
+    name: str
+    stream: IO[bytes]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A set that is kept.
+
+    Args:
+        folder: that a corpus reads.
+        pictures: files that are pictures by name or content.
+        left_out: names of files that are neither pictures nor tables, as far as they were counted.
+    """
+
+    folder: Path
+    pictures: int
+    left_out: tuple[str, ...]
+
+
+def pictures_dir() -> Path:
+    """Folder of the sets, a folder each, named by what they hold."""
+    return uploads_dir() / "pictures"
+
+
+def keep_pictures(given: Sequence[Given]) -> Brought:
+    """Keep what was uploaded as a folder of pictures; the same files again are the folder that is there.
+
+    Raises:
+        BadCorpus: for an archive that cannot be read, leads out of its folder, holds too much, or holds no picture.
+        NotAvailable: where the quota or the disk has no room.
+    """
+    home = pictures_dir()
+    _clear_unfinished(home)
+    room = room_left()
+    aside = home / f".{uuid4().hex}.part"
+    try:
+        aside.mkdir(parents=True)
+        kept = _Keeping(aside, room)
+        for each in given:
+            kept.take(each)
+        if not kept.pictures:
+            raise BadCorpus(f"{_named(given)} holds no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with "
+                            "captions.csv beside them")  # fmt: skip
+        _lift(aside)
+        target = home / kept.name()
+        if not target.exists():
+            aside.rename(target)
+        return Brought(target, kept.pictures, tuple(kept.left_out))
+    except OSError as error:
+        raise NotAvailable(f"{home} cannot take the pictures ({error.strerror or error}); free some space") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _clear_unfinished(home: Path) -> None:
+    for each in home.glob(".*.part"):
+        with suppress(OSError):
+            if time.time() - each.stat().st_mtime > _STALE_S:
+                shutil.rmtree(each)
+
+
+def room_left() -> int:
+    """Bytes that further sets may take.
+
+    Raises:
+        NotAvailable: where there are none.
+    """
+    taken = sum(each.stat().st_size for each in pictures_dir().rglob("*") if each.is_file() and not each.is_symlink())
+    left = int(brought_mb() * 2**20) - taken
+    if left <= 0:
+        raise NotAvailable(
+            f"{pictures_dir()} holds {taken / 2**20:,.0f} MB of photographs and at most {brought_mb():,.0f} MB are "
+            "kept; remove folders there that no run needs, or set INVARISCOPE_UPLOADS_MB higher"
+        )
+    return left
+
+
+class _Keeping:
+    """Writes the files of a set into a folder, and counts."""
+
+    def __init__(self, folder: Path, room: int) -> None:
+        self._folder, self._room, self._left = folder, room, room
+        self._hashes: dict[str, str] = {}
+        self._files = 0
+        self.pictures = 0
+        self.left_out: list[str] = []
+
+    def take(self, given: Given) -> None:
+        """Take one uploaded file."""
+        given.stream.seek(0)
+        if given.name.lower().endswith(".zip"):
+            try:
+                for name, size, stream in _members(given):
+                    self._one(name, size, stream, where=f"{given.name}: {name}")
+            except _DAMAGE as error:
+                if isinstance(error, InvariscopeError):
+                    raise
+                said = f"{given.name} cannot be unpacked ({str(error)[:200]}); make the archive anew"
+                raise BadCorpus(said) from error
+        else:
+            self._one(_safe(Path(given.name).name, given.name), given.size, given.stream, where=given.name)
+
+    def name(self) -> str:
+        """Name of the set: digest of its names and contents."""
+        told = "\n".join(f"{name} {digest}" for name, digest in sorted(self._hashes.items()))
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def _one(self, name: str, size: int, stream: IO[bytes], *, where: str) -> None:
+        self._files += 1
+        if self._files > MOST_FILES:
+            raise BadCorpus(f"a set has at most {MOST_FILES:,} files, and this has more; bring it in parts")
+        path = PurePosixPath(name)
+        table, picture = path.name in _TABLES, path.suffix.lower() in SUFFIXES
+        if not (table or picture) or path.name.startswith(".") or path.parts[0] == "__MACOSX":
+            self.left_out.append(name)
+            return
+        most = MOST_TABLE_BYTES if table else MAX_BYTES
+        if size > most:
+            raise BadCorpus(f"{where} has {size:,} bytes and at most {most:,} are taken; make it smaller")
+        target = self._folder / name
+        if target.exists():
+            raise BadCorpus(f"{where}: another file of the set has that name; rename one")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        digest, start = self._copy(stream, target, min(most, size), where)
+        if picture and sniff(start) is None:
+            target.unlink()
+            raise BadCorpus(f"{where} is no picture, whatever its name says; take it out")
+        self._hashes[name] = digest
+        self.pictures += picture
+
+    def _copy(self, stream: IO[bytes], target: Path, most: int, where: str) -> tuple[str, bytes]:
+        digest, written, start = hashlib.sha256(), 0, b""
+        with target.open("xb") as out:
+            while block := stream.read(_BLOCK):
+                written += len(block)
+                self._left -= len(block)
+                if written > most:
+                    raise BadCorpus(f"{where} unpacks to more than the {most:,} bytes that it states; it is damaged")
+                if self._left < 0:
+                    raise NotAvailable(
+                        f"the pictures take more than the {self._room / 2**20:,.0f} MB that are left for them in "
+                        f"{pictures_dir()}; bring fewer, remove folders there that no run needs, or set "
+                        "INVARISCOPE_UPLOADS_MB higher"
+                    )
+                start = start or block[:32]
+                digest.update(block)
+                out.write(block)
+        return digest.hexdigest(), start
+
+
+def _members(given: Given) -> Iterator[tuple[str, int, IO[bytes]]]:
+    """Files of an archive: path, stated size in bytes, content; what is no plain file of it is refused."""
+    with zipfile.ZipFile(given.stream) as archive:
+        found = archive.infolist()
+        if len(found) > 2 * MOST_FILES:
+            raise BadCorpus(f"{given.name} names {len(found):,} files and at most {MOST_FILES:,} are taken")
+        stated = sum(each.file_size for each in found)
+        if stated > (room := room_left()):
+            raise NotAvailable(
+                f"{given.name} unpacks to {stated / 2**20:,.0f} MB and {room / 2**20:,.0f} MB are left for photographs "
+                f"in {pictures_dir()}; bring fewer, remove folders there that no run needs, or set "
+                "INVARISCOPE_UPLOADS_MB higher"
+            )
+        for each in found:
+            if each.is_dir():
+                continue
+            where = f"{given.name}: {each.filename[:MOST_NAME]!r}"
+            if stat.S_IFMT(each.external_attr >> 16) not in (0, stat.S_IFREG):
+                raise BadCorpus(f"{where} is a link or a device; put the file itself into the archive")
+            if each.flag_bits & _ENCRYPTED or each.compress_type not in _METHODS:
+                raise BadCorpus(f"{where} is encrypted or packed in a rare way; make a plain zip archive")
+            name = _safe(each.filename, where)
+            with archive.open(each) as stream:
+                yield name, each.file_size, stream
+
+
+def _safe(name: str, where: str) -> str:
+    """A relative path that stays in its folder on every system.
+
+    Raises:
+        BadCorpus: for any other.
+    """
+    parts = PureWindowsPath(name).parts  # splits at / and at \
+    climbs = not parts or ".." in parts or PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).anchor)
+    if climbs or "\\" in name or not name.isprintable() or len(name) > MOST_NAME:
+        raise BadCorpus(f"{where} is no path inside the set: it leads out, or has characters or a length that no "
+                        "picture needs; make the archive anew")  # fmt: skip
+    return "/".join(parts)
+
+
+def _lift(folder: Path) -> None:
+    """Take the set out of the one folder that an archive puts around it, so that captions.csv lies at its root."""
+    inside = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    if len(inside) != 1 or not inside[0].is_dir():
+        return
+    around = inside[0].rename(folder / f".{uuid4().hex}")
+    for each in list(around.iterdir()):
+        os.rename(each, folder / each.name)  # noqa: PTH104  # a rename that replaces nothing: the folder is empty
+    with suppress(OSError):
+        around.rmdir()
+
+
+def _named(given: Sequence[Given]) -> str:
+    return given[0].name if len(given) == 1 else f"what {len(given)} files bring"

@@ -1,0 +1,181 @@
+"""An evaluator of a file that is loaded in a process of its own: here stands what asks that process.
+
+A server never runs somebody's file in itself (:mod:`core.evaluators.apart`); what it scores at once with such a metric,
+as the Probe lab does, is scored there. The process ends with the evaluator, and with this one.
+"""
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from core.corpora.asked import AskedProcess
+from core.corpora.schema import Box, Mask
+from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
+from core.evaluators.base import Fingerprint, Footprint, PartlyScored, Sight
+from core.evaluators.wire import pack, unpack
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LOAD_S, CALL_S = 300.0, 300.0
+"""Seconds that a metric of one's own has to load, and to answer one call."""
+
+_MODULE = "core.evaluators.remote_process"
+
+
+class MetricFailed(InvariscopeError):
+    """A metric of a file raised something; the text is what it said."""
+
+
+class Remote:
+    """Asks the process that holds the evaluator; mixed into a stand-in before the kinds of evaluator that it is.
+
+    The methods are those of :class:`core.evaluators.base.Evaluator`, ``DualEncoder`` and the evaluators that compare
+    with references; which of them are asked for depends on the kinds.
+    """
+
+    reference: ClassVar[str]
+    _device: str
+    _process: AskedProcess | None
+    _told: dict[str, Any]
+
+    def __new__(cls, *_: object, **__: object) -> NoReturn:
+        """Refuse: :meth:`load` alone makes one."""
+        raise NotAvailable(f"{cls.reference} is code of a file and runs in a process of its own; load it")
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Start the process and have the metric loaded there.
+
+        Raises:
+            NotAvailable: saying what the metric raised, or that it did not load in time.
+        """
+        made = object.__new__(cls)
+        made._device, made._process, made._told = device, None, {}
+        made._start()
+        return made
+
+    def _start(self) -> None:
+        self._process = AskedProcess(_MODULE, self.reference, self._device)
+        weakref.finalize(self, self._process.end)
+        try:
+            self._told, _ = self._ask("load", seconds=LOAD_S)
+        except InvariscopeError as error:
+            self._process.end()
+            raise NotAvailable(f"{self.reference} could not be loaded: {error}") from error
+
+    def _ask(
+        self, what: str, arrays: Sequence[np.ndarray] = (), *, seconds: float = CALL_S, **more: Any
+    ) -> tuple[dict[str, Any], list[np.ndarray]]:
+        if self._process is None or (self._process.spent and what != "load"):
+            self._start()  # it ended over a pair before: the next one is asked of another
+        assert self._process is not None
+        told, data = pack(arrays)
+        answer, back = self._process.ask({"do": what, "arrays": told, **more}, data, seconds)
+        match answer.get("failed"):
+            case None:
+                return answer, unpack(answer["arrays"], back)
+            case "partly":
+                raise PartlyScored(unpack(answer["arrays"], back)[0], answer["errors"])
+            case "stopped":
+                raise ScoringStopped(_line(answer["sentence"]))
+            case "late":
+                raise ScoringStopped(f"{self.reference} took more than {seconds:g} s for one call; its process was "
+                                     "ended, give it fewer or smaller pictures")  # fmt: skip
+            case "gone":
+                raise ScoringStopped(f"{self.reference} ended its process, as a crash or a lack of memory does; try "
+                                     "it alone: python -m core check")  # fmt: skip
+            case _:
+                raise MetricFailed(_line(answer["sentence"]))
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """As the metric tells it."""
+        return Fingerprint(**self._told["fingerprint"])
+
+    @property
+    def full_batch(self) -> int:
+        """As the metric tells it."""
+        return int(self._told["full_batch"])
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Size of the weights as its spec says, in MB."""
+        return float(cls.spec.memory_mb)  # type: ignore[attr-defined]  # the stand-in has a spec
+
+    def footprint(self) -> Footprint | None:
+        """What it said when it was loaded."""
+        found = self._told["footprint"]
+        return None if found is None else Footprint(**found)
+
+    def forget(self) -> None:
+        """Have it drop what earlier calls left."""
+        self._ask("forget")
+
+    def score(
+        self,
+        images: Sequence[np.ndarray],
+        captions: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> np.ndarray:
+        """Score n pairs there; float64 [n]."""
+        others = None if references is None else [list(each) for each in references]
+        return self._ask("score", list(images), captions=list(captions), references=others)[1][0]
+
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Encode n images there; float32 [n, d]."""
+        return _tensor(self._ask("encode_images", list(images)))
+
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Encode m captions there; float32 [m, d]."""
+        return _tensor(self._ask("encode_captions", captions=list(captions)))
+
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Score row by row there; float64 [n]."""
+        return self._ask("combine", [image_embeddings.numpy(), caption_embeddings.numpy()])[1][0]
+
+    def combine_with_references(
+        self, image_embeddings: "Tensor", caption_embeddings: "Tensor", references: "Sequence[Tensor]"
+    ) -> np.ndarray:
+        """Score row by row there, each row with its own references; float64 [n]."""
+        arrays = [image_embeddings.numpy(), caption_embeddings.numpy(), *(each.numpy() for each in references)]
+        return self._ask("combine_with_references", arrays)[1][0]
+
+    def crop(self, width: int, height: int) -> Box:
+        """Part of an image of that size that reaches the network, in its pixels."""
+        return Box(*self._ask("crop", size=[width, height])[0]["box"])
+
+    def count_tokens(self, caption: str) -> int | None:
+        """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""
+        found = self._ask("count_tokens", captions=[caption])[0]["found"]
+        return None if found is None else int(found)
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the text tower cuts this caption."""
+        return bool(self._ask("truncates", captions=[caption])[0]["found"])
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Have it explain one pair."""
+        mask = [] if object_mask is None else [object_mask.to_array()]
+        told, arrays = self._ask("see", [image, *mask], captions=[caption])
+        if len(arrays) != len(told["titles"]):
+            raise InvalidInput(f"{self.reference} names {len(told['titles'])} views and gives {len(arrays)}")
+        return Sight(
+            views=tuple(zip(map(str, told["titles"]), arrays, strict=True)),
+            crop=None if told["crop"] is None else Box(*told["crop"]), prompt=str(told["prompt"]),
+            truncated=str(told["truncated"]), tokens=told["tokens"], object_inside=told["object_inside"],
+            evidence=tuple((str(label), float(value)) for label, value in told["evidence"]),
+            notes=tuple(map(str, told["notes"])),
+        )  # fmt: skip
+
+
+def _tensor(answer: tuple[dict[str, Any], list[np.ndarray]]) -> "Tensor":
+    import torch
+
+    return torch.from_numpy(answer[1][0])
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())[:600]

@@ -1,0 +1,135 @@
+"""What an operator brings through the browser: photographs as a corpus, and a metric where the server allows it."""
+
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.charts.canvas import jpeg
+from core.corpora.brought import Given, keep_pictures
+from core.corpora.images import decode_stranger
+from core.corpora.schema import Corpus, Item
+from core.errors import InvariscopeError
+from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
+from core.settings import brought_mb
+from pages.views.common.access import METRIC_UPLOADS, may_bring_code
+from pages.views.common.text import counted, safe
+from pages.views.common.url_state import PageState
+from pages.views.run_audit.check import METRIC
+
+SHOWN = 6
+"""Items that are previewed."""
+
+MOST_MB = 1024
+"""Of one upload of photographs."""
+
+_SIDE = 220
+_DONE, _SAID = "run.bring.done", "run.bring.said"
+_PICTURES = ["zip", "jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "csv", "json", "jsonl"]
+
+
+def bring_pictures(state: PageState) -> None:
+    """Draw the way in for photographs; what was brought becomes the corpus. Drawn before the corpus is chosen."""
+    with st.expander("Bring photographs", icon=":material/add_photo_alternate:"):
+        given = st.file_uploader(
+            "A zip, or pictures with captions.csv", type=_PICTURES, accept_multiple_files=True, key="run.pictures",
+            max_upload_size=MOST_MB,
+        )  # fmt: skip
+        st.caption(
+            "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
+            "width, height (the object's box in px). They are kept in this server's data folder, at most "
+            f"{_mb(brought_mb())} of all sets, until you remove them there."
+        )
+        marks = tuple(each.file_id for each in given)
+        if given and st.session_state.get(_DONE) != marks:
+            st.session_state[_DONE] = marks
+            st.session_state[_SAID] = _keep(state, given)
+        kind, said = st.session_state.get(_SAID, ("", "")) if given else ("", "")
+        if said:
+            (st.error if kind == "error" else st.success)(safe(said, limit=600))
+
+
+def _keep(state: PageState, given: list[UploadedFile]) -> tuple[str, str]:
+    try:
+        with st.spinner("Unpacking …"):
+            found = keep_pictures([Given(each.name, each, each.size) for each in given])
+    except InvariscopeError as error:
+        return "error", str(error)
+    state.put("corpus", "folder")
+    state.put("root", str(found.folder.absolute()))
+    state.put("options", f"name=photos-{found.folder.name[:8]}")  # two sets are two corpora
+    names = ", ".join(found.left_out[:3]) + (" …" if len(found.left_out) > 3 else "")
+    rest = f" Neither pictures nor captions: {names}." if found.left_out else ""
+    return "success", f"{counted(found.pictures, 'picture')} in {found.folder.name}.{rest}"
+
+
+def draw_preview(corpus: Corpus) -> None:
+    """Draw the first items of a corpus with their captions, before anything is started."""
+    items = [item for item in corpus.items if item.image_path is not None and not item.frames][:SHOWN]
+    if not items:
+        return
+    cells = st.grid(3, min_column_width=120, gap="small")
+    for item in items:
+        with cells.container(gap="xxsmall"):
+            _draw(item)
+    if all(not item.captions for item in items):
+        st.caption("None of these has a caption; without one, *Human caption* has nothing to hold.")
+
+
+def _draw(item: Item) -> None:
+    assert item.image_path is not None
+    try:
+        picture = _picture(str(item.image_path), item.image_path.stat().st_mtime_ns)
+    except (InvariscopeError, OSError) as error:
+        st.caption(f":material/broken_image: {safe(str(error), limit=200)}")
+        return
+    st.image(picture, width="stretch", alt=item.label or item.id)
+    captions = [text for texts in item.captions.values() for text in texts]
+    st.caption(safe(captions[0], limit=160) if captions else f"{safe(item.id, limit=80)}: no caption")
+
+
+@st.cache_data(max_entries=48, show_spinner=False)
+def _picture(path: str, changed: int) -> bytes:  # noqa: ARG001  # the cache's key
+    data = Path(path).read_bytes()
+    return jpeg(decode_stranger(data, name=Path(path).name, max_side=_SIDE).pixels)
+
+
+def bring_metric() -> list[str]:
+    """Draw the way in for a metric, where this server allows it, and the choice among those that were brought."""
+    if not may_bring_code():
+        st.caption(f"A metric's file can be brought here where the server is started with {METRIC_UPLOADS}=yes.")
+        return []
+    given = st.file_uploader("A metric, one Python file", type=["py"], key="run.metric", max_upload_size=1)
+    if given is not None and st.session_state.get("run.metric.done") != given.file_id:
+        st.session_state["run.metric.done"] = given.file_id
+        _take(given)
+    if said := st.session_state.get("run.metric.said", ""):
+        st.error(safe(said, limit=600))
+    known = kept_metrics()
+    if not known:
+        return []
+    chosen = [each for each in st.session_state.get("run.metrics", []) if each in known]
+    st.session_state["run.metrics"] = chosen
+    return list(st.multiselect("Metrics that were brought", known, key="run.metrics", format_func=_short))
+
+
+def _take(given: UploadedFile) -> None:
+    st.session_state["run.metric.said"] = ""
+    try:
+        found = keep_metric(given.name, BytesIO(given.getvalue()).read(MOST_BYTES + 1))
+    except (InvariscopeError, OSError) as error:
+        st.session_state["run.metric.said"] = str(error)
+        return
+    chosen = st.session_state.get("run.metrics", [])
+    st.session_state["run.metrics"] = [*chosen, *(each for each in found if each not in chosen)]
+    st.session_state[METRIC] = found[-1]
+
+
+def _short(reference: str) -> str:
+    path, _, name = reference.rpartition(":")
+    return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
+
+
+def _mb(size: float) -> str:
+    return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"

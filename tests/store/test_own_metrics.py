@@ -1,0 +1,71 @@
+"""What a manifest says of evaluators by path is checked, and a file that is gone or another is a sentence."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.settings import ROOT
+from core.store.manifest import Run
+from core.store.own_metrics import MOST_BYTES, own_metrics
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def run(entries: Any, *, created: str = "2026-01-01", name: str = "mine") -> Run:
+    return Run(Path(name), {"run": name, "created": created, "evaluators": entries})
+
+
+def entry(path: Path, **file: Any) -> dict[str, Any]:
+    return {"name": "own", "reference": f"{path}:Own", **({"file": file} if file else {})}
+
+
+def test_the_run_made_last_says_which_file_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text("x = 1\n", encoding="utf-8")
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    old = run([entry(tmp_path / "old.py", sha256="0" * 64)], name="old")
+    new = run([entry(path, sha256=digest, text_encoder=True)], created="2026-02-01")
+    found = own_metrics([new, old])["own"]
+    assert (found.run, found.reference, found.text_encoder, found.problem) == ("mine", f"{path}:Own", True, "")
+
+
+def test_a_path_of_the_checkout_is_found_from_anywhere() -> None:
+    found = own_metrics([run([{"name": "own", "reference": "assets/templates/metric.py:MyMetric"}])])["own"]
+    assert found.path == ROOT / "assets" / "templates" / "metric.py"
+    assert (found.sha256, found.text_encoder, found.problem) == (None, None, "")
+
+
+@pytest.mark.parametrize("change", ["gone", "changed", "folder", "large"])
+def test_a_file_that_is_not_the_one_is_named(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "own.py"
+    if change == "folder":
+        path.mkdir()
+    elif change != "gone":
+        path.write_bytes(b"#" * (MOST_BYTES + 1 if change == "large" else 3))
+    problem = own_metrics([run([entry(path, sha256="0" * 64)])])["own"].problem
+    assert str(path) in problem
+    said = {"changed": "was changed since run mine", "gone": "is gone"}
+    assert said.get(change, "cannot be read as a file of code any more") in problem
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["conse-lite0", "open_clip:a/b", "/x/own.py", "/x/own.py:a b", "/x/own.py:", "/x\0/own.py:Own", 3, None],
+)
+def test_what_names_no_class_of_a_file_is_none(reference: object) -> None:
+    assert own_metrics([run([{"name": "own", "reference": reference}])]) == {}
+
+
+@given(entries=JSON, file=JSON)
+def test_a_manifest_of_a_stranger_breaks_nothing(entries: Any, file: Any) -> None:
+    assert own_metrics([run(entries)]) == {}
+    found = own_metrics([run([{"name": "own", "reference": "/no/such.py:Own", "file": file}])])["own"]
+    assert "is gone" in found.problem

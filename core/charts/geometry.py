@@ -13,13 +13,14 @@ def valence_scatter(points: pd.DataFrame, *, neutral: float = math.nan) -> Figur
     """One point a modifier.
 
     Args:
-        points: of :class:`core.analysis.geometry.Geometry`.
+        points: of :class:`core.analysis.geometry.Geometry`; ``opens`` where they can be clicked.
         neutral: mean projection of the neutral words, a vertical line; NaN for none.
     """
     frame = pd.DataFrame(
         {"label": points["modifier"].astype(str), "series": points["family"].astype(str), "panel": "",
          "x": points["projection"], "value": points["median_percent"], "low": points["low"], "high": points["high"],
-         "n": points["n_items"], "hover": [_hover(row) for row in points.to_dict("records")]}
+         "n": points["n_items"], "hover": [_hover(row) for row in points.to_dict("records")],
+         **({"opens": points["opens"]} if "opens" in points else {})}
     )  # fmt: skip
     return Figure(
         "", "", "", frame, "median %Δ", kind="scatter", unit=" %", height=340,

@@ -17,6 +17,9 @@ from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
 
+_UNSEEN = {"size": 12, "opacity": 0, "symbol": "circle"}
+"""Marks on a line without any: plotly tells of no click on a bare line."""
+
 _CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
 
 WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
@@ -95,7 +98,7 @@ def _hovers(figure: Figure) -> list[str]:
     said = _described(figure)
     if "opens" not in figure.frame:
         return said
-    return [f"{text}<br><i>click for its pairs</i>" if opens else text
+    return [f"{text}<br><i>click {figure.click}</i>" if opens else text
             for text, opens in zip(said, figure.frame["opens"], strict=True)]  # fmt: skip
 
 
@@ -159,10 +162,11 @@ def _dots(figure: Figure, marks: Marks) -> dict[str, Any]:
 def _line(figure: Figure, marks: Marks) -> dict[str, Any]:
     style = marks.style
     with_marks = style.size > 0 and figure.bounds == "whiskers"
+    unseen = {"mode": "lines+markers", "marker": _UNSEEN} if "opens" in figure.frame and not with_marks else {}
     return {
         "type": "scatter", "x": marks.along, "y": marks.value, "mode": "lines+markers" if with_marks else "lines",
         "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks),
+        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks), **unseen,
     }  # fmt: skip
 
 

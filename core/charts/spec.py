@@ -119,6 +119,7 @@ class Figure:
         overlay: the marks of a label lie on one height.
         diverging: the colours of a map run both ways from zero.
         moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
+        click: what a click on a mark that opens something is for; the hover says it.
 
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
@@ -148,6 +149,7 @@ class Figure:
     overlay: bool = False
     diverging: bool = False
     moves: tuple[tuple[str, str], ...] = ()
+    click: str = "for its pairs"
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

@@ -1,8 +1,10 @@
 """The page Geometry on the results that ship, through the real text encoder."""
 
+import json
+
 import pytest
 
-from tests.pages.opening import Open, said
+from tests.pages.opening import FAILURES, Open, click, marks_that_open, said, ways
 
 PAGE = "pages/geometry.py"
 
@@ -67,3 +69,15 @@ def test_a_link_of_something_else_is_told_and_the_page_stands(open_page: Open) -
     app = open_page(PAGE, level="sentence", evaluator="nobody", positive="x" * 3000)
     assert not app.exception
     assert "could not be restored" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_point_opens_the_pairs_of_its_modifier(open_page: Open) -> None:
+    app = open_page(PAGE, families="cultural", categories="animal", evaluator="conse-lite2")
+    mark = next(each for each in marks_that_open(app, "geometry.scatter") if json.loads(each)["modifiers"] == "Arab")
+    link = ways(click(app, "geometry.scatter", mark))["Open these pairs: conse-lite2 · cultural · Arab"]
+    assert link == {"page": "failures", "categories": "animal", "families": "cultural", "modifiers": "Arab",
+                    "evaluators": "conse-lite2", "corpus": "demo"}  # fmt: skip
+    shown = open_page(FAILURES, **{name: text for name, text in link.items() if name != "page"})
+    assert "could not be restored" not in said(shown)
+    assert shown.session_state["failures.modifiers"] == ["Arab"]

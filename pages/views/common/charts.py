@@ -1,6 +1,7 @@
 """The one place where a page draws a figure."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,10 @@ MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
 
 
-def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] | None = None) -> None:
+def draw(
+    figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] | None = None,
+    picked: Callable[[str], None] | None = None,
+) -> None:  # fmt: skip
     """Draw a figure as wide as its place.
 
     Args:
@@ -20,9 +24,11 @@ def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] |
         key: of the chart.
         alt: what the figure says, for those who cannot see it.
         clicked: draws below the figure, of what the mark that somebody clicked opens (the frame's column ``opens``);
-            None: marks cannot be clicked.
+            None: it draws nothing.
+        picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
+            both, marks cannot be clicked.
     """
-    answers = clicked is not None and "opens" in figure.frame
+    answers = (clicked or picked) is not None and "opens" in figure.frame
     room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
         if figure.kind == "map" else st.container()  # fmt: skip
     with room:
@@ -35,11 +41,16 @@ def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] |
             config=CONFIG,
             alt=alt,
             key=key,
-            on_select="rerun",
+            on_select="rerun" if picked is None else partial(_pick, key, picked),
             selection_mode="points",
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def _pick(key: str, picked: Callable[[str], None]) -> None:
+    if opened := _opened(st.session_state[key]):
+        picked(opened)
 
 
 def _opened(chosen: Any) -> str:

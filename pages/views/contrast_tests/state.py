@@ -34,6 +34,9 @@ _FACTS: Mapping[str, tuple[str, str]] = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
     "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
+FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")
+"""Fields that choose items and comparisons."""
+
 _COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
 
 

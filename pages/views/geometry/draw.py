@@ -1,16 +1,20 @@
 """The pieces of the page Geometry: the choice of encoder, the word lists, the scatter, the test in words."""
 
 import math
+from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.geometry import ALL, PHRASE, WORD, Geometry
+from core.analysis.questions.columns import opening
 from core.charts.geometry import valence_scatter
 from core.charts.style import signed
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 
@@ -48,19 +52,30 @@ def edit_words(state: PageState) -> None:
         right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
 
 
-def draw_geometry(found: Geometry, evaluator: str) -> None:
-    """Draw the scatter, what it says, and its numbers."""
+def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
+    """Draw the scatter, what it says, and its numbers.
+
+    Args:
+        found: of the page's scope.
+        evaluator: whose text encoder and scores.
+        corpus: that the shifts are of.
+        chosen: link parameters of the filters.
+    """
     if found.points.empty:
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
     st.markdown(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
-    figure = valence_scatter(found.points, neutral=found.neutral)
-    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator))
+    rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
+    opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
+    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral)
+    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator),
+         clicked=partial(pairs_behind, chosen=chosen, scope={}))  # fmt: skip
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
     st.caption(
         "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
-        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval.{line}"
+        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
+        f"A click leads to its pairs.{line}"
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"

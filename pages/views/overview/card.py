@@ -57,7 +57,7 @@ def draw_card(
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             draw(replace(figure, frame=figure.frame.assign(opens=opens)), key=f"overview.card.{name}",
-                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}))  # fmt: skip
+                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))

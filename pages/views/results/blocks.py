@@ -36,7 +36,7 @@ _FROZEN = 2
 
 def figure_block(
     figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str,
-    chosen: Mapping[str, str] | None = None,
+    chosen: Mapping[str, str] | None = None, scope: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Draw a figure under its title, with the menu of its files.
 
@@ -47,13 +47,15 @@ def figure_block(
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
         chosen: link parameters of what the reader chose here, which the pairs behind a mark are of too.
+        scope: likewise of whose scores they are, where that is not what Failures usually shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
         with st.container(horizontal=True, width="content", gap="small"):
             collect_figure(figure, title=title, key=f"figure.{stem}")
             figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw(figure, alt=alt, key=f"results.{stem}.figure", clicked=partial(pairs_behind, chosen=chosen or {}))
+    draw(figure, alt=alt, key=f"results.{stem}.figure",
+         clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}))  # fmt: skip
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:

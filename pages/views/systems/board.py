@@ -1,32 +1,38 @@
 """A kept leaderboard: standings, differences, harmless edits, length, agreement."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from core.analysis.systems.board import rank_range
+from core.analysis.systems.file import Leaderboard
 from core.charts.systems import swap_map, system_means, system_ranks
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.text import counted, listed, number, safe
+from pages.views.systems.behind import draw_behind
 
 _NUMBER = st.column_config.NumberColumn
 
 
-def draw_standings(every: pd.DataFrame, evaluator: str) -> None:
-    """Draw who stands where, in words, as figures and as a table."""
+def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
+    """Draw who stands where, in words, as figures and as a table; a mark opens the pictures of its system."""
     rows = every[every["evaluator"] == evaluator]
     order = tuple(rows["system"])
     st.header("Standings", anchor=False)
     st.markdown(_said(rows))
     figure = system_means(rows)
-    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals")
+    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
+         clicked=partial(draw_behind, made))  # fmt: skip
     figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     ranks = system_ranks(every, order=order)
-    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals")
-    st.caption("Rank 1 has the highest mean. The interval holds the middle 95 % of the ranks in bootstrap samples of "
-               "pictures; among many nearly equal systems it is too short, and the sure ranks below are the safe "
-               "reading.")  # fmt: skip
+    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals",
+         clicked=partial(draw_behind, made))  # fmt: skip
+    st.caption("A click on a mark shows the captions behind it, lowest scores first. Rank 1 has the highest mean. The "
+               "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
+               "systems it is too short, and the sure ranks below are the safe reading.")  # fmt: skip
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     shown = rows.assign(
         interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
@@ -99,7 +105,9 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     data_buttons(every, "systems-differences", key="systems.differences")
 
 
-def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
+def draw_edits(
+    made: Leaderboard, swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str
+) -> None:
     """Draw which neighbours a harmless edit swaps."""
     rows = swaps[swaps["evaluator"] == evaluator]
     st.header("Under harmless edits", anchor=False)
@@ -117,9 +125,11 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
         st.markdown(f"The means change order: **{listed(told)}**{rest}.")
     if rows["probability"].notna().any():
         figure = swap_map(rows)
-        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}")
+        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}",
+             clicked=partial(draw_behind, made))  # fmt: skip
         st.caption("Share of bootstrap samples of pictures in which the two neighbours stand in another order edited "
-                   "than unedited. Last column: the share in which other pictures alone do that.")  # fmt: skip
+                   "than unedited. Last column: the share in which other pictures alone do that. A click on another "
+                   "cell shows the pictures on which the two captions change order.")  # fmt: skip
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
     else:
         st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")

@@ -9,8 +9,10 @@ import streamlit as st
 
 from core.analysis.geometry import ALL, PHRASE, WORD, Geometry
 from core.analysis.questions.columns import opening
+from core.analysis.verdicts import ALPHA
 from core.charts.geometry import valence_scatter
 from core.charts.style import signed
+from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
@@ -65,10 +67,12 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
-    st.markdown(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
+    st.markdown(f"**{_concluded(whole, evaluator, found.points['family'].nunique())}**")
+    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
-    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral)
+    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral,
+                             names={name: family_title(name) for name in found.points["family"].unique()})  # fmt: skip
     draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator),
          clicked=partial(pairs_behind, chosen=chosen, scope={}))  # fmt: skip
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
@@ -89,9 +93,11 @@ _WITHIN = " Ranked within families, and every order keeps a word in its own: eac
 
 
 def _draw_tests(found: Geometry) -> None:
-    st.header("Family by family", anchor=False)
-    for _, row in found.tests[found.tests["family"] != ALL].iterrows():
-        st.markdown(f"**{safe(row['family'])}**: {_said(row)}")
+    own = found.tests[found.tests["family"] != ALL]
+    if len(own) > 1:
+        st.header("Family by family", anchor=False)
+        for _, row in own.iterrows():
+            st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
     with st.expander("Every number", icon=":material/table:"):
         st.dataframe(
             found.points, hide_index=True, placeholder="—", alt="Every modifier with its projection and its shift",
@@ -104,6 +110,20 @@ def _draw_tests(found: Geometry) -> None:
             },
         )  # fmt: skip
         data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
+
+
+def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
+    """What the test over all families comes to, in a sentence."""
+    n = counted(int(row["n"]), "modifier")
+    where = n if families == 1 else f"{n} of {families} families"
+    named = safe(evaluator)
+    if math.isnan(row["rho"]):
+        return f"Whether the place that {named} gives a word goes with its shift cannot be told from {where}."
+    if row["p"] >= ALPHA:
+        return (f"No relation is shown between the place that {named} gives a word, from bad to good, and how far the "
+                f"word moves the score ({where}).")  # fmt: skip
+    way = "higher" if row["rho"] > 0 else "lower"
+    return f"The further {named} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
 
 
 def _said(row: pd.Series) -> str:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.charts.layout import columns_on_top, layout, number
 from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, panels, reach
 from core.charts.placing import beside
-from core.charts.spec import Figure, series_styles, shortened
+from core.charts.spec import Figure, called, series_styles, shortened
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 
 CHOSEN = 2.1
@@ -53,12 +53,12 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
             traces += [each | axes for each in _map(figure, panel, hovers)]
-            made[f"xaxis{number(place)}"] |= columns_on_top(panel)
+            made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
             traces.append(_joints(panel) | axes)
         for marks in panel.marks:
-            named = {"name": plain(shortened(marks.name)), "legendgroup": plain(marks.name),
+            named = {"name": plain(shortened(called(figure, marks.name))), "legendgroup": plain(marks.name),
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}

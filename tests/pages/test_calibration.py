@@ -121,7 +121,7 @@ def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_bar_opens_its_famil
     assert app.query_params["strength"] == "0.3"
     mark = next(each for each in marks_that_open(app, "calib.bars") if json.loads(each)["families"] == "rotation")
     evaluator = json.loads(mark)["evaluators"]
-    link = ways(click(app, "calib.bars", mark))[f"Open these pairs: {evaluator} · rotation"]
+    link = ways(click(app, "calib.bars", mark))[f"Open these pairs: {evaluator} · Turned"]
     assert link == {"page": "failures", "run": "demo", "subject": "template", "language": "en", "axes": "spatial",
                     "evaluators": evaluator, "corpus": "demo", "families": "rotation"}  # fmt: skip
 

@@ -18,6 +18,7 @@ from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
+from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.runs import narrowed, present
@@ -62,7 +63,7 @@ def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Pat
     assert shown["AUROC"] == f"{row['auroc']:.2f}"
     words = said(app)
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in words
-    assert f"Most easily taken for {row['rival']}" in words
+    assert f"Most easily taken for {family_title(row['rival'])}" in words
     assert row["verdict"] in words
 
 
@@ -309,7 +310,7 @@ def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halv
     found = ways(click(app, "C-hidden.figure", mark))
     tests = found[f"Open this test, its worst failures below: {asked['evaluators']} · denied"]
     assert (tests["test"], tests["of"]) == ("denied", asked["evaluators"])
-    pairs = found[f"Open these pairs: {asked['evaluators']} · {asked['families']}"]
+    pairs = found[f"Open these pairs: {asked['evaluators']} · {family_title(asked['families'])}"]
     assert pairs == {"page": "failures", "run": "broken", "subject": "human", "language": "en", "corpus": "c",
                      "families": asked["families"], "evaluators": asked["evaluators"]}  # fmt: skip
     shown = open_page(FAILURES, **{name: text for name, text in pairs.items() if name != "page"})

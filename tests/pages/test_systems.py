@@ -81,7 +81,7 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
         assert heading in [each.value for each in app.header]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
-    assert "C under vertical-flip" in text or "C and" in text
+    assert "C under Upside down" in text or "C and" in text
     assert "picks a hollow caption for" in text
     assert "fingerprint abc" in text
     assert "2 entries <b>name</b> no picture" in text

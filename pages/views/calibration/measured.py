@@ -26,6 +26,7 @@ from pages.views.common.access import operates
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.run_audit.jobs import EVERY_S, draw_card
 
@@ -154,7 +155,7 @@ def _numbers(rows: pd.DataFrame) -> None:
             "Measured / before": [_ends(row, "ratio") for row in rows.to_dict("records")],
         }
     )
-    st.dataframe(shown, hide_index=True, placeholder="—", alt="Each family before, by construction and measured")
+    draw_table(shown, alt="Each family before, by construction and measured")
     st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
 
 

@@ -25,6 +25,7 @@ from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.slice_filters import slice_link
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 
@@ -203,8 +204,8 @@ def _numbers(changed: pd.DataFrame) -> None:
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
     sides += [("ratio", end) for end in ("", "_low", "_high")]
     ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
-    st.dataframe(
-        changed, hide_index=True, placeholder="—", alt="What the calibration changes, in numbers",
+    draw_table(
+        changed, alt="What the calibration changes, in numbers",
         column_config={"measure": "Measure", "axis": "Axis", "name": "Of", "gap": column("Gap", format="%g"),
                        "n": column("n items"), **ends},
     )  # fmt: skip

@@ -1,6 +1,8 @@
 """The one place where a page draws a figure."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,6 +10,7 @@ import streamlit as st
 
 from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
+from core.probes.titles import family_title
 
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
@@ -28,6 +31,7 @@ def draw(
         picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
             both, marks cannot be clicked.
     """
+    figure = titled(figure, _opened_families(figure))
     answers = (clicked or picked) is not None and "opens" in figure.frame
     room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
         if figure.kind == "map" else st.container()  # fmt: skip
@@ -46,6 +50,26 @@ def draw(
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def titled(figure: Figure, families: Iterable[object]) -> Figure:
+    """A figure that calls families by their titles: the hover has their names.
+
+    Args:
+        figure: to be drawn.
+        families: names of families among its labels and series.
+    """
+    called = {str(name): family_title(str(name)) for name in families}
+    return replace(figure, names=called | dict(figure.names)) if called else figure
+
+
+def _opened_families(figure: Figure) -> set[str]:
+    """Families among the labels and series of a figure, by what its marks open."""
+    if "opens" not in figure.frame:
+        return set()
+    asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"]]
+    named = {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
+    return named & {*map(str, figure.frame["label"]), *map(str, figure.frame["series"])}
 
 
 def _pick(key: str, picked: Callable[[str], None]) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.failures import PAIR
+from core.probes.titles import family_title, title
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 from pages.views.probe_lab.state import corpus_names
@@ -59,17 +60,24 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
     asked = json.loads(opens)
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
-        st.page_link(CONTRAST, label=f"Open this test, its worst failures below: {safe(f'{of} · {test}')}",
+        said = safe(f"{of} · {family_title(test)}")
+        st.page_link(CONTRAST, label=f"Open this test, its worst failures below: {said}",
                      icon=":material/rule:",
                      query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
                      )  # fmt: skip
-    said = {name: text for name, text in asked.items() if name not in ("corpus", "controls")}
-    if test and set(said) == {"evaluators"}:
+    told = {name: text for name, text in asked.items() if name not in ("corpus", "controls")}
+    if test and set(told) == {"evaluators"}:
         return
-    named = safe(" · ".join(said.values()).replace(",", ", "))
+    named = safe(" · ".join(_named(name, text) for name, text in told.items()))
     known = {name: text for name, text in chosen.items() if name not in _OF_TESTS}
     st.page_link(FAILURES, label=f"Open these pairs: {named}", icon=":material/photo_library:",
                  query_params=carried() | dict(scope) | known | asked)  # fmt: skip
+
+
+def _named(field: str, text: str) -> str:
+    """What a link asks of a field, in words."""
+    called = {"families": family_title, "probes": title}.get(field, str)
+    return ", ".join(called(each) for each in text.split(","))
 
 
 def record_text(pair: Row) -> str:

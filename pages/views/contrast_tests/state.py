@@ -13,6 +13,7 @@ from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.probes.titles import family_title
 from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
@@ -174,7 +175,8 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
 
 
 def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
-    return family if own.subject == scope.subject else f"{family} (caption {own.subject})"
+    said = family_title(family)
+    return said if own.subject == scope.subject else f"{said} (caption {own.subject})"
 
 
 def choose_bar(state: PageState) -> float:

@@ -17,6 +17,7 @@ from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 
@@ -99,8 +100,8 @@ def _draw_tests(found: Geometry) -> None:
         for _, row in own.iterrows():
             st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
     with st.expander("Every number", icon=":material/table:"):
-        st.dataframe(
-            found.points, hide_index=True, placeholder="—", alt="Every modifier with its projection and its shift",
+        draw_table(
+            found.points, alt="Every modifier with its projection and its shift",
             column_config={
                 "family": "Family", "modifier": "Modifier",
                 "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),

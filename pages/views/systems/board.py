@@ -8,9 +8,11 @@ import streamlit as st
 from core.analysis.systems.board import rank_range
 from core.analysis.systems.file import Leaderboard
 from core.charts.systems import swap_map, system_means, system_ranks
+from core.probes.titles import family_title
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.systems.behind import draw_behind
 
@@ -39,8 +41,8 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
         sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
         first=100 * rows["first"],
     )
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Standings in numbers",
+    draw_table(
+        shown, alt="Standings in numbers",
         column_order=("rank", "system", "interval", "sure", "mean", "low", "high", "first", "n_items", "own_mean",
                       "own_n"),
         column_config={
@@ -64,16 +66,16 @@ def draw_beside(every: pd.DataFrame) -> None:
         return
     st.header("Beside references", anchor=False)
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
-    st.dataframe(
-        wide, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D of every system",
+    draw_table(
+        wide, alt="BLEU, ROUGE-L and CIDEr-D of every system",
         column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
     )  # fmt: skip
     st.caption(f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
                f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
                "CIDEr-D rank systems as evaluators do; BLEU is of all captions together and does not.")  # fmt: skip
     with st.expander("Every number with its interval", icon=":material/table:"):
-        st.dataframe(
-            every, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
+        draw_table(
+            every, alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
             column_config={
                 "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
                 "low": _NUMBER("CI low", format="%.4f"), "high": _NUMBER("CI high", format="%.4f"),
@@ -93,8 +95,8 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     sure = int(rows["sure"].sum())
     st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
                 "0.05 over all pairs, and an interval on one side of zero.")  # fmt: skip
-    st.dataframe(
-        rows.drop(columns=["evaluator"]), hide_index=True, placeholder="—", alt="Every pair of systems",
+    draw_table(
+        rows.drop(columns=["evaluator"]), alt="Every pair of systems",
         column_config={
             "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%.4f"),
             "low": _NUMBER("CI low", format="%+.4f"), "high": _NUMBER("CI high", format="%+.4f"), "test": "Test",
@@ -119,7 +121,7 @@ def draw_edits(
         families = counted(rows["family"].nunique(), "family", "families")
         st.markdown(f"Under **none of {families}** do the means of two neighbours change order.")
     else:
-        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(row['family'])}"
+        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(family_title(row['family']))}"
                 for row in moved.head(3).to_dict("records")]  # fmt: skip
         rest = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         st.markdown(f"The means change order: **{listed(told)}**{rest}.")
@@ -134,12 +136,12 @@ def draw_edits(
     else:
         st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")
     with st.expander("Every number", icon=":material/table:"):
-        st.dataframe(rows, hide_index=True, placeholder="—", alt="Swaps of neighbours by family")
+        draw_table(rows, alt="Swaps of neighbours by family")
         data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
-        st.dataframe(edits[edits["evaluator"] == evaluator], hide_index=True, placeholder="—", alt="Swaps by edit")
+        draw_table(edits[edits["evaluator"] == evaluator], alt="Swaps by edit")
         data_buttons(edits, "systems-edits", key="systems.edits.numbers")
-        st.dataframe(places[places["evaluator"] == evaluator], hide_index=True, placeholder="—",
-                     alt="Rank intervals under each family")  # fmt: skip
+        draw_table(places[places["evaluator"] == evaluator],
+                   alt="Rank intervals under each family")  # fmt: skip
         data_buttons(places, "systems-places", key="systems.places.numbers")
 
 
@@ -158,8 +160,8 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
     st.markdown(f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
                 f"**{counted(moved, 'system')}** would have another rank.")  # fmt: skip
     shown = rows.assign(interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)])
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Standings at equal length",
+    draw_table(
+        shown, alt="Standings at equal length",
         column_order=("rank", "system", "interval", "rank_as_is", "mean", "words", "n_items", "note"),
         column_config={
             "rank": "Rank", "system": "System", "interval": "Rank interval", "rank_as_is": _NUMBER("Rank as it is"),
@@ -178,8 +180,8 @@ def draw_agreement(rows: pd.DataFrame) -> None:
     if rows.empty:
         st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
         return
-    st.dataframe(
-        rows, hide_index=True, placeholder="—", alt="Agreement of every two evaluators on the order of the systems",
+    draw_table(
+        rows, alt="Agreement of every two evaluators on the order of the systems",
         column_config={
             "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
             "low": _NUMBER("τ_b, CI low", format="%.2f"), "high": _NUMBER("τ_b, CI high", format="%.2f"),

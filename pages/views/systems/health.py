@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.analysis.systems.health import told_as, wide
 from pages.views.common.downloads import data_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 
 _NUMBER = st.column_config.NumberColumn
@@ -18,8 +19,8 @@ def draw_health(table: pd.DataFrame) -> None:
     values = wide(table)
     empty = {name for name in values.columns if values[name].isna().all()}
     shown = values.drop(columns=sorted(empty))
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Health of every system's captions",
+    draw_table(
+        shown, alt="Health of every system's captions",
         column_config={"system": "System"} | {
             name: _NUMBER(told_as(name).split(",")[0], format="%.2f", help=told_as(name))
             for name in shown.columns if name != "system"
@@ -29,8 +30,8 @@ def draw_health(table: pd.DataFrame) -> None:
         note = table.loc[table["measure"] == name, "note"].iloc[0]
         st.caption(f"No {safe(told_as(name).split(',')[0])}: {safe(str(note))}.")
     with st.expander("Every number with its interval", icon=":material/table:"):
-        st.dataframe(
-            table.assign(measure=table["measure"].map(told_as)), hide_index=True, placeholder="—",
+        draw_table(
+            table.assign(measure=table["measure"].map(told_as)),
             alt="Health in numbers", column_config={
                 "system": "System", "measure": "Measure", "value": _NUMBER("Value", format="%.2f"),
                 "low": _NUMBER("CI low", format="%.2f"), "high": _NUMBER("CI high", format="%.2f"),
@@ -58,8 +59,8 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
             f"{counted(int(row['n_images']), 'picture')}; a blind pick would for {row['offered_hollow']:.1f} % "
             f"(difference {row['excess']:+.1f} points, {bounds})."
         )
-    st.dataframe(
-        shares, hide_index=True, placeholder="—", alt="Whose captions each evaluator picks",
+    draw_table(
+        shares, alt="Whose captions each evaluator picks",
         column_config={
             "evaluator": "Evaluator", "system": "System", "picked": _NUMBER("Picked, %", format="%.1f"),
             "low": _NUMBER("CI low", format="%.1f"), "high": _NUMBER("CI high", format="%.1f"),

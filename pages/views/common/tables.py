@@ -33,7 +33,7 @@ def draw_table(
     shown: pd.DataFrame | Styler, *, column_config: Mapping[str, Any] | None = None,
     families: Collection[str] = FAMILIES, hide_index: bool = True, **drawn: Any,
 ) -> None:  # fmt: skip
-    """Draw a table as ``st.dataframe`` does.
+    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
 
     Args:
         shown: the rows, or those with a look of their own.
@@ -42,6 +42,8 @@ def draw_table(
         hide_index: whether the names of the rows are left out.
         drawn: everything else that ``st.dataframe`` takes.
     """
+    if isinstance(shown, pd.DataFrame) and "note" in shown and not shown["note"].fillna("").astype(bool).any():
+        shown = shown.drop(columns="note")
     frame: pd.DataFrame = shown.data if isinstance(shown, Styler) else shown  # type: ignore[attr-defined]
     config = dict(column_config or {})
     words: dict[Any, Any] = (

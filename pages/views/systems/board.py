@@ -8,15 +8,26 @@ import streamlit as st
 from core.analysis.systems.board import rank_range
 from core.analysis.systems.file import Leaderboard
 from core.charts.systems import swap_map, system_means, system_ranks
-from core.probes.titles import family_title
+from core.probes.titles import family_title, title
+from core.report.cells import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, number, safe
+from pages.views.results.blocks import interval
 from pages.views.systems.behind import draw_behind
 
 _NUMBER = st.column_config.NumberColumn
+_INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
+_SHARE = {"probability": _NUMBER("Samples that change order, %", format="%.1f"),
+          "chance": _NUMBER("Other pictures alone, %", format="%.1f")}  # fmt: skip
+_NEIGHBOURS = {
+    "evaluator": None, "family": "Family", "higher": "Higher", "lower": "Lower", "edits": "Edits",
+    "gap": _NUMBER("Gap", format="%.4f"), "gap_before": _NUMBER("Gap before", format="%.4f"),
+    "gap_after": _NUMBER("Gap after", format="%+.4f"), "least_n": "n pictures", "n_items": "n pictures",
+    "note": "Note", "probe": "Edit", "system": "System", "ranks": "Rank interval",
+}  # fmt: skip
 
 
 def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
@@ -39,18 +50,17 @@ def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> No
     shown = rows.assign(
         interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
         sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
-        first=100 * rows["first"],
-    )
+        first=100 * rows["first"], mean_interval=interval(rows, "low", "high", 4, False)[0],
+    )  # fmt: skip
     draw_table(
         shown, alt="Standings in numbers",
-        column_order=("rank", "system", "interval", "sure", "mean", "low", "high", "first", "n_items", "own_mean",
+        column_order=("rank", "system", "interval", "sure", "mean", "mean_interval", "first", "n_items", "own_mean",
                       "own_n"),
         column_config={
             "rank": "Rank", "system": "System", "interval": "Rank interval",
             "sure": st.column_config.TextColumn("Sure ranks", help="When only differences count that are sure after "
                                                 "Holm's correction"),
-            "mean": _NUMBER("Mean", format="%.4f"), "low": _NUMBER("CI low", format="%.4f"),
-            "high": _NUMBER("CI high", format="%.4f"),
+            "mean": _NUMBER("Mean", format="%.4f"), "mean_interval": _INTERVAL,
             "first": _NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
             "n_items": _NUMBER("n pictures"),
             "own_mean": _NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
@@ -75,10 +85,12 @@ def draw_beside(every: pd.DataFrame) -> None:
                "CIDEr-D rank systems as evaluators do; BLEU is of all captions together and does not.")  # fmt: skip
     with st.expander("Every number with its interval", icon=":material/table:"):
         draw_table(
-            every, alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
+            every.assign(interval=interval(every, "low", "high", 4, False)[0]),
+            column_order=("system", "metric", "value", "interval", "n_items", "note"),
+            alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
             column_config={
                 "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
-                "low": _NUMBER("CI low", format="%.4f"), "high": _NUMBER("CI high", format="%.4f"),
+                "interval": _INTERVAL,
                 "n_items": _NUMBER("n pictures"), "note": "Note",
             },
         )  # fmt: skip
@@ -96,11 +108,14 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
                 "0.05 over all pairs, and an interval on one side of zero.")  # fmt: skip
     draw_table(
-        rows.drop(columns=["evaluator"]), alt="Every pair of systems",
+        rows.assign(interval=interval(rows, "low", "high", 4, True)[0], p=rows["p"].map(p_value),
+                    p_holm=rows["p_holm"].map(p_value)),
+        column_order=("higher", "lower", "difference", "interval", "sure", "p_holm", "p", "test", "n_items", "note"),
+        alt="Every pair of systems",
         column_config={
-            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%.4f"),
-            "low": _NUMBER("CI low", format="%+.4f"), "high": _NUMBER("CI high", format="%+.4f"), "test": "Test",
-            "p": _NUMBER("p", format="%.4f"), "p_holm": _NUMBER("p, Holm", format="%.4f"), "sure": "Sure",
+            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%+.4f"),
+            "interval": _INTERVAL, "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
+            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"), "sure": "Sure",
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip
@@ -136,13 +151,22 @@ def draw_edits(
     else:
         st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")
     with st.expander("Every number", icon=":material/table:"):
-        draw_table(rows, alt="Swaps of neighbours by family")
+        draw_table(_percent(rows), alt="Swaps of neighbours by family",
+                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "Edits that swap the means"})  # fmt: skip
         data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
-        draw_table(edits[edits["evaluator"] == evaluator], alt="Swaps by edit")
+        own = edits[edits["evaluator"] == evaluator]
+        draw_table(_percent(own.assign(probe=own["probe"].map(title))), alt="Swaps by edit",
+                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "The means swap"})  # fmt: skip
         data_buttons(edits, "systems-edits", key="systems.edits.numbers")
-        draw_table(places[places["evaluator"] == evaluator],
-                   alt="Rank intervals under each family")  # fmt: skip
+        own = places[places["evaluator"] == evaluator]
+        ranks = [rank_range(*each) for each in zip(own["rank_low"], own["rank_high"], strict=True)]
+        draw_table(own.assign(ranks=ranks), column_order=("family", "system", "ranks", "edits", "least_n", "note"),
+                   alt="Rank intervals under each family", column_config=_NEIGHBOURS)  # fmt: skip
         data_buttons(places, "systems-places", key="systems.places.numbers")
+
+
+def _percent(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(probability=100 * rows["probability"], chance=100 * rows["chance"])
 
 
 def draw_length(every: pd.DataFrame, evaluator: str) -> None:
@@ -181,12 +205,15 @@ def draw_agreement(rows: pd.DataFrame) -> None:
         st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
         return
     draw_table(
-        rows, alt="Agreement of every two evaluators on the order of the systems",
+        rows.assign(interval=interval(rows, "low", "high", 2, True)[0],
+                    spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0]),
+        column_order=("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items",
+                      "note"),
+        alt="Agreement of every two evaluators on the order of the systems",
         column_config={
-            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
-            "low": _NUMBER("τ_b, CI low", format="%.2f"), "high": _NUMBER("τ_b, CI high", format="%.2f"),
-            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "spearman_low": _NUMBER("ρ, CI low", format="%.2f"),
-            "spearman_high": _NUMBER("ρ, CI high", format="%.2f"), "n_systems": _NUMBER("n systems"),
+            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%+.2f"),
+            "interval": _INTERVAL, "spearman": _NUMBER("Spearman's ρ", format="%+.2f"), "spearman_interval": _INTERVAL,
+            "n_systems": _NUMBER("n systems"),
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip

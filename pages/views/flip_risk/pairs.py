@@ -81,4 +81,4 @@ def pictures(corpus: str, item_id: str, probe: str = "") -> None:
         shown.append((edited, f"{item_id} after {title(probe)}"))
     with st.container(horizontal=True, gap="small"):
         for pixels, alt in shown:
-            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=190)
+            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=180)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.views.common.access import admit, at_the_door, hidden, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.find import draw_find
+from pages.views.common.help_icons import describe_help
 from pages.views.common.quota import limit_viewers
 
 ROOT = Path(__file__).resolve().parent
@@ -59,4 +60,5 @@ page = st.navigation(
 if not hidden():
     draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
     remember()
+describe_help()
 page.run()

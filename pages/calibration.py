@@ -60,7 +60,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     state.publish()
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
-    source = Source(run, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
+    source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
     every_family = replace(chosen, axes=(), families=())
     draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source,
                lambda: view(files, every, every_family))  # fmt: skip

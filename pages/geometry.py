@@ -10,7 +10,7 @@ from pages.views.common.frame import Chips, chips, header
 from pages.views.common.own_metrics import barred_encoders, own_ready
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
-from pages.views.common.slice_filters import choose_slice
+from pages.views.common.slice_filters import choose_slice, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.geometry.draw import choose_encoder, draw_geometry, edit_words
@@ -50,7 +50,9 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
         return
     words = (state.get("positive"), state.get("negative"))
-    draw_geometry(placed(files, scope, chosen, evaluator, state.get("level"), *words), evaluator)
+    draw_geometry(
+        placed(files, scope, chosen, evaluator, state.get("level"), *words), evaluator, scope.corpus, slice_link(state)
+    )
 
 
 enter()

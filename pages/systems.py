@@ -65,10 +65,10 @@ def _board(state: PageState) -> None:
     if made.left_out:
         with st.expander(f"{counted(len(made.left_out), 'score')} missing", icon=":material/block:"):
             draw_sentences(made.left_out)
-    draw_standings(found["standings"], evaluator)
+    draw_standings(made, found["standings"], evaluator)
     draw_beside(found["references"])
     draw_differences(found["differences"], evaluator)
-    draw_edits(found["swaps"], found["edits"], found["places"], evaluator)
+    draw_edits(made, found["swaps"], found["edits"], found["places"], evaluator)
     draw_length(found["equal-length"], evaluator)
     draw_agreement(found["agreement"])
     draw_health(found["health"])

@@ -89,6 +89,12 @@ def test_a_page_draws_its_figures_in_one_place() -> None:
     assert drawing == {Path("views/common/charts.py"), Path("views/probe_lab/source.py")}
 
 
+def test_a_page_draws_its_tables_in_one_place() -> None:
+    drawing = {path.relative_to(ROOT / "pages") for path in (ROOT / "pages").rglob("*.py")
+               if re.search(r"\bst\.(dataframe|table|data_editor)\(", path.read_text(encoding="utf-8"))}  # fmt: skip
+    assert drawing == {Path("views/common/tables.py")}
+
+
 @pytest.mark.parametrize("path", page_modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages_hold_no_sql_no_tensors_no_statistics(path: Path) -> None:
     forbidden = [name for name in imports(path) for root in NOT_IN_PAGES if f"{name}.".startswith(f"{root}.")]

@@ -58,7 +58,7 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Fi
     """One measure before and after calibration, a pair of bars a name.
 
     Args:
-        table: rows of ``core.calibration.effect.before_after`` of one measure.
+        table: rows of ``core.calibration.effect.before_after`` of one measure; ``opens`` where bars can be clicked.
         colour: ``#rrggbb`` of the evaluator.
         unit: written behind the values, e.g. ``" %"``.
     """
@@ -67,7 +67,7 @@ def before_after_bars(table: pd.DataFrame, *, colour: str, unit: str = "") -> Fi
         pd.DataFrame(
             {"label": table["name"].astype(str), "series": side, "panel": "", "value": table[side],
              "low": table[f"{side}_low"], "high": table[f"{side}_high"], "n": table["n"],
-             "hover": [_side_hover(row, side, unit) for row in rows]}
+             "hover": [_side_hover(row, side, unit) for row in rows], **_opens(table)}
         )
         for side in ("before", "after")
     ]  # fmt: skip
@@ -82,7 +82,7 @@ def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
 
     Args:
         table: rows of ``core.calibration.effect.before_after`` of a measurement, with ``constructed``, the value after
-            that holds by construction.
+            that holds by construction, and ``opens`` where bars can be clicked.
         colour: ``#rrggbb`` of the evaluator.
     """
     rows = table.to_dict("records")
@@ -97,7 +97,7 @@ def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
             {"label": table["name"].astype(str), "series": name, "panel": "", "value": value, "low": low, "high": high,
              "n": table["n"],
              "hover": [f"{row['name']}, {name}\n{each:.4g}\nn = {row['n']} items"
-                       for row, each in zip(rows, value, strict=True)]}
+                       for row, each in zip(rows, value, strict=True)], **_opens(table)}
         )
         for name, value, low, high in parts
     ]  # fmt: skip
@@ -106,6 +106,10 @@ def measured_bars(table: pd.DataFrame, *, colour: str) -> Figure:
         styles={"before": Style(NEUTRAL, fill=0.55), "by construction": Style(colour, fill=0.35),
                 "measured": Style(colour)},
     )  # fmt: skip
+
+
+def _opens(table: pd.DataFrame) -> dict[str, pd.Series]:
+    return {"opens": table["opens"]} if "opens" in table else {}
 
 
 def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:
@@ -136,9 +140,10 @@ def _along(
     marks += [Reference(strength, "along", "λ")] if strength != chosen else []
     grid = table.drop_duplicates("strength").sort_values("strength")
     allowed = _stretches(grid["strength"].to_numpy(float), grid["allowed"].to_numpy(bool))
+    frame["opens"] = [f"{each:g}" for each in frame["label"]]
     return Figure(
-        "", "", "", frame, axis, kind="lines", bounds="band", span=span, along=Axis("strength λ", span=(-0.02, 1.02)),
-        styles=styles, references=tuple(marks), height=290,
+        "", "", "", frame, axis, kind="lines", bounds="band", click="to choose this strength", span=span,
+        along=Axis("strength λ", span=(-0.02, 1.02)), styles=styles, references=tuple(marks), height=290,
         shades=tuple(Shade(low, high, "along", ALLOWED, 0.1) for low, high in allowed),
     )  # fmt: skip
 

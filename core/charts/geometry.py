@@ -1,29 +1,39 @@
 """Modifiers along the valence direction against the shift that they induce, every label readable."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Axis, Figure, Reference, coloured
+from core.charts.spec import Axis, Figure, Reference
+
+_TALL = 150
+"""Height in px of a panel of several."""
 
 
-def valence_scatter(points: pd.DataFrame, *, neutral: float = math.nan) -> Figure:
-    """One point a modifier.
+def valence_scatter(
+    points: pd.DataFrame, *, neutral: float = math.nan, names: Mapping[str, str] | None = None
+) -> Figure:
+    """One point a modifier, a panel a family: each family is held against a baseline of its own.
 
     Args:
-        points: of :class:`core.analysis.geometry.Geometry`.
+        points: of :class:`core.analysis.geometry.Geometry`; ``opens`` where they can be clicked.
         neutral: mean projection of the neutral words, a vertical line; NaN for none.
+        names: family -> the words for it above its panel.
     """
+    families = points["family"].astype(str)
+    titles = families.map(lambda family: (names or {}).get(family, family))
     frame = pd.DataFrame(
-        {"label": points["modifier"].astype(str), "series": points["family"].astype(str), "panel": "",
+        {"label": points["modifier"].astype(str), "series": "modifiers", "panel": titles,
          "x": points["projection"], "value": points["median_percent"], "low": points["low"], "high": points["high"],
-         "n": points["n_items"], "hover": [_hover(row) for row in points.to_dict("records")]}
+         "n": points["n_items"], "hover": [_hover(row) for row in points.to_dict("records")],
+         **({"opens": points["opens"]} if "opens" in points else {})}
     )  # fmt: skip
     return Figure(
-        "", "", "", frame, "median %Δ", kind="scatter", unit=" %", height=340,
-        span=_span(points[["median_percent", "low", "high"]], room=0.1), styles=coloured(sorted(set(frame["series"]))),
+        "", "", "", frame, "median %Δ", kind="scatter", unit=" %", height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
+        span=_span(points[["median_percent", "low", "high"]], room=0.1),
         along=Axis("projection on the valence direction", span=_span(points[["projection"]], room=0.22)),
         references=() if math.isnan(neutral) else (Reference(neutral, "along", dash="dot"),),
     )  # fmt: skip

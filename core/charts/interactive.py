@@ -11,11 +11,14 @@ import plotly.graph_objects as go
 from core.charts.layout import columns_on_top, layout, number
 from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, panels, reach
 from core.charts.placing import beside
-from core.charts.spec import Figure, series_styles, shortened
+from core.charts.spec import Figure, called, series_styles, shortened
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
+
+_UNSEEN = {"size": 12, "opacity": 0, "symbol": "circle"}
+"""Marks on a line without any: plotly tells of no click on a bare line."""
 
 _CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
 
@@ -50,12 +53,12 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
             traces += [each | axes for each in _map(figure, panel, hovers)]
-            made[f"xaxis{number(place)}"] |= columns_on_top(panel)
+            made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
             traces.append(_joints(panel) | axes)
         for marks in panel.marks:
-            named = {"name": plain(shortened(marks.name)), "legendgroup": plain(marks.name),
+            named = {"name": plain(shortened(called(figure, marks.name))), "legendgroup": plain(marks.name),
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
@@ -95,7 +98,7 @@ def _hovers(figure: Figure) -> list[str]:
     said = _described(figure)
     if "opens" not in figure.frame:
         return said
-    return [f"{text}<br><i>click for its pairs</i>" if opens else text
+    return [f"{text}<br><i>click {figure.click}</i>" if opens else text
             for text, opens in zip(said, figure.frame["opens"], strict=True)]  # fmt: skip
 
 
@@ -159,10 +162,11 @@ def _dots(figure: Figure, marks: Marks) -> dict[str, Any]:
 def _line(figure: Figure, marks: Marks) -> dict[str, Any]:
     style = marks.style
     with_marks = style.size > 0 and figure.bounds == "whiskers"
+    unseen = {"mode": "lines+markers", "marker": _UNSEEN} if "opens" in figure.frame and not with_marks else {}
     return {
         "type": "scatter", "x": marks.along, "y": marks.value, "mode": "lines+markers" if with_marks else "lines",
         "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks),
+        **({"marker": _marker(marks)} if with_marks else {}), **_whiskers(figure, marks), **unseen,
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from core.charts.panels import Panel
-from core.charts.spec import Axis, Figure, Reference, Shade, series_styles, shortened
+from core.charts.spec import Axis, Figure, Reference, Shade, called, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
 ROW = 15
@@ -84,7 +84,7 @@ def _legend_lines(figure: Figure, found: Sequence[Panel]) -> int:
     room = _PHONE - _LETTER * max(labels, default=0)
     lines, used = 1, 0.0
     for name in series_styles(figure):
-        width = _LETTER * len(shortened(name)) + _KEY
+        width = _LETTER * len(shortened(called(figure, name))) + _KEY
         if used and used + width > room:
             lines, used = lines + 1, 0.0
         used += width
@@ -164,9 +164,9 @@ def _words(names: Sequence[str], *, upright: bool, escaped: bool = False) -> dic
     return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
 
 
-def columns_on_top(panel: Panel) -> dict[str, Any]:
+def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of a map's columns."""
-    names = [plain(shortened(marks.name)) for marks in panel.marks]
+    names = [plain(shortened(called(figure, marks.name))) for marks in panel.marks]
     return _words(names, upright=True, escaped=True) | {"side": "top", "tickfont": {"size": 11}}
 
 

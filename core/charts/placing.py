@@ -8,7 +8,7 @@ import numpy as np
 from core.charts.panels import Panel
 from core.charts.spec import Figure, shortened
 
-_LETTER, _LINE, _DOT, _NEAR = 6.6, 15.0, 6.0, 60.0  # px
+_LETTER, _LINE, _DOT, _NEAR, _WHISKER = 6.6, 15.0, 6.0, 60.0, 4.0  # px
 _RINGS = (13.0, 22.0, 34.0, 48.0, 64.0, 82.0)
 _DIRECTIONS = 16
 
@@ -42,11 +42,33 @@ def beside(
         across = np.interp([at for at, _, _ in marks], across_ends, [0, wide])
         down = np.interp([value for _, value, _ in marks], upward_ends, [tall, 0])
         views.append([(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in zip(across, down, strict=True)])
-    offsets = placed(views, [text for _, _, text in marks])
+    offsets = placed(views, [text for _, _, text in marks], [_lines_at(figure, panel, size) for size in sizes])
     yield from ((*mark, offset) for mark, offset in zip(marks, offsets, strict=True))
 
 
-def placed(views: Sequence[Sequence[Rectangle]], texts: Sequence[str]) -> list[tuple[float, float]]:
+def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[Rectangle]:
+    """Whiskers, upright lines and what lies outside the axes, of a panel at a width and height of its plot."""
+    wide, tall = size
+    across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
+    upright = [0.0, *(each.at for each in figure.references if each.on == "along")]
+    found = [(at, 0.0, tall) for at in np.interp(upright, across_ends, [0, wide])]
+    for marks in panel.marks if figure.bounds == "whiskers" else ():
+        at, low, high = (
+            np.interp(each, ends, room)
+            for each, ends, room in (
+                (marks.along, across_ends, [0, wide]), (marks.low, upward_ends, [tall, 0]),
+                (marks.high, upward_ends, [tall, 0]),
+            )
+        )  # fmt: skip
+        there = np.isfinite(marks.low) & np.isfinite(marks.high)
+        found += list(zip(at[there], high[there], low[there], strict=True))
+    outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall)]
+    return [*outside, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
+
+
+def placed(
+    views: Sequence[Sequence[Rectangle]], texts: Sequence[str], lines: Sequence[Sequence[Rectangle]] = ()
+) -> list[tuple[float, float]]:
     """Place a label beside each mark so that labels cover neither each other nor a mark, at several widths at once.
 
     Nearest free place first, over rings of directions around the mark; crowded marks choose first. Where nothing is
@@ -56,11 +78,12 @@ def placed(views: Sequence[Sequence[Rectangle]], texts: Sequence[str]) -> list[t
         views: the same marks at each width of the plot: left, top, right, bottom in px, y downward. A label belongs to
             the middle of its mark.
         texts: labels, one a mark.
+        lines: what else labels keep off, for each width, e.g. whiskers.
 
     Returns:
         Offset of each label's middle from its mark's, in px.
     """
-    taken = [list(marks) for marks in views]
+    taken = [[*marks, *others] for marks, others in zip(views, lines or [()] * len(views), strict=True)]
     middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
     crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
     offsets = [(0.0, 0.0)] * len(texts)

@@ -108,7 +108,7 @@ class Figure:
         span: lowest and highest value drawn; None leaves an end to the data.
         along: the axis of the labels.
         order: labels from the top or from the left; others follow as they come in the frame.
-        names: label -> the words for it.
+        names: label or series -> the words for it.
         counts: write n below the labels.
         styles: by series, in the order of the legend; series that are not here follow with colours of their own.
         height: of a panel of lines or of a scatter, in px.
@@ -119,6 +119,7 @@ class Figure:
         overlay: the marks of a label lie on one height.
         diverging: the colours of a map run both ways from zero.
         moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
+        click: what a click on a mark that opens something is for; the hover says it.
 
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
@@ -148,6 +149,7 @@ class Figure:
     overlay: bool = False
     diverging: bool = False
     moves: tuple[tuple[str, str], ...] = ()
+    click: str = "for its pairs"
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -173,6 +175,11 @@ class Figure:
     def upright(self) -> bool:
         """Whether values rise, as those of lines and scatters do."""
         return self.kind in ("lines", "scatter")
+
+
+def called(figure: Figure, name: str) -> str:
+    """The words for a label or a series."""
+    return figure.names.get(name, name)
 
 
 def series_styles(figure: Figure) -> dict[str, Style]:

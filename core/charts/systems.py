@@ -1,5 +1,7 @@
 """Figures of leaderboards: means, ranks with their intervals, neighbours that swap."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -8,6 +10,8 @@ from core.charts.style import colours
 
 BY_CHANCE = "other pictures"
 """Column of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
+
+_CLICK = "for its pictures"
 
 
 def system_means(standings: pd.DataFrame) -> Figure:
@@ -24,11 +28,12 @@ def system_means(standings: pd.DataFrame) -> Figure:
     ]
     frame = pd.DataFrame(
         {"label": standings["system"].astype(str), "series": evaluator, "panel": "", "value": standings["mean"],
-         "low": standings["low"], "high": standings["high"], "n": standings["n_items"], "hover": hover}
+         "low": standings["low"], "high": standings["high"], "n": standings["n_items"], "hover": hover,
+         "opens": _of_system(standings)}
     )  # fmt: skip
     return Figure(
         "", "", "", frame, f"mean score of {evaluator}", order=tuple(frame["label"]),
-        styles={evaluator: Style(colours([evaluator])[evaluator])},
+        styles={evaluator: Style(colours([evaluator])[evaluator])}, click=_CLICK,
     )  # fmt: skip
 
 
@@ -47,9 +52,10 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
     frame = pd.DataFrame(
         {"label": standings["system"].astype(str), "series": standings["evaluator"].astype(str), "panel": "",
          "value": standings["rank"].astype(float), "low": standings["rank_low"], "high": standings["rank_high"],
-         "n": standings["n_items"], "hover": hover}
+         "n": standings["n_items"], "hover": hover, "opens": _of_system(standings)}
     )  # fmt: skip
-    return Figure("", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order)
+    return Figure("", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order,
+                  click=_CLICK)  # fmt: skip
 
 
 def swap_map(swaps: pd.DataFrame) -> Figure:
@@ -66,14 +72,16 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     ]
     edited = pd.DataFrame(
         {"label": pairs, "series": swaps["family"].astype(str), "panel": "", "value": 100 * swaps["probability"],
-         "low": np.nan, "high": np.nan, "n": swaps["least_n"], "hover": hover}
+         "low": np.nan, "high": np.nan, "n": swaps["least_n"], "hover": hover,
+         "opens": [json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
+                   for row in swaps.to_dict("records")]}
     )  # fmt: skip
     chance = swaps.assign(pair=pairs).groupby("pair", sort=False).agg(value=("chance", "mean"), n=("least_n", "min"))
     alone = pd.DataFrame(
         {"label": chance.index, "series": BY_CHANCE, "panel": "", "value": 100 * chance["value"], "low": np.nan,
          "high": np.nan, "n": chance["n"],
          "hover": [f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
-                   for pair, value in chance["value"].items()]}
+                   for pair, value in chance["value"].items()], "opens": ""}
     )  # fmt: skip
     frame = pd.concat([edited, alone], ignore_index=True)
     frame["text"] = [f"{value:.0f}" if value == value else "" for value in frame["value"]]
@@ -81,7 +89,13 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     return Figure(
         "", "", "", frame, "samples that change order, %", kind="map", unit=" %", span=(0, 100),
         order=tuple(dict.fromkeys(pairs)), styles={name: Style() for name in families}, along=Axis("neighbours"),
+        click=_CLICK,
     )  # fmt: skip
+
+
+def _of_system(standings: pd.DataFrame) -> list[str]:
+    return [json.dumps({name: str(row[name]) for name in ("evaluator", "system")})
+            for row in standings.to_dict("records")]  # fmt: skip
 
 
 def _interval(low: float, high: float, digits: int) -> str:

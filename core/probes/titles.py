@@ -1,4 +1,4 @@
-"""What a probe is called on a screen; its name stays in links, files and hints."""
+"""What a probe and a family are called on a screen; their names stay in links, files and hints."""
 
 import re
 from collections.abc import Callable
@@ -42,6 +42,31 @@ _PLAIN = {
     "prototype:knob-wrong": "Detail wrong",
     "prototype:adversary": "Prototype, detail wrong",
 }
+_FAMILIES = {
+    "identity": "Unedited", "base": "Bare template", "null": "Null edits", "vertical-flip": "Upside down",
+    "horizontal-flip": "Mirrored", "rotation": "Turned", "reposition": "Moved", "reposition-hard": "Moved, hard edge",
+    "reposition-telea": "Moved, smooth fill", "reposition-true": "Moved, true background",
+    "reposition-ground": "Moved along the ground", "distance": "Moved over a grid", "blur": "Blurred",
+    "compression": "Compressed", "resampling": "Resampled", "brightness": "Brightness changed", "zoom": "Zoomed",
+    "translation": "Shifted", "typographic": "Words written in", "caption-form": "Caption's form",
+    "verbosity": "Words that say nothing", "cultural": "Cultural words", "economic": "Economic words",
+    "emotion": "Emotion words", "gender": "Gender words", "gender-colloquial": "Gender words, colloquial",
+    "occupational": "Occupational words", "jumble": "Words shuffled", "masking": "Words masked",
+    "removal": "Words removed", "repetition": "Words repeated", "substitution": "Word substituted",
+    "order": "Words in another order", "negation": "Negated", "template": "Template, yes and no",
+    "absent-category": "Absent thing, yes and no", "foil": "Wrong object (FOIL)", "colour-word": "Another colour",
+    "number-word": "Another number", "distractor": "Absent thing added", "hollow-tail": "Hollow ending",
+    "grounding": "Other caption or picture", "mention": "Things mentioned", "mention-absent": "Absent thing mentioned",
+    "mention-negated": "Mention negated", "mention-shuffled": "Mention shuffled", "size": "Larger or smaller named",
+    "size-share": "Larger or smaller named, by share", "size-shuffled": "Size, words shuffled",
+    "size-share-shuffled": "Size by share, words shuffled", "prototype": "Prototype",
+    "drop-nouns": "Nouns removed", "swap-nouns": "Nouns swapped", "repeat-first-noun": "First noun repeated",
+    "mention-order": "Things in another order", "fewer-frames": "Fewer frames", "frame-order": "Frames out of order",
+    "other-video": "Frames of another video", "given": "Wrong caption of the suite",
+    "given-picture": "Wrong picture of the suite",
+}  # fmt: skip
+"""Family -> its title; what a family of another edit of the same words is called follows from its own."""
+
 _CORNERS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 _FILLS = {"": "", "hard-": ", hard edge", "telea-": ", smooth fill", "true-": ", true background"}
 _LEXICAL = {
@@ -92,4 +117,24 @@ def title(name: str) -> str:
     for pattern, said in _PATTERNS:
         if found := re.fullmatch(pattern, name):
             return said(found)
+    return name
+
+
+def family_title(name: str) -> str:
+    """The title of a family; names without one stand for themselves.
+
+    Example:
+        >>> family_title("vertical-flip")
+        'Upside down'
+        >>> family_title("inserted-cultural")
+        'Cultural words, inserted'
+        >>> family_title("my-own")
+        'my-own'
+    """
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    for lead, said in (("inserted-", "inserted"), ("natural-", "as people wrote")):
+        rest = name.removeprefix(lead)
+        if rest != name and rest.removesuffix("-spacy") in _FAMILIES:
+            return f"{_FAMILIES[rest.removesuffix('-spacy')]}, {said}{' (spaCy)' if rest.endswith('-spacy') else ''}"
     return name

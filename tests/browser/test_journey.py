@@ -225,3 +225,25 @@ def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: 
     page.goto((tmp_path / "story.html").as_uri())
     expect(page.get_by_role("heading", name="What turns over")).to_be_visible()
     assert page.evaluate("[...document.images].every((each) => each.naturalWidth > 0) && document.images.length") == 2
+
+
+def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server: str, page: Page) -> None:
+    settled(open_page(page, server + "/geometry"))
+    first = page.get_by_role("combobox", name="Text encoder of")
+    helped = "The evaluator whose text encoder places the words, and whose shifts are shown."
+    expect(first).to_have_attribute("aria-description", helped)
+    icon = page.get_by_role("button", name="Help for Text encoder of")
+    expect(icon).to_have_attribute("aria-description", helped)
+    icon.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text(helped)  # the icon's own words, not others
+    page.mouse.move(0, 0)
+    first.focus()
+    stops = []
+    for _ in range(12):
+        stops.append(page.evaluate("document.activeElement.getAttribute('aria-label') || ''"))
+        page.keyboard.press("Tab")
+    assert stops[0] == "Text encoder of"
+    assert not [each for each in stops if each.startswith("Help for")]
+    expect(page.get_by_role("radiogroup", name="Level")).to_have_attribute(
+        "aria-description", re.compile("^Words: the modifier alone")
+    )

@@ -43,7 +43,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     everything = page.get_by_text(re.compile(r"\d pairs")).first.inner_text()
     page.get_by_role("button", name="Filters").click()
     family = page.get_by_role("combobox", name="Family")
-    flip = page.get_by_role("option", name=re.compile("^vertical-flip"))
+    flip = page.get_by_role("option", name=re.compile("^Upside down"))
     choose(page, family, flip, re.compile("families=vertical-flip"), typed="vertical-flip")
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
@@ -88,7 +88,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     expect(page.get_by_role("heading", name="Results")).to_be_visible()
     settled(page)
     assert query(page) == {"run": "walk"}
-    expect(page.locator("[data-testid=stMain]")).to_contain_text("vertical-flip")
+    expect(page.locator("[data-testid=stMain]")).to_contain_text("Upside down")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Failures").click()
     expect(page.get_by_role("heading", name="Failures")).to_be_visible()

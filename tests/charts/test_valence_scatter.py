@@ -34,6 +34,13 @@ def test_no_label_covers_another_or_a_mark(seed: int) -> None:
         assert not any(overlap(label, dot) for dot in dots)
 
 
+def test_no_label_covers_a_line() -> None:
+    dots = [(94.0, 94.0, 106.0, 106.0)]
+    line = (102.0, 0.0, 180.0, 200.0)
+    [label] = boxes([(100.0, 100.0)], ["word"], placed([dots], ["word"], [[line]]))
+    assert not overlap(label, line)
+
+
 def test_marks_at_one_place_still_get_labels_of_their_own() -> None:
     dots = [(94.0, 94.0, 106.0, 106.0)] * 4
     offsets = placed([dots], ["one", "two", "three", "four"])
@@ -47,10 +54,11 @@ def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
          "median_percent": [1.0, -3.0, 0.5], "low": [0.5, -4.0, np.nan], "high": [1.5, -2.0, np.nan],
          "n_items": [9, 8, 1], "n_objects": [0, 0, 4]}
     )  # fmt: skip
-    figure = plot(valence_scatter(points, neutral=-0.05))
-    assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x"}
+    figure = plot(valence_scatter(points, neutral=-0.05, names={"f": "Eff"}))
+    assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x", "Eff", "&lt;b&gt;g"}
+    assert "up, f" in figure.data[0].hovertext[0]  # the family's own name
     assert figure.layout.shapes[0].x0 == -0.05
-    assert {trace.marker.symbol for trace in figure.data} == {"circle", "square"}
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2"]
     assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
     assert not valence_scatter(points.iloc[:1]).references
     assert min(WIDTHS) < 300

@@ -1,6 +1,9 @@
 """Names that the tests of the pages share."""
 
+import json
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 
@@ -33,3 +36,32 @@ def texts(app: AppTest) -> str:
 def said(app: AppTest) -> str:
     """Everything that the page says, without the marks that keep data from being markup."""
     return texts(app).replace("\\", "")
+
+
+def marks_that_open(app: AppTest, chart: str) -> list[str]:
+    """What the marks of a drawn figure open, those that open anything; ``chart`` is the end of its key."""
+    drawn = json.loads(_chart(app, chart).proto.spec)["data"]
+    return [str(each) for trace in drawn for each in trace.get("customdata") or () if each]
+
+
+def click(app: AppTest, chart: str, opens: str) -> AppTest:
+    """Click the mark of a figure that opens this, as a browser would tell of it; the figure must have it."""
+    assert opens in marks_that_open(app, chart)
+    selection = {"points": [{"customdata": opens}], "point_indices": [0], "box": [], "lasso": []}
+    states = app._tree.get_widget_states()
+    states.widgets.add(id=_chart(app, chart).proto.id, string_value=json.dumps({"selection": selection}))
+    return app._run(states)
+
+
+def ways(app: AppTest) -> dict[str, dict[str, str]]:
+    """Words of every way into another page that a click drew -> the parameters of its link."""
+    found = [each.proto for each in app.get("page_link")]
+    return {
+        each.label.replace("\\", ""): {"page": each.page, **dict(parse_qsl(each.query_string))}
+        for each in found
+        if each.label.startswith("Open ")
+    }
+
+
+def _chart(app: AppTest, key: str) -> Any:
+    return next(each for each in app.get("plotly_chart") if each.proto.id.endswith(key))

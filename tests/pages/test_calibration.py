@@ -18,7 +18,7 @@ from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.text import counted, number
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.pages.opening import Open, said
+from tests.pages.opening import Open, click, marks_that_open, said, ways
 
 PAGE = "pages/calibration.py"
 Calibrated = Callable[..., AppTest]
@@ -111,6 +111,19 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
     assert (table["before_low"] <= table["before"]).all()
     app.button(key="calib.back").click().run()
     assert "strength" not in app.query_params
+
+
+def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_bar_opens_its_family(page: Calibrated) -> None:
+    app = page(axes="spatial", strength="1")
+    assert "0.3" in marks_that_open(app, "calib.spearman")
+    click(app, "calib.spearman", "0.3")
+    assert app.select_slider(key="calib.strength.widget").value == 0.3
+    assert app.query_params["strength"] == "0.3"
+    mark = next(each for each in marks_that_open(app, "calib.bars") if json.loads(each)["families"] == "rotation")
+    evaluator = json.loads(mark)["evaluators"]
+    link = ways(click(app, "calib.bars", mark))[f"Open these pairs: {evaluator} · Turned"]
+    assert link == {"page": "failures", "run": "demo", "subject": "template", "language": "en", "axes": "spatial",
+                    "evaluators": evaluator, "corpus": "demo", "families": "rotation"}  # fmt: skip
 
 
 def test_no_correlation_moves_under_the_shift_reading(page: Calibrated) -> None:

@@ -1,5 +1,6 @@
 """The page Contrast tests: what fails where, one test in depth, the worst failures, selectivity, empty states."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
+from core.probes.titles import family_title
 from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.runs import narrowed, present
@@ -26,7 +28,7 @@ from pages.views.results.data import answer
 from tests.analysis.broken_runs import ITEMS, rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.human.small_study import comparisons, make, vote_versions
-from tests.pages.opening import CONTRAST, Open, said
+from tests.pages.opening import CONTRAST, FAILURES, Open, click, marks_that_open, said, ways
 
 
 def view_of(folder: Path):
@@ -61,7 +63,7 @@ def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Pat
     assert shown["AUROC"] == f"{row['auroc']:.2f}"
     words = said(app)
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in words
-    assert f"Most easily taken for {row['rival']}" in words
+    assert f"Most easily taken for {family_title(row['rival'])}" in words
     assert row["verdict"] in words
 
 
@@ -287,3 +289,30 @@ def test_a_reader_s_own_bar_stands_in_the_link_and_judges_by_the_interval(open_p
 
 def test_a_bar_that_is_none_is_named(open_page: Open, both_halves: Path) -> None:
     assert "from 0 to 100, got '300'" in said(open_page(CONTRAST, bar="300"))
+
+
+def test_a_cell_of_the_matrix_opens_its_test_with_the_filters_that_it_was_counted_under(
+    open_page: Open, both_halves: Path
+) -> None:
+    app = open_page(CONTRAST, categories="animal", of="flat")
+    mark = json.dumps({"evaluators": "e", "corpus": "c", "test": "denied"})
+    link = ways(click(app, "C-matrix.figure", mark))["Open this test, its worst failures below: e · denied"]
+    assert link == {"page": "contrast_tests", "categories": "animal", "corpus": "c", "test": "denied", "of": "e"}
+    opened = open_page(CONTRAST, **{name: text for name, text in link.items() if name != "page"})
+    assert "failures of “denied” under e;" in said(opened)
+    assert "A click on a mark opens nothing" in said(opened)  # below the histogram, whose bins are no pairs
+
+
+def test_a_cell_of_an_error_and_a_nuisance_opens_both(open_page: Open, both_halves: Path) -> None:
+    app = open_page(CONTRAST, view="selectivity")
+    mark = next(each for each in marks_that_open(app, "C-hidden.figure") if json.loads(each)["test"] == "denied")
+    asked = json.loads(mark)
+    found = ways(click(app, "C-hidden.figure", mark))
+    tests = found[f"Open this test, its worst failures below: {asked['evaluators']} · denied"]
+    assert (tests["test"], tests["of"]) == ("denied", asked["evaluators"])
+    pairs = found[f"Open these pairs: {asked['evaluators']} · {family_title(asked['families'])}"]
+    assert pairs == {"page": "failures", "run": "broken", "subject": "human", "language": "en", "corpus": "c",
+                     "families": asked["families"], "evaluators": asked["evaluators"]}  # fmt: skip
+    shown = open_page(FAILURES, **{name: text for name, text in pairs.items() if name != "page"})
+    assert "could not be restored" not in said(shown)
+    assert shown.session_state["failures.families"] == [asked["families"]]

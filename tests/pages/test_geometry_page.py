@@ -1,8 +1,10 @@
 """The page Geometry on the results that ship, through the real text encoder."""
 
+import json
+
 import pytest
 
-from tests.pages.opening import Open, said
+from tests.pages.opening import FAILURES, Open, click, marks_that_open, said, ways
 
 PAGE = "pages/geometry.py"
 
@@ -21,6 +23,8 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
     words = said(app)
     assert "Spearman's ρ = **0.00**, p = 1.000 (permutation test, every order tried), n = 7 modifiers." in words
     assert "7 points are few" in words
+    assert "No relation is shown between the place that conse-lite0 gives a word" in words
+    assert "how far the word moves the score (7 modifiers)" in words
     assert "Not applicable to **grounding-judge**" in words
     chart = app.get("plotly_chart")[0]
     assert "African" in chart.proto.alt
@@ -67,3 +71,15 @@ def test_a_link_of_something_else_is_told_and_the_page_stands(open_page: Open) -
     app = open_page(PAGE, level="sentence", evaluator="nobody", positive="x" * 3000)
     assert not app.exception
     assert "could not be restored" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_point_opens_the_pairs_of_its_modifier(open_page: Open) -> None:
+    app = open_page(PAGE, families="cultural", categories="animal", evaluator="conse-lite2")
+    mark = next(each for each in marks_that_open(app, "geometry.scatter") if json.loads(each)["modifiers"] == "Arab")
+    link = ways(click(app, "geometry.scatter", mark))["Open these pairs: conse-lite2 · Cultural words · Arab"]
+    assert link == {"page": "failures", "categories": "animal", "families": "cultural", "modifiers": "Arab",
+                    "evaluators": "conse-lite2", "corpus": "demo"}  # fmt: skip
+    shown = open_page(FAILURES, **{name: text for name, text in link.items() if name != "page"})
+    assert "could not be restored" not in said(shown)
+    assert shown.session_state["failures.modifiers"] == ["Arab"]

@@ -194,7 +194,7 @@ def test_every_evaluator_has_one_row_with_what_it_is(open_page: Open) -> None:
     rows = next(each.value for each in open_page(OVERVIEW).dataframe if "Kind" in each.value)
     assert sorted(rows["Evaluator"]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
     assert set(rows["Kind"]) == {"offline stand-in"}
-    assert rows["Worst spatial edits"].str.fullmatch(r"[\w-]+ [\d.]+ % \([\d.]+ to [\d.]+\)").all()
+    assert rows["Worst spatial edits"].str.fullmatch(r"[\w ]+ [\d.]+ % \([\d.]+ to [\d.]+\)").all()
 
 
 def test_a_metric_of_ones_own_is_called_so(open_page: Open, findings_run: Path) -> None:

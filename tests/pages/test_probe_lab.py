@@ -301,7 +301,7 @@ def test_points_of_a_sweep_are_drawn_as_a_curve(open_page: Open) -> None:
     about = {"evaluators": "conse-lite0", "item": "frog-1-10-20"}
     app = open_page(LAB, probes="zoom:zoom1,zoom:zoom5,zoom:zoom15,vflip", **about)
     assert not app.exception
-    assert "**zoom** along its strength" in texts(app)
+    assert "**Zoomed** along its strength" in texts(app)
     alts = [chart.proto.alt for chart in app.get("plotly_chart")]
-    assert "Percent change along the strength of zoom, by evaluator" in alts
+    assert "Percent change along the strength of Zoomed, by evaluator" in alts
     assert "along its strength" not in texts(open_page(LAB, probes="zoom:zoom1,zoom:zoom5", **about))

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.scope import Scope, narrow
+from core.probes.titles import family_title
 from core.report.card import card_report
 from core.settings import runs_dir
 from core.store.store import default_store
@@ -182,7 +183,7 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
     app = open_page(OVERVIEW, corpus="squares", **chosen)
     text = said(app)
     shown = re.findall(
-        r"\*\*([\w-]+)\*\* (?:\(in \d+ % of the draws\) )?([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+)"
+        r"\*\*([\w ]+)\*\* (?:\(in \d+ % of the draws\) )?([\d.]+) % \(([\d.]+) to ([\d.]+)\), n\u00a0=\u00a0(\d+)"
         r" · \*\*(.+?)\*\*, \*\*(.+?)\*\*",
         text,
     )
@@ -201,7 +202,9 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
         r"<td>([\d.]+) \(no interval\)</td><td>[^<]*</td><td>[^<]*</td>"
         r"<td class=\"words\">([^<(;]+?)(?: \([^<]*?\))?; ([^<;]+)[^<]*</td>", printed
     )  # fmt: skip
-    assert [(each[0], *(f"{float(value):.1f}" for value in each[1:4]), each[4], *each[6:]) for each in rows] == shown
+    assert [
+        (family_title(each[0]), *(f"{float(value):.1f}" for value in each[1:4]), each[4], *each[6:]) for each in rows
+    ] == shown
     assert [each[5] for each in rows] == risks
 
 

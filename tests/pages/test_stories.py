@@ -34,7 +34,7 @@ def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
     assert [row[0] for row in slide.rows] == ["cultural · conse-lite0"]
     assert slide.rows[0][1] == "−15.6 %"
     assert slide.rows[0][3] == "234"
-    assert slide.of == "Scores of run demo, caption template, language en; family cultural"
+    assert slide.of == "Scores of run demo, caption template, language en; family Cultural words"
     assert slide.signature.startswith("invariscope:")
     live = open_page(slide.page, **slide.link)
     assert not live.exception

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.systems.behind import swapped
 from core.analysis.systems.file import (
     Leaderboard,
     list_leaderboards,
@@ -20,7 +21,7 @@ from core.analysis.systems.file import (
 from core.corpora.registry import catalogue
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
-from tests.pages.opening import SYSTEMS, Open, said
+from tests.pages.opening import SYSTEMS, Open, click, marks_that_open, said
 
 
 def kept(name: str = "mine", *, systems: tuple[str, ...] = ("A", "B", "C"), evaluators: int = 2) -> None:
@@ -80,7 +81,7 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
         assert heading in [each.value for each in app.header]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
-    assert "C under vertical-flip" in text or "C and" in text
+    assert "C under Upside down" in text or "C and" in text
     assert "picks a hollow caption for" in text
     assert "fingerprint abc" in text
     assert "2 entries <b>name</b> no picture" in text
@@ -174,3 +175,25 @@ def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> N
     found = read_leaderboard(path_of("demo"))
     assert set(found.beside["metric"]) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
     assert "Beside references" in [each.value for each in app.header]
+
+
+def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(open_page: Open) -> None:
+    kept()
+    app = open_page(SYSTEMS)
+    cell = next(each for each in marks_that_open(app, "systems.swaps") if json.loads(each)["lower"] == "C")
+    asked = json.loads(cell)
+    words = said(click(app, "systems.swaps", cell))
+    rows = read_leaderboard(path_of("mine")).rows
+    found = swapped(rows, "metric-0", asked["higher"], "C", "vertical-flip")
+    own = rows[(rows["evaluator"] == "metric-0") & (rows["place"] == 0)]
+    scores = own.pivot_table(index="item", columns=["probe", "system"], values="score")
+    crossed = ((scores[""][asked["higher"]] - scores[""]["C"])
+               * (scores["vflip"][asked["higher"]] - scores["vflip"]["C"]) < 0)  # fmt: skip
+    assert set(found["item"]) == set(crossed[crossed].index)
+    assert f"On {crossed.sum()} pictures their captions change order" in words
+    assert "B: C by metric-0, under Upside down" in words.replace("*", "")
+    mark = json.dumps({"evaluator": "metric-1", "system": "B"})
+    words = said(click(app, "systems.ranks", mark))
+    assert "B by metric-1: 12 pictures, the lowest scores first" in words.replace("*", "")
+    own = rows[(rows["evaluator"] == "metric-1") & (rows["system"] == "B") & (rows["probe"] == "")]
+    assert f"{own.sort_values('score')['item'].iloc[0]}: " in words.replace("*", "")

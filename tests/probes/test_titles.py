@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from core.probes import registry
-from core.probes.titles import title
+from core.probes.titles import family_title, title
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -36,3 +36,11 @@ def test_only_the_same_edit_under_two_names_shares_a_title_in_its_family() -> No
         "compression": {"JPEG, quality 75", "JPEG, quality 60"},
         "blur": {"Blurred, σ 1 px", "Blurred, σ 2 px"},
     }
+
+
+def test_every_family_has_a_title_and_no_two_share_it() -> None:
+    families = {probe.family for probe in registry.catalogue()}
+    said = Counter(family_title(name) for name in families)
+    assert not [name for name in families if family_title(name) == name]
+    assert not [title for title, count in said.items() if count > 1]
+    assert family_title("somebody-elses") == "somebody-elses"

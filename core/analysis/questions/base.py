@@ -107,7 +107,8 @@ class Drawing:
         paper: the paper's counterpart.
         needs: why the scores leave no mark of it where they answer its question, as of :class:`Question`.
         opens: the pairs that a mark stands for: field of :class:`core.analysis.slices.Slice` -> the frame's column of
-            its value, or ``=value`` for one that all marks share. Empty: a mark stands for no set of pairs.
+            its value, or ``=value`` for one that all marks share; ``test`` -> the column of the directional family
+            whose comparisons it stands for. Empty: a mark stands for no set of pairs.
     """
 
     id: str

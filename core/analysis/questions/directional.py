@@ -34,6 +34,9 @@ MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"
 
 RATES = "C-rates"
 
+TEST: Mapping[str, str] = {"test": "family"}
+"""What a mark of a directional family opens: the comparisons of its test."""
+
 WHAT = Column("family", "What breaks", kind="text")
 PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
 FAILURE = Column(
@@ -151,7 +154,7 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix", "What each evaluator fails to see", "Failures in percent with their 95 % interval and n "
         "comparisons: the broken side scores at least as high, ties among them. Like: the harmless edit that the error "
-        "is most easily taken for.", _matrix_figure,
+        "is most easily taken for.", _matrix_figure, opens=TEST,
     )  # fmt: skip
     note = (
         f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
@@ -229,7 +232,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
     kept = frame.loc[frame["failure"].notna(), list(_SAID)]
     data = marks(frame, label="label", series="evaluator", panel=("section", "corpus"),
-                 values=("failure", "failure_low", "failure_high"))  # fmt: skip
+                 values=("failure", "failure_low", "failure_high"), opens=drawing.opens)  # fmt: skip
     data = data.assign(
         n=kept["n"].to_numpy(), text=[f"{row.failure:.0f} %{_ends(row)}\nn {row.n}" for row in kept.itertuples()],
         hover=[failure_said(row) for row in kept.to_dict("records")],
@@ -300,7 +303,7 @@ def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: does the score drop?"
     drawing = Drawing(
         numbers.figure, title, "Median over items of the change in percent, with its 95 % BCa interval; right of the "
-        "line the broken side scores higher.", _drops_figure, numbers.figure_paper,
+        "line the broken side scores higher.", _drops_figure, numbers.figure_paper, opens=TEST,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -321,6 +324,7 @@ def _of_axis(axis: str) -> Question:
 
 
 def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(frame, label="family", series="evaluator", panel=("corpus",), values=("median_percent", "low", "high"))
+    data = marks(frame, label="family", series="evaluator", panel=("corpus",), values=("median_percent", "low", "high"),
+                 opens=drawing.opens)  # fmt: skip
     return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", paper=drawing.paper,
                   unit=" %", counts=True)  # fmt: skip

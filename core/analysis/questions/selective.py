@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
-from core.analysis.questions.directional import WHAT, hidden, needs, rows
+from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
 from core.analysis.selectivity import EVERY, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure, Reference
@@ -150,6 +150,7 @@ def _hidden() -> Question:
     drawing = Drawing(
         MAP, "Which nuisance hides which error", "Selectivity of each kind of error (rows) against each harmless "
         "family (columns). Near or below 0.5 the error is no larger than the nuisance.", _map_figure,
+        opens={"families": "nuisance", **TEST},
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -161,8 +162,9 @@ def _hidden() -> Question:
 
 def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = marks(
-        frame, label="family", series="nuisance", panel=("evaluator", "corpus"), values=("value", "low", "high")
-    )
+        frame, label="family", series="nuisance", panel=("evaluator", "corpus"), values=("value", "low", "high"),
+        opens=drawing.opens,
+    )  # fmt: skip
     data = data.assign(text=[f"{row.value:.2f}\nn {row.n}" for row in data.itertuples()])
     return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", kind="map", span=(0.0, 1.0),
                   order=tuple(dict.fromkeys(map(str, frame["family"]))))  # fmt: skip

@@ -19,6 +19,7 @@ from core.analysis.questions.directional import (
     NOTE,
     PAIRS,
     SECTION,
+    TEST,
     WHAT,
     named_axes,
     needs,
@@ -56,7 +57,7 @@ def _means() -> Question:
     )  # fmt: skip
     drawing = Drawing(
         f"{id_}-sides", "Mean scores of both sides", "Scaled so that the lowest score of a family is 0 and the highest "
-        "1; the further the right side lies to the right of the wrong one, the better.", _dumbbell, paper,
+        "1; the further the right side lies to the right of the wrong one, the better.", _dumbbell, paper, opens=TEST,
     )  # fmt: skip
     note = (
         f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
@@ -105,7 +106,7 @@ def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     drawn, parts = frame.assign(drawn=frame["family"].where(whole, frame["of"])), []
     for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
         own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
-        parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus")))
+        parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus"), opens=drawing.opens))
     return Figure(
         drawing.id, drawing.title, drawing.note, pd.concat(parts, ignore_index=True), "mean, scaled to 0–1",
         paper=drawing.paper, styles=SIDES, joined=True, overlay=True, counts=True,
@@ -123,7 +124,7 @@ def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
     parts = []
     for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
         own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
-        parts.append(marks(own, label="evaluator", series="side", panel=("corpus",)))
+        parts.append(marks(own, label="evaluator", series="side", panel=("corpus",), opens=TEST))
     return Figure(
         f"{papers.MEANS[0]}-{family}", f"{family}: mean scores of both sides", "", pd.concat(parts, ignore_index=True),
         "mean, scaled to 0–1", styles=SIDES, joined=True, overlay=True, counts=True, span=(0.0, 1.0),

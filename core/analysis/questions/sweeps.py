@@ -22,6 +22,7 @@ from core.analysis.questions.directional import (
     NOTE,
     PAIRS,
     SECTION,
+    TEST,
     TIES,
     WHAT,
     needs,
@@ -53,7 +54,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     title = "How the drop grows with the strength of the edit"
     drawing = Drawing("C-sweep-curves", title, "Median over items of the change in percent, with its 95 % BCa "
                       "interval, along the strength of the edit. Words that are hit at one probability are hit at "
-                      "every larger one.", _curves)  # fmt: skip
+                      "every larger one.", _curves, opens=TEST)  # fmt: skip
     note = (
         f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
         "Holm’s correction within evaluator, corpus and family over the strengths."
@@ -97,7 +98,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
 
 def _curves(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = marks(frame, label="label", series="evaluator", panel=("family", "corpus"),
-                 values=("median_percent", "low", "high"))  # fmt: skip
+                 values=("median_percent", "low", "high"), opens=drawing.opens)  # fmt: skip
     named = ", ".join(dict.fromkeys(map(str, frame["of"])))
     return Figure(drawing.id, drawing.title, drawing.note, data, "median change of items", kind="lines", unit=" %",
                   along=Axis(named))  # fmt: skip

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from core.analysis.questions.columns import opening
 from core.api.progress import duration
 from core.calibration.fit import Fit
 from core.calibration.measured import Measured, find
@@ -23,6 +25,8 @@ from pages.views.calibration.state import effect
 from pages.views.common.access import operates
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.run_audit.jobs import EVERY_S, draw_card
 
@@ -35,14 +39,33 @@ class Source:
 
     Args:
         run: that it was learnt from.
+        corpus: that the run is of.
         subject, language: of the captions.
         whole: makes the calibration over every item of the corpus: what a measurement scores.
     """
 
     run: Run
+    corpus: str
     subject: str
     language: str
     whole: Callable[[], Fit]
+
+    def link(self) -> dict[str, str]:
+        """Link parameters of whose scores it is learnt from."""
+        return {"run": self.run.id, "subject": self.subject, "language": self.language}
+
+
+OPENS = " A click on a family's bar leads to its pairs, with their scores as stored."
+
+
+def opened(names: pd.Series, found: Fit, source: Source) -> list[str]:
+    """What the bar of each name opens: the pairs of a family that the calibration is of, else nothing."""
+    return [
+        opening({"evaluator": found.evaluator, "corpus": source.corpus, "family": str(name)}, {"families": "family"})
+        if name in found.scores.families
+        else ""
+        for name in names
+    ]
 
 
 def measurement(source: Source, key: Key, found: Fit) -> tuple[Measured | None, tuple[str, ...]]:
@@ -70,7 +93,7 @@ def draw_measured(
         return
     for sentence in own.caveats(strength):
         st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
-    _show(key, found, strength, own)
+    _show(key, found, strength, own, source)
 
 
 # An answer costs the making of a few small pictures, and every move of λ asks.
@@ -91,7 +114,7 @@ def _find(
     return find(_found, _run, subject=subject, language=language)
 
 
-def _show(key: Key, found: Fit, strength: float, own: Measured) -> None:
+def _show(key: Key, found: Fit, strength: float, own: Measured, source: Source) -> None:
     scored, told = own.effect(strength), effect(key, strength, found)
     rows = scored[scored["measure"] == "sensitivity"].merge(
         told.loc[told["measure"] == "sensitivity", ["name", "after", "ratio"]].rename(
@@ -99,15 +122,17 @@ def _show(key: Key, found: Fit, strength: float, own: Measured) -> None:
         ),
         on="name",
     )
+    rows = rows.assign(opens=opened(rows["name"], found, source))
     figure = measured_bars(rows, colour=colours([found.evaluator])[found.evaluator])
     draw(figure, key="calib.measured.bars",
-         alt="Sensitivity of each family before, after by construction, and after as measured")  # fmt: skip
+         alt="Sensitivity of each family before, after by construction, and after as measured",
+         clicked=partial(pairs_behind, chosen={}, scope=source.link()))  # fmt: skip
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     st.caption(
         f"Median over items of an item's median \\|Δ\\|, in SD of the clean scores of the same side, held-out items. "
         f"Measured: the evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants, "
-        f"on {safe(own.file.made)}. The clean scores' SD is {number(100 * spread, digits=1)} % of what it was."
+        f"on {safe(own.file.made)}. The clean scores' SD is {number(100 * spread, digits=1)} % of what it was.{OPENS}"
     )
     figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
     _numbers(rows)
@@ -130,7 +155,7 @@ def _numbers(rows: pd.DataFrame) -> None:
             "Measured / before": [_ends(row, "ratio") for row in rows.to_dict("records")],
         }
     )
-    st.dataframe(shown, hide_index=True, placeholder="—", alt="Each family before, by construction and measured")
+    draw_table(shown, alt="Each family before, by construction and measured")
     st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
 
 

@@ -73,7 +73,8 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
     draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
     st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, with its "
-               "interval. An arrow to the left is calm; one that also leads down is deaf.")  # fmt: skip
+               "interval. An arrow to the left is calm; one that also leads down is deaf. A click opens nothing: "
+               "a point stands for all pairs of an evaluator.")  # fmt: skip
 
 
 def _ends(found: Interval) -> str:

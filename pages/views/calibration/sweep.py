@@ -1,6 +1,7 @@
 """The sweep over λ under the hand: two figures, what a strength changes, what to take home."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -17,11 +18,14 @@ from core.evaluators.calibrated import refusal
 from core.statistics.flip_risk import GAPS
 from core.statistics.spearman_band import BAND_RESAMPLES
 from pages.views.calibration.lead import lead
-from pages.views.calibration.measured import Source, draw_measured, measurement
+from pages.views.calibration.measured import OPENS, Source, draw_measured, measurement, opened
 from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
+from pages.views.common.slice_filters import slice_link
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 
@@ -53,9 +57,9 @@ def draw_sweep(
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True):
-        _spearman(table, found, strength, usual)
+        _spearman(state, table, found, strength, usual)
     with right.container(border=True):
-        _sensitivity(table, strength, usual)
+        _sensitivity(state, table, strength, usual)
     st.caption(
         f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "
         f"{counted(found.n_dev, 'item')}{', which chose λ*' if usual.whence == CHOSEN else ''}."
@@ -64,13 +68,13 @@ def draw_sweep(
         "Nothing of one source is on both sides. "
         "Shaded: strengths that keep every ρ within ε and move no family past the 95 % interval of its uncalibrated "
         "shift, on dev. Bands: 95 %, "
-        f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ."
+        f"{BAND_RESAMPLES} bootstrap samples of sources, one set for all λ. A click on a line chooses its λ."
     )
     draw_measured(source, key, found, strength, own, stale)
     st.header(f"Before and after, λ = {strength:g}, {found.basis}", anchor=False)
     _tiles(changed, usual, strength)
     draw_selectivity(found, strength, view)
-    _changes(state, changed, found)
+    _changes(state, changed, found, source)
     _take_home(found, table, strength, fingerprint)
     state.publish()
 
@@ -91,6 +95,12 @@ def _slider(state: PageState, usual: Settled) -> float:
     return float(st.session_state[key])
 
 
+def _picked(state: PageState, opens: str) -> None:
+    """Take the strength of the point that was clicked."""
+    if float(opens) in LAMBDAS:
+        state.put("strength", float(opens))
+
+
 def _dragged(state: PageState, key: str) -> None:
     state.put("strength", st.session_state[key])
 
@@ -105,7 +115,7 @@ _BACK = {
 """What the usual strength is, by where it comes from."""
 
 
-def _spearman(table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
+def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
     st.markdown("**Agreement with each H along λ**")
     # of unedited pairs every score was stored: what was measured of them is the same
     rows = table[(table["measure"] == "spearman") & table["split"].isin(("dev", "test"))]
@@ -115,16 +125,17 @@ def _spearman(table: pd.DataFrame, found: Fit, strength: float, usual: Settled) 
     figure = spearman_along(rows, strength=strength, chosen=usual.chosen, colour=colours(rows["name"]))
     draw(figure, key="calib.spearman",
          alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
-         )  # fmt: skip
+         picked=partial(_picked, state))  # fmt: skip
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement along λ", key="calib.s")
 
 
-def _sensitivity(table: pd.DataFrame, strength: float, usual: Settled) -> None:
+def _sensitivity(state: PageState, table: pd.DataFrame, strength: float, usual: Settled) -> None:
     st.markdown("**Sensitivity by axis along λ**")
     rows = table[table["measure"] == "axis sensitivity"]
     axes = {axis: _AXES.get(axis, PALETTE[4]) for axis in rows["name"].unique()}
     figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axes)
-    draw(figure, key="calib.sensitivity", alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength")
+    draw(figure, key="calib.sensitivity", alt=f"Sensitivity of {', '.join(axes) or 'no axis'} along the strength",
+         picked=partial(_picked, state))  # fmt: skip
     figure_buttons(figure, rows, "calibration-sensitivity", title="Sensitivity along λ", key="calib.a")
 
 
@@ -145,18 +156,21 @@ def _tiles(changed: pd.DataFrame, usual: Settled, strength: float) -> None:
                        f"n = {counted(row['n'], 'item')}")  # fmt: skip
 
 
-def _changes(state: PageState, changed: pd.DataFrame, found: Fit) -> None:
+def _changes(state: PageState, changed: pd.DataFrame, found: Fit, source: Source) -> None:
     colour = colours([found.evaluator])[found.evaluator]
     measure = st.segmented_control(
         "Measure", tuple(MEASURES), format_func=lambda name: MEASURES[name][0], key=state.key("measure"), required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    _change(state, str(measure), changed, colour, found.basis)
+    _change(state, str(measure), changed.assign(opens=opened(changed["name"], found, source)), colour, found.basis,
+            source)  # fmt: skip
     with st.expander("Every number", icon=":material/table:"):
         _numbers(changed)
 
 
-def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str, basis: str) -> None:
+def _change(
+    state: PageState, measure: str, changed: pd.DataFrame, colour: str, basis: str, source: Source
+) -> None:  # fmt: skip
     told = MEASURES[measure][1]
     if measure == "agreement":
         rows = changed[changed["measure"].isin(["spearman", "kendall_b", "kendall_c"])]
@@ -176,10 +190,12 @@ def _change(state: PageState, measure: str, changed: pd.DataFrame, colour: str, 
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_bars(rows, colour=colour, unit=unit)
-    draw(figure, key="calib.bars", alt=f"{told}, before and after calibration")
+    draw(figure, key="calib.bars", alt=f"{told}, before and after calibration",
+         clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link()))  # fmt: skip
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
-    st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}")
+    click = OPENS if rows["opens"].any() else " A click opens nothing: a bar is of unedited scores."
+    st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}{click}")
     figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
 
 
@@ -188,8 +204,8 @@ def _numbers(changed: pd.DataFrame) -> None:
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
     sides += [("ratio", end) for end in ("", "_low", "_high")]
     ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
-    st.dataframe(
-        changed, hide_index=True, placeholder="—", alt="What the calibration changes, in numbers",
+    draw_table(
+        changed, alt="What the calibration changes, in numbers",
         column_config={"measure": "Measure", "axis": "Axis", "name": "Of", "gap": column("Gap", format="%g"),
                        "n": column("n items"), **ends},
     )  # fmt: skip

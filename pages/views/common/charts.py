@@ -1,18 +1,25 @@
 """The one place where a page draws a figure."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
+from core.probes.titles import family_title
 
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
 
 
-def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] | None = None) -> None:
+def draw(
+    figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] | None = None,
+    picked: Callable[[str], None] | None = None,
+) -> None:  # fmt: skip
     """Draw a figure as wide as its place.
 
     Args:
@@ -20,9 +27,12 @@ def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] |
         key: of the chart.
         alt: what the figure says, for those who cannot see it.
         clicked: draws below the figure, of what the mark that somebody clicked opens (the frame's column ``opens``);
-            None: marks cannot be clicked.
+            None: it draws nothing.
+        picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
+            both, marks cannot be clicked.
     """
-    answers = clicked is not None and "opens" in figure.frame
+    figure = titled(figure, _opened_families(figure))
+    answers = (clicked or picked) is not None and "opens" in figure.frame
     room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
         if figure.kind == "map" else st.container()  # fmt: skip
     with room:
@@ -35,11 +45,36 @@ def draw(figure: Figure, *, key: str, alt: str, clicked: Callable[[str], None] |
             config=CONFIG,
             alt=alt,
             key=key,
-            on_select="rerun",
+            on_select="rerun" if picked is None else partial(_pick, key, picked),
             selection_mode="points",
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def titled(figure: Figure, families: Iterable[object]) -> Figure:
+    """A figure that calls families by their titles: the hover has their names.
+
+    Args:
+        figure: to be drawn.
+        families: names of families among its labels and series.
+    """
+    called = {str(name): family_title(str(name)) for name in families}
+    return replace(figure, names=called | dict(figure.names)) if called else figure
+
+
+def _opened_families(figure: Figure) -> set[str]:
+    """Families among the labels and series of a figure, by what its marks open."""
+    if "opens" not in figure.frame:
+        return set()
+    asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"]]
+    named = {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
+    return named & {*map(str, figure.frame["label"]), *map(str, figure.frame["series"])}
+
+
+def _pick(key: str, picked: Callable[[str], None]) -> None:
+    if opened := _opened(st.session_state[key]):
+        picked(opened)
 
 
 def _opened(chosen: Any) -> str:

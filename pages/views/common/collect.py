@@ -68,13 +68,19 @@ def figures_of(origin: Origin) -> None:
     st.session_state[_ORIGIN] = origin
 
 
+def origin() -> Origin | None:
+    """Where the figures of this page come from; None where it did not say."""
+    found: Origin | None = st.session_state.get(_ORIGIN)
+    return found
+
+
 def told_of() -> Callable[[], str]:
     """What says of what the figures of this page are, with their signature; nothing where the page does not say.
 
     A file is made after its page was drawn, without a session: so this is asked for while it is drawn.
     """
-    origin: Origin | None = st.session_state.get(_ORIGIN)
-    return lambda: "" if origin is None else f"{origin.of()}. {origin.signature()}"
+    own = origin()
+    return lambda: "" if own is None else f"{own.of()}. {own.signature()}"
 
 
 def collect_figure(figure: Figure, *, title: str, key: str) -> None:
@@ -85,9 +91,9 @@ def collect_figure(figure: Figure, *, title: str, key: str) -> None:
         title: in our own words.
         key: of the figure.
     """
-    origin: Origin | None = st.session_state.get(_ORIGIN)
-    if origin is not None:
-        collect_button(lambda: figure_slide(figure, title, origin), key=key)
+    own = origin()
+    if own is not None:
+        collect_button(lambda: figure_slide(figure, title, own), key=key)
 
 
 def collect_button(make: Callable[[], Slide], *, key: str) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
+from core.probes.titles import family_title
 from pages.views.common.dialogs import find, finding
 from pages.views.common.glossary import glossary
 from pages.views.common.keys import KEYED
@@ -105,7 +106,8 @@ def _findings(files: Signature) -> list[Place]:
     rows = findings(files, narrowed(files, Scope()).only())
     return [
         Place(
-            f"Finding · {row['evaluator']} moves by {row['median_abs_percent']:.1f} % under {row['family']}",
+            f"Finding · {row['evaluator']} moves by {row['median_abs_percent']:.1f} % under "
+            f"{family_title(row['family'])}",
             FAILURES,
             failures_link(row),
         )

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.failures import PAIR
+from core.probes.titles import family_title, title
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 from pages.views.probe_lab.state import corpus_names
@@ -15,6 +16,9 @@ from pages.views.probe_lab.state import corpus_names
 LAB = "pages/probe_lab.py"
 FAILURES = "pages/failures.py"
 CONTRAST = "pages/contrast_tests.py"
+
+_OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
+"""Link parameters of Contrast tests that Failures does not have."""
 
 Row = Mapping[str, Any] | pd.Series
 
@@ -45,17 +49,35 @@ def failures_link(row: Row) -> dict[str, str]:
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
 
 
-def pairs_behind(opens: str, *, chosen: Mapping[str, str]) -> None:
-    """Draw the way to the pairs behind a mark that was clicked.
+def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, str]) -> None:
+    """Draw the ways to what a mark that was clicked stands for: pairs of harmless edits, the comparisons of a test.
 
     Args:
         opens: of the mark; see ``core.analysis.questions.columns.opening``.
         chosen: link parameters of what the reader chose beside it; where both name one, the mark's holds.
+        scope: likewise of whose scores the mark is, where Failures would usually show others.
     """
     asked = json.loads(opens)
-    said = " · ".join(text for name, text in asked.items() if name not in ("corpus", "controls"))
-    st.page_link(FAILURES, label=f"Open these pairs: {safe(said.replace(',', ', '))}", icon=":material/photo_library:",
-                 query_params=carried() | dict(chosen) | asked)  # fmt: skip
+    if test := asked.pop("test", ""):
+        of = asked["evaluators"]
+        said = safe(f"{of} · {family_title(test)}")
+        st.page_link(CONTRAST, label=f"Open this test, its worst failures below: {said}",
+                     icon=":material/rule:",
+                     query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
+                     )  # fmt: skip
+    told = {name: text for name, text in asked.items() if name not in ("corpus", "controls")}
+    if test and set(told) == {"evaluators"}:
+        return
+    named = safe(" · ".join(_named(name, text) for name, text in told.items()))
+    known = {name: text for name, text in chosen.items() if name not in _OF_TESTS}
+    st.page_link(FAILURES, label=f"Open these pairs: {named}", icon=":material/photo_library:",
+                 query_params=carried() | dict(scope) | known | asked)  # fmt: skip
+
+
+def _named(field: str, text: str) -> str:
+    """What a link asks of a field, in words."""
+    called = {"families": family_title, "probes": title}.get(field, str)
+    return ", ".join(called(each) for each in text.split(","))
 
 
 def record_text(pair: Row) -> str:

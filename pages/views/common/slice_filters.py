@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.scope import Narrowed
 from core.analysis.slices import SIGNS, WHOLE, Slice
 from core.errors import InvalidInput
-from core.probes.titles import title
+from core.probes.titles import family_title, title
 from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.runs import Signature, facet_counts, known_values, stored_values
 from pages.views.common.text import as_percent, listed, thousands
@@ -102,7 +102,8 @@ def slice_link(state: PageState) -> dict[str, str]:
 
 def describe(chosen: Slice) -> str:
     """Say in words what a slice keeps; empty where it keeps everything."""
-    said = [f"{_LABELS[name][0].lower()} {listed(getattr(chosen, name))}" for name in ALL if getattr(chosen, name)]
+    said = [f"{_LABELS[name][0].lower()} {listed([_called(name, each) for each in getattr(chosen, name)])}"
+            for name in ALL if getattr(chosen, name)]  # fmt: skip
     said += [_SIGNS[chosen.sign].lower()] if chosen.sign else []
     if chosen.inside is not None:
         said.append(f"{as_percent(chosen.inside[0])} to {as_percent(chosen.inside[1])} of the object inside the crop")
@@ -111,6 +112,10 @@ def describe(chosen: Slice) -> str:
         said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
     said += ["without objects that the edit cut"] if chosen.whole else []
     return "; ".join(said)
+
+
+def _called(field: str, value: str) -> str:
+    return _CALLED[field](value) if field in _CALLED else value
 
 
 def _known(files: Signature, name: str) -> Read:
@@ -129,8 +134,12 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     )  # fmt: skip
 
 
+_CALLED = {"families": family_title, "probes": title}
+"""Field -> what its values are called."""
+
+
 def _named(field: str, value: str) -> str:
-    said = title(value) if field == "probes" else value
+    said = _called(field, value)
     return value if said == value else f"{said} ({value})"
 
 

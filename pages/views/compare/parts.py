@@ -14,6 +14,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, known_values, store, view
+from pages.views.common.tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
@@ -138,8 +139,8 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
     )  # fmt: skip
     order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_n", "b_n", "how", "n_items",
              "test", "p", "p_holm", "cliffs_delta", "detectable", "needed"]  # fmt: skip
-    st.dataframe(
-        shown[order], hide_index=True, placeholder="—", alt="Both sides and their difference", key="compare.rows",
+    draw_table(
+        shown[order], alt="Both sides and their difference", key="compare.rows",
         column_config={
             "label": st.column_config.TextColumn(BY[by], pinned=True), "a_value": number("Median A", format=signed),
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
@@ -175,7 +176,7 @@ def draw_made_with(one: Run, other: Run) -> None:
     if table.empty:
         st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")
         return
-    st.dataframe(
-        table, hide_index=True, alt="What two runs were made with", key="compare.manifests",
+    draw_table(
+        table, alt="What two runs were made with", key="compare.manifests",
         column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
     )  # fmt: skip

@@ -11,6 +11,7 @@ from core.analysis.questions.directional import numbers_of
 from core.analysis.questions.sides import dumbbell
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.probes.titles import family_title
 from pages.views.common.runs import Signature, scores
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
@@ -34,7 +35,7 @@ def draw_test(
     own = _of_test(shown(files, scope, chosen, options), family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
-        nothing(f"{family} under {evaluator}")
+        nothing(f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
     _numbers(mine.iloc[0])
     left, right = st.columns(2, gap="medium")
@@ -45,7 +46,7 @@ def draw_test(
         people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
         draw_figure(
             dumbbell(both, family), lambda: beside(_of_test(every(), family)), f"{id_}-{family}",
-            title=f"{family}: mean scores of both sides",
+            title=f"{family_title(family)}: mean scores of both sides",
             note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}",
         )  # fmt: skip
     with right:
@@ -73,7 +74,7 @@ def _numbers(row: pd.Series) -> None:
                  "item scores above the wrong side of any item")  # fmt: skip
     drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
     tiles.metric("Drop of means", drop, border=True, help="Mean wrong minus mean right, of the mean right")
-    taken = f" Most easily taken for {row['rival']} (selectivity against it {row['rival_value']:.2f})." \
+    taken = f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})." \
         if row["rival"] else ""  # fmt: skip
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     st.caption(safe(f"Failures: {interval}, {many}.{taken} {row['note']}".strip(), limit=500))
@@ -87,8 +88,8 @@ def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
     if own.empty:
         return
     drawing = question.figures[0]
-    draw_figure(drawing.figure(own), own, f"{drawing.id}-{family}", title=f"{family}: scores of both sides",
-                note=drawing.note)  # fmt: skip
+    draw_figure(drawing.figure(own), own, f"{drawing.id}-{family}",
+                title=f"{family_title(family)}: scores of both sides", note=drawing.note)  # fmt: skip
 
 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

@@ -10,11 +10,16 @@ from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.spec import Figure
+from pages.views.common.collect import origin
 from pages.views.common.downloads import data_buttons
 from pages.views.common.runs import Signature
 from pages.views.common.text import safe
+from pages.views.contrast_tests.state import FILTERS
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
 from pages.views.results.data import answer, people_beside, questions
+
+_OPENS = "A click on a mark leads to the pairs that it stands for."
+_OPENS_NOTHING = "A click on a mark opens nothing: it stands for no one set of pairs."
 
 
 def draw_question(
@@ -65,9 +70,19 @@ def draw_figure(
         title: in plain words.
         note: how to read it.
     """
-    figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}")
-    if note:
-        st.caption(safe(note, limit=600))
+    chosen, scope = _behind()
+    figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}", chosen=chosen, scope=scope)
+    click = _OPENS if "opens" in figure.frame else _OPENS_NOTHING
+    st.caption(safe(f"{note} {click}".strip(), limit=700))
+
+
+def _behind() -> tuple[dict[str, str], dict[str, str]]:
+    """Link parameters of the page's filters, and of whose scores its figures are."""
+    own = origin()
+    if own is None:
+        return {}, {}
+    scope = {"run": ",".join(own.scope.run_ids), "subject": own.scope.subject, "language": own.scope.language}
+    return {name: text for name, text in own.state.wanted().items() if name in FILTERS}, scope
 
 
 def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:

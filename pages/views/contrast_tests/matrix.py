@@ -10,6 +10,8 @@ from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.charts.spec import Figure
+from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
 from pages.views.common.runs import Signature
 from pages.views.common.url_state import PageState
@@ -30,10 +32,16 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         nothing(question.title)
         return
     drawing = question.figures[0]
-    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title, note=drawing.note)
+    draw_figure(_called(drawing.figure(frame)), every, drawing.id, title=drawing.title, note=drawing.note)
     with st.expander("The numbers, with ties, tests and what each is taken for", icon=":material/table:"):
         most = choose_bar(state)
         draw_rows(*held(question, frame, most), files=lambda: held(question, every(), most)[1])
+
+
+def _called(figure: Figure) -> Figure:
+    """The matrix with families by their titles, also those that a family is taken for."""
+    said = {label: ", like ".join(map(family_title, words.split(", like "))) for label, words in figure.names.items()}
+    return replace(figure, names=said)
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:

@@ -13,6 +13,7 @@ from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.probes.titles import family_title
 from pages.views.common.frame import Chips, filter_panel
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, scores, store, stored_values, told_values, view
@@ -34,6 +35,9 @@ _FACTS: Mapping[str, tuple[str, str]] = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
     "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
+FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")
+"""Fields that choose items and comparisons."""
+
 _COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
 
 
@@ -171,7 +175,8 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[st
 
 
 def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
-    return family if own.subject == scope.subject else f"{family} (caption {own.subject})"
+    said = family_title(family)
+    return said if own.subject == scope.subject else f"{said} (caption {own.subject})"
 
 
 def choose_bar(state: PageState) -> float:

@@ -8,6 +8,7 @@ from core.analysis.questions import Options
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
+from core.probes.titles import family_title
 from pages.views.common.downloads import data_buttons
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, store, view
@@ -26,12 +27,12 @@ def draw_worst(
     found, n = _worst(files, scope, chosen, evaluator, family, options.known)
     st.header("Worst failures", anchor=False)
     if found.empty:
-        st.caption(safe(f"{evaluator} puts no wrong side of “{family}” at or above its right one here."))
+        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
         return
     shown = found.head(_CARDS)
-    st.caption(safe(f"{counted(n, 'failure')} of “{family}” under {evaluator}; the {len(shown)} whose wrong side lies "
-                    "furthest above the right one. Words that the edit took away are struck out, words that it brought "
-                    "are bold.", limit=400))  # fmt: skip
+    st.caption(safe(f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
+                    "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
+                    "that it brought are bold.", limit=400))  # fmt: skip
     _cards(files, scope, shown, evaluator)
     data_buttons(found, f"failures-{family}", key="contrast.worst")
 

@@ -11,6 +11,7 @@ from pages.views.common.before_after import offer
 from pages.views.common.dialogs import finding
 from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import below_pictures, captions, draw_pictures, to_lab, verdict
@@ -59,9 +60,9 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
     table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
     table.index.name = "column"
-    st.dataframe(table.map(_cell).reset_index(), hide_index=True, key="failures.record.table",
-                 alt="Every column of this pair under every evaluator", height=360,
-                 column_config={"column": st.column_config.TextColumn("Column", pinned=True)})  # fmt: skip
+    draw_table(table.map(_cell).reset_index(), key="failures.record.table",
+               alt="Every column of this pair under every evaluator", height=360,
+               column_config={"column": st.column_config.TextColumn("Column", pinned=True)})  # fmt: skip
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button("Record as JSON", text.encode(), f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
@@ -75,4 +76,4 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and pd.isna(value)):
         return "—"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else str(value)

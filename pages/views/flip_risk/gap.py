@@ -11,14 +11,16 @@ from core.analysis.questions.flips import named_cells, whole_families
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.flip_risk import family_styles, risk_curves, risk_map
+from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
-from pages.views.common.charts import draw
+from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, view
 from pages.views.common.slice_filters import describe
+from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import GAPS, UNITS
@@ -103,8 +105,8 @@ def _evidence(found: pd.DataFrame) -> None:
         st.markdown(sentence)
     st.caption(f"{EVIDENCE} The family named is the one with the largest gap, picked after seeing them all.")
     number = st.column_config.NumberColumn
-    st.dataframe(
-        found, hide_index=True, placeholder="—", alt="The gap from which on the flip risk is below 5 %",
+    draw_table(
+        found, alt="The gap from which on the flip risk is below 5 %",
         column_order=("evaluator", "family", "said", "d", "low", "high", "of_iqr", "of_sd", "null_d", "n_items",
                       "note"),
         column_config={
@@ -140,7 +142,7 @@ def _lead(found: pd.DataFrame) -> list[str]:
         said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
         rest = len(own) - len(known)
         unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(str(name))}**: {said}, because of *{safe(worst['family'])}*{unknown}")
+        told.append(f"**{safe(str(name))}**: {said}, because of *{safe(family_title(worst['family']))}*{unknown}")
     return told
 
 
@@ -170,12 +172,12 @@ def _standard(state: PageState) -> None:
 
 def _map(cells: pd.DataFrame, gap: float) -> None:
     st.header("By family and evaluator", anchor=False)
-    figure = risk_map(cells)
+    figure = titled(risk_map(cells), cells["family"])
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
     draw(
         figure, key="flip.map",
-        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest {worst['family']} under "
-        f"{worst['evaluator']}, {100 * worst['risk']:.1f} %",
+        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest "
+        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
     )  # fmt: skip
     least = cells["n_items"].min()
     st.caption(
@@ -197,7 +199,7 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame
         rows = table[table["evaluator"] == name]
         with cells.container(border=True):
             st.markdown(f"**{safe(name)}**")
-            figure = risk_curves(rows, gap=gap, styles=styles)
+            figure = titled(risk_curves(rows, gap=gap, styles=styles), rows["family"])
             draw(figure, key=f"flip.curve.{name}",
                  alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
             figure_buttons(figure, partial(exact, name), f"flip-risk-{name}", title=f"Flip risk of {name}",
@@ -216,8 +218,8 @@ _SHARES = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high", 
 def _numbers(cells: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn
     shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Flip risk in numbers",
+    draw_table(
+        shown, alt="Flip risk in numbers",
         column_config={
             "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
             "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),

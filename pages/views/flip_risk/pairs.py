@@ -1,6 +1,6 @@
 """The flipped pairs, side by side: the picture before and after, both captions, all four scores."""
 
-from collections.abc import Hashable
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,9 +8,11 @@ import streamlit as st
 
 from core.analysis.flips.systems import flipped_pairs
 from core.charts.canvas import thumbnail
+from core.charts.style import signed
 from core.corpora.pictures import read_item
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
+from core.probes.titles import title
 from core.scoring.workbench import Workbench
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
@@ -39,38 +41,44 @@ def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
     page = min(int(page), pages)
     for position, row in enumerate(found.iloc[(page - 1) * A_PAGE : page * A_PAGE].to_dict("records")):
         with st.container(border=True, key=f"flip_pair_{position}"):
-            _pair(row)
+            pair_card(row)
     data_buttons(found, "flipped-pairs", key="flip.pairs")
 
 
-def _pair(row: dict[Hashable, Any]) -> None:
-    pictures, words = st.columns([3, 4], gap="medium")
-    with pictures:
-        _pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
+def pair_card(row: Mapping[Any, Any]) -> None:
+    """Draw a picture before and after an edit beside both captions and all four scores."""
+    seen, words = st.columns([3, 4], gap="medium")
+    with seen:
+        pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
     with words:
-        st.markdown(f"**{safe(row['item'])}** under **{safe(row['probe'])}**: {_order(row['gap_before'])} → "
+        st.markdown(f"**{safe(row['item'])}** · **{safe(title(row['probe']))}**: {_order(row['gap_before'])} → "
                     f"{_order(row['gap_after'])}")  # fmt: skip
         for name in ("a", "b"):
             before, after = row[f"{name}_before"], row[f"{name}_after"]
             st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
             st.text(row[f"{name}_caption"])
-        st.caption(f"Gap A − B: {row['gap_before']:+.4f} → {row['gap_after']:+.4f}")
+        st.caption(f"Gap A − B: {signed(row['gap_before'], digits=4, unit='')} → "
+                   f"{signed(row['gap_after'], digits=4, unit='')}")  # fmt: skip
 
 
 def _order(gap: float) -> str:
     return "A ahead" if gap > 0 else "B ahead" if gap < 0 else "tie"
 
 
-def _pictures(corpus: str, item_id: str, probe: str) -> None:
+def pictures(corpus: str, item_id: str, probe: str = "") -> None:
+    """Draw an item's picture, beside it what an edit makes of it where one is named; or say why that cannot be."""
     try:
         item = load_corpus(corpus).get(item_id)
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
-        made = bench.make(image_probes()[probe])
+        made = bench.make(image_probes()[probe]) if probe else None
     except (InvariscopeError, KeyError) as error:
         st.caption(safe(str(error), limit=300))
         return
-    edited = bench.pixels if isinstance(made, ProbeRejected) or made.pixels is None else made.pixels
+    shown = [(bench.pixels, f"{item_id} as it is")]
+    if made is not None:
+        edited = bench.pixels if isinstance(made, ProbeRejected) or made.pixels is None else made.pixels
+        shown.append((edited, f"{item_id} after {title(probe)}"))
     with st.container(horizontal=True, gap="small"):
-        for pixels, alt in ((bench.pixels, f"{item_id} as it is"), (edited, f"{item_id} after {probe}")):
-            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=190)
+        for pixels, alt in shown:
+            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=180)

@@ -21,6 +21,7 @@ from pages.views.common.access import brings
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.own_metrics import own_ready, stamps
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
@@ -232,8 +233,8 @@ def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
     percent = st.column_config.NumberColumn
     shares: Sequence[str] = ("share", "low", "high", "strict", "strict_low", "strict_high", "system")
     with st.expander("Every number", icon=":material/table:"):
-        st.dataframe(
-            table.assign(**{name: 100 * table[name] for name in shares}), hide_index=True, placeholder="—",
+        draw_table(
+            table.assign(**{name: 100 * table[name] for name in shares}),
             alt="Flips of the two systems in numbers",
             column_config={
                 "family": "Family", "share": percent("Pointwise, %", format="%.1f"),
@@ -248,8 +249,8 @@ def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
         )  # fmt: skip
         data_buttons(table, "two-systems", key="flip.s.numbers")
         gaps = next(iter(flips.values())).gaps
-        st.dataframe(
-            gaps, hide_index=True, placeholder="—", alt="Mean gap between the systems before and after each edit",
+        draw_table(
+            gaps, alt="Mean gap between the systems before and after each edit",
             column_config={
                 "probe": "Edit", "gap_before": percent("Mean gap before", format="%+.4f", help="Score of A minus B"),
                 "gap_after": percent("after", format="%+.4f"), "flips": "Order flips",

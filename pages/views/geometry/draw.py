@@ -1,16 +1,23 @@
 """The pieces of the page Geometry: the choice of encoder, the word lists, the scatter, the test in words."""
 
 import math
+from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.geometry import ALL, PHRASE, WORD, Geometry
+from core.analysis.questions.columns import opening
+from core.analysis.verdicts import ALPHA
 from core.charts.geometry import valence_scatter
 from core.charts.style import signed
+from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.links import pairs_behind
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 
@@ -48,19 +55,32 @@ def edit_words(state: PageState) -> None:
         right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
 
 
-def draw_geometry(found: Geometry, evaluator: str) -> None:
-    """Draw the scatter, what it says, and its numbers."""
+def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
+    """Draw the scatter, what it says, and its numbers.
+
+    Args:
+        found: of the page's scope.
+        evaluator: whose text encoder and scores.
+        corpus: that the shifts are of.
+        chosen: link parameters of the filters.
+    """
     if found.points.empty:
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
-    st.markdown(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
-    figure = valence_scatter(found.points, neutral=found.neutral)
-    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator))
+    st.markdown(f"**{_concluded(whole, evaluator, found.points['family'].nunique())}**")
+    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
+    rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
+    opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
+    figure = valence_scatter(found.points.assign(opens=opens), neutral=found.neutral,
+                             names={name: family_title(name) for name in found.points["family"].unique()})  # fmt: skip
+    draw(figure, key="geometry.scatter", alt=_spoken(found, evaluator),
+         clicked=partial(pairs_behind, chosen=chosen, scope={}))  # fmt: skip
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
     st.caption(
         "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
-        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval.{line}"
+        f"median %Δ that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
+        f"A click leads to its pairs.{line}"
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
@@ -74,12 +94,14 @@ _WITHIN = " Ranked within families, and every order keeps a word in its own: eac
 
 
 def _draw_tests(found: Geometry) -> None:
-    st.header("Family by family", anchor=False)
-    for _, row in found.tests[found.tests["family"] != ALL].iterrows():
-        st.markdown(f"**{safe(row['family'])}**: {_said(row)}")
+    own = found.tests[found.tests["family"] != ALL]
+    if len(own) > 1:
+        st.header("Family by family", anchor=False)
+        for _, row in own.iterrows():
+            st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
     with st.expander("Every number", icon=":material/table:"):
-        st.dataframe(
-            found.points, hide_index=True, placeholder="—", alt="Every modifier with its projection and its shift",
+        draw_table(
+            found.points, alt="Every modifier with its projection and its shift",
             column_config={
                 "family": "Family", "modifier": "Modifier",
                 "median_percent": st.column_config.NumberColumn("Median %Δ", format="%+.2f"),
@@ -89,6 +111,20 @@ def _draw_tests(found: Geometry) -> None:
             },
         )  # fmt: skip
         data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
+
+
+def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
+    """What the test over all families comes to, in a sentence."""
+    n = counted(int(row["n"]), "modifier")
+    where = n if families == 1 else f"{n} of {families} families"
+    named = safe(evaluator)
+    if math.isnan(row["rho"]):
+        return f"Whether the place that {named} gives a word goes with its shift cannot be told from {where}."
+    if row["p"] >= ALPHA:
+        return (f"No relation is shown between the place that {named} gives a word, from bad to good, and how far the "
+                f"word moves the score ({where}).")  # fmt: skip
+    way = "higher" if row["rho"] > 0 else "lower"
+    return f"The further {named} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
 
 
 def _said(row: pd.Series) -> str:

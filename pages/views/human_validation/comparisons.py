@@ -12,6 +12,7 @@ from core.human.votes import vote_table
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk
@@ -66,7 +67,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
 def _draw_people(people: pd.DataFrame) -> None:
     st.header("People", anchor=False)
     shown = people.dropna(axis=1, how="all")
-    st.dataframe(shown, hide_index=True, width="stretch", column_config=_columns(shown))
+    draw_table(shown, width="stretch", column_config=_columns(shown))
     st.caption("Every share counts comparisons, each once, with its 95 % Wilson interval; those of one source count "
                "together. A majority is two thirds of the votes. Ratings lie between 0, the worst answer of the scale, "
                "and 1, the best.")  # fmt: skip
@@ -77,7 +78,7 @@ def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
     if evaluators.empty:
         st.info(safe(f"The scores of run {study.definition.run} are not here, so no evaluator stands beside people."))
         return
-    st.dataframe(evaluators, hide_index=True, width="stretch", column_config=_columns(evaluators))
+    draw_table(evaluators, width="stretch", column_config=_columns(evaluators))
     data_buttons(evaluators, f"{study.id}-failures", key="study.failures")
 
 

@@ -11,6 +11,7 @@ from core.human.studies import Study
 from core.human.votes import vote_table
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.desk import desk
 
@@ -43,7 +44,7 @@ def draw_competence(study: Study) -> None:
     config: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
     config |= {name: st.column_config.NumberColumn(title, format=form, help=told)
                for name, (title, form, told) in _NUMBERS.items()}  # fmt: skip
-    st.dataframe(people, hide_index=True, width="stretch", column_config=config)
+    draw_table(people, width="stretch", column_config=config)
     data_buttons(people, f"{study.id}-competences", key="study.competences")
 
 

@@ -29,6 +29,7 @@ from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from pages.views.common.empty import draw_no_run
 from pages.views.common.runs import Signature, present, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk
@@ -115,7 +116,7 @@ def _draw_sample(sample: Sample) -> None:
         f"Sample: {counted(len(sample.items) - checks, 'item')}, {counted(checks, 'attention item')} in reserve"
     ):
         table = pd.DataFrame(sample.strata, columns=["stratum", "target", "available", "taken"])
-        st.dataframe(table.assign(short=table["target"] - table["taken"]), hide_index=True, width="stretch")
+        draw_table(table.assign(short=table["target"] - table["taken"]), width="stretch")
 
 
 @st.cache_data(show_spinner="Drawing the sample …", max_entries=32)

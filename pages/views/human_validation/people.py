@@ -11,6 +11,7 @@ from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
 from pages.views.common.downloads import data_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.address import address
@@ -51,7 +52,7 @@ def draw_people(study: Study, _state: PageState) -> None:
     _draw_links(study)
     st.header("Quality", anchor=False)
     st.caption("Signs to look at, no verdicts: nobody is left out without you.")
-    st.dataframe(table, column_config=_COLUMNS, hide_index=True, width="stretch")
+    draw_table(table, column_config=_COLUMNS, width="stretch")
     data_buttons(table, f"{study.id}-annotators", key="study.quality")
     _draw_actions(study)
     _draw_coverage(study)
@@ -151,13 +152,13 @@ def _draw_coverage(study: Study) -> None:
     short = cover[cover["votes"] + cover["planned"] < cover["wanted"]]
     enough = cover.assign(enough=cover["votes"] >= cover["wanted"]).groupby("stratum")["enough"].sum()
     table = counts.assign(enough=enough).loc[order or counts.index].reset_index()
-    st.dataframe(table, hide_index=True, width="stretch",
-                 column_config={"enough": st.column_config.NumberColumn("Items with enough votes")})  # fmt: skip
+    draw_table(table, width="stretch",
+               column_config={"enough": st.column_config.NumberColumn("Items with enough votes")})  # fmt: skip
     if len(short):
         st.caption(f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
                    "here; invite more.")  # fmt: skip
     with st.expander("Item by item"):
-        st.dataframe(cover, hide_index=True, width="stretch")
+        draw_table(cover, width="stretch")
         data_buttons(cover, f"{study.id}-coverage", key="study.coverage")
 
 

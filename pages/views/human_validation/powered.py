@@ -15,6 +15,7 @@ from core.human.studies import Study
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.runs import Signature, present, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk
@@ -60,7 +61,7 @@ def draw_powered(study: Study, _state: PageState) -> None:
     alt = "Rates of people over all pairs, from votes alone and joined with scores, each with its 95 % interval"
     draw(figure, key="study.powered", alt=alt)
     figure_buttons(figure, rows, f"{study.id}-rates", title=figure.title, key="study.powered.files")
-    st.dataframe(rows[list(_COLUMNS)], hide_index=True, width="stretch", column_config=_columns())
+    draw_table(rows[list(_COLUMNS)], width="stretch", column_config=_columns())
     st.caption(
         "It rests on this alone: the items with votes were drawn at random within the strata, as the study drew them, "
         "and none was skipped for what it shows. The scores need not be right: those of a bad evaluator get a λ near 0 "

@@ -18,6 +18,7 @@ from core.human.votes import vote_table
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.competence import draw_competence
@@ -67,7 +68,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
     names = ("share", "low", "high")
     shown = table.assign(**{name: 100 * table[name] for name in names})
-    st.dataframe(shown, hide_index=True, width="stretch", column_config=_shares(*names))
+    draw_table(shown, width="stretch", column_config=_shares(*names))
     balance = found.variant_preferred
     if balance.n:
         st.markdown(f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
@@ -100,7 +101,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         figure = kappa_map(pairs)
         draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
-    st.dataframe(pairs[list(_PAIRS)], hide_index=True, width="stretch", column_config=_PAIRS)
+    draw_table(pairs[list(_PAIRS)], width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
     draw_competence(study)
 
@@ -133,7 +134,7 @@ def draw_scores(study: Study, state: PageState) -> None:
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )
     with st.expander("Every number"):
-        st.dataframe(found.table, hide_index=True, width="stretch")
+        draw_table(found.table, width="stretch")
 
 
 def _of_comparisons_alone(study: Study) -> bool:

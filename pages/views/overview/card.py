@@ -15,9 +15,11 @@ from core.analysis.overview import not_on_card
 from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness import family_shifts, shared_top
 from core.charts.style import colours
+from core.probes.titles import family_title
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
 from pages.views.common.links import CONTRAST, pairs_behind
+from pages.views.common.tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 
@@ -57,7 +59,7 @@ def draw_card(
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             draw(replace(figure, frame=figure.frame.assign(opens=opens)), key=f"overview.card.{name}",
-                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}))  # fmt: skip
+                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))
@@ -80,7 +82,7 @@ def draw_card(
 def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
     interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
     st.markdown(
-        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(row['family'])}** "
+        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}** "
         f"{_sure(row['worst_in'])}"
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
@@ -144,8 +146,8 @@ def between(low: float, high: float, n: int, *, scale: float = 100, digits: int 
 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn
-    st.dataframe(
-        card, hide_index=True, placeholder="—", alt="The fairness card in numbers",
+    draw_table(
+        card, alt="The fairness card in numbers",
         column_config={
             "evaluator": "Evaluator", "axis": "Axis", "family": "Worst family",
             "median_percent": percent("Median %Δ", format="%+.2f"),
@@ -182,11 +184,13 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "of_iqr": percent("in % of the IQR", format="%.1f"), "null_evidence": percent("Null edits'", format="%.4g"),
         "n_items": percent("n items"), "n_shifts": percent("n shifts"),
     }  # fmt: skip
-    st.dataframe(risks, hide_index=True, placeholder="—", column_order=list(shown), column_config=shown,
-                 alt="Flip risk of the families on the card")  # fmt: skip
+    draw_table(risks, column_order=list(shown), column_config=shown,
+               alt="Flip risk of the families on the card")  # fmt: skip
     data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
 
 
 def _spoken(name: str, rows: pd.DataFrame) -> str:
-    told = [f"{row['axis']}: {row['family']} {row['median_abs_percent']:.1f} %" for _, row in rows.iterrows()]
+    told = [
+        f"{row['axis']}: {family_title(row['family'])} {row['median_abs_percent']:.1f} %" for _, row in rows.iterrows()
+    ]
     return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"

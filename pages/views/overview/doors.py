@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.table import ScoreTable
+from core.probes.titles import family_title
 from core.store.manifest import Run
 from pages.views.common.access import may_operate
 from pages.views.common.links import FAILURES, LAB, failures_link
@@ -44,7 +45,8 @@ def draw_found(worst: pd.DataFrame) -> None:
     st.markdown(
         f"**Found:** {safe(row['evaluator'])} moves by {number(row['median_abs_percent'], digits=1)} % in the middle "
         f"item (95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)}, n = "
-        f"{counted(int(row['n_items']), 'item')}) under {safe(row['family'])} edits, which should not matter."
+        f"{counted(int(row['n_items']), 'item')}) under edits of the family "
+        f"*{safe(family_title(row['family']))}*, which should not matter."
     )
 
 

@@ -9,8 +9,10 @@ import streamlit as st
 
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
+from core.probes.titles import family_title
 from pages.views.common.downloads import data_buttons
 from pages.views.common.glossary import meaning
+from pages.views.common.tables import draw_table
 from pages.views.common.text import listed, number, safe
 
 _GAP = "Gap that means something"
@@ -66,7 +68,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     if selective_of:
         shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
-    st.dataframe(shown, hide_index=True, alt="Every evaluator in one row", column_config=configured)
+    draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
         "The calmest first, by the larger of its worst medians: an order of what was seen, not a test. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
@@ -76,7 +78,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
 
 def _worst(row: Mapping[str, Any], axis: str) -> str:
     family = row.get(axis)
-    return f"{family} {_between(row, axis, 1, unit=' %')}" if isinstance(family, str) else "—"
+    return f"{family_title(family)} {_between(row, axis, 1, unit=' %')}" if isinstance(family, str) else "—"
 
 
 def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") -> str:

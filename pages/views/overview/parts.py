@@ -9,11 +9,12 @@ from core.charts.style import signed
 from core.corpora.pictures import read_item
 from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
-from core.probes.titles import title
+from core.probes.titles import family_title, title
 from core.scoring.workbench import Workbench
 from core.store.manifest import Run
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
 from pages.views.common.runs import evaluator_names, run_table
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.probe_lab.state import corpus_names, load_corpus, offered_probes, shared
 
@@ -39,7 +40,7 @@ def draw_findings(found: pd.DataFrame) -> None:
 
 def _finding(row: pd.Series) -> None:
     st.markdown(f"**{safe(row['evaluator'])}** moves by **{row['median_abs_percent']:.1f} %** "
-                f"under **{safe(row['family'])}**")  # fmt: skip
+                f"under **{safe(family_title(row['family']))}**")  # fmt: skip
     st.caption(f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
                f"n = {counted(int(row['n_items']), 'item')}")  # fmt: skip
     example = _example(row["corpus"], row["item"], row["probe"])
@@ -95,8 +96,8 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
     tiles.metric("Items", thousands(int(table["items"].fillna(0).sum())), border=True)
     tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
     tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
-    st.dataframe(
-        table, hide_index=True, placeholder="—", alt="Runs that are loaded",
+    draw_table(
+        table, alt="Runs that are loaded",
         column_config={
             "run": "Run", "status": "Status", "seal": st.column_config.TextColumn("Seal", help=SEAL_HELP),
             "corpus": "Corpus", "items": "Items kept", "left_out": "Items left out",

@@ -14,6 +14,7 @@ from core.scoring.occlusion import OcclusionMap, WordLoss, occlusion_map, word_l
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from pages.views.common.own_metrics import stamps
+from pages.views.common.tables import draw_table
 from pages.views.common.text import number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
@@ -105,8 +106,8 @@ def _words(heard: tuple[WordLoss, ...]) -> None:
         st.caption("A caption of one word has none that can be left out.")
         return
     rows = pd.DataFrame({"word": [each.word for each in heard], "change": [-each.loss for each in heard]})
-    st.dataframe(
-        rows, hide_index=True, height=min(35 * (len(rows) + 1) + 3, 320), placeholder="—",
+    draw_table(
+        rows, height=min(35 * (len(rows) + 1) + 3, 320),
         alt="Change of the score without each word",
         column_config={
             "word": "Word left out",

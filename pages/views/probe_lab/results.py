@@ -17,7 +17,7 @@ from core.evaluators.pool import shared_pool
 from core.probes.base import IDENTITY, Construction, Probe, Subject
 from core.probes.pairs import subject_of
 from core.probes.strengths import measured_in, sweeps_among
-from core.probes.titles import title
+from core.probes.titles import family_title, title
 from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
@@ -25,6 +25,7 @@ from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
 from pages.views.common.own_metrics import own_metrics, stamps
 from pages.views.common.runs import null_bands, present
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.made_of import apart, marked, template
@@ -134,11 +135,15 @@ def curves(result: LabResult) -> None:
             reaches={name: band.reach for name, band in result.bands.items()},
         )  # fmt: skip
         with cells.container(border=True):
-            st.markdown(f"**{safe(family)}** along its strength")
+            st.markdown(f"**{safe(family_title(family))}** along its strength")
             if figure.frame.empty:
                 st.caption("No point has a percent change here.")
                 continue
-            draw(figure, key=f"lab.curve.{family}", alt=f"Percent change along the strength of {family}, by evaluator")
+            draw(
+                figure,
+                key=f"lab.curve.{family}",
+                alt=f"Percent change along the strength of {family_title(family)}, by evaluator",
+            )
             if figure.shades:
                 st.caption("Shaded: each evaluator’s null band, in its colour.")
 
@@ -220,8 +225,8 @@ def table(result: LabResult) -> None:
             "inside": rows["object_inside"], "caption": rows["caption"],
         }
     )  # fmt: skip
-    st.dataframe(
-        shown, hide_index=True, key="lab.table", placeholder="—", alt="Scores and shifts of every probe",
+    draw_table(
+        shown, key="lab.table", alt="Scores and shifts of every probe",
         column_config={
             "probe": st.column_config.TextColumn("Probe", pinned=True),
             "axis": "Axis",

@@ -17,6 +17,7 @@ from core.scoring.lab import see
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.before_after import offer
+from pages.views.common.tables import draw_table
 from pages.views.common.text import as_percent, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.occluded import draw_occluded
@@ -80,8 +81,8 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         st.warning(f"Cut off, never read: {safe(sight.truncated)}", icon=":material/content_cut:")
     if sight.evidence:
         evidence = pd.DataFrame(sight.evidence, columns=["Evidence", "Value"])
-        st.dataframe(evidence, hide_index=True, alt="What the score rests on",
-                     column_config={"Value": st.column_config.NumberColumn(format="%.3f")})  # fmt: skip
+        draw_table(evidence, alt="What the score rests on",
+                   column_config={"Value": st.column_config.NumberColumn(format="%.3f")})  # fmt: skip
     for note in sight.notes:
         st.caption(safe(note, limit=400))
 

@@ -16,6 +16,7 @@ from core.scoring.worst_edit import CANDIDATES, DEGREES, LEAST_QUALITY, OFFSET, 
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
 from pages.views.common.own_metrics import stamps
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
 from pages.views.probe_lab.state import shared
@@ -95,8 +96,8 @@ def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None
                 f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
     numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
-    st.dataframe(
-        table, hide_index=True, placeholder="—", alt="Every edit that was found, under every evaluator",
+    draw_table(
+        table, alt="Every edit that was found, under every evaluator",
         column_config={"worst for": "Worst for", "edit": st.column_config.TextColumn("Edit", width="large"), **numbers},
     )  # fmt: skip
     st.caption(

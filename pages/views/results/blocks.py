@@ -19,6 +19,7 @@ from pages.views.common.charts import draw
 from pages.views.common.collect import collect_figure
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind
+from pages.views.common.tables import FAMILIES, draw_table
 from pages.views.common.text import counted, number, safe
 
 _NAMES = {"percent": "Median %Δ", "standardised": "Median Δ, SD", "delta": "Median Δ"}
@@ -36,7 +37,7 @@ _FROZEN = 2
 
 def figure_block(
     figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, alt: str,
-    chosen: Mapping[str, str] | None = None,
+    chosen: Mapping[str, str] | None = None, scope: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Draw a figure under its title, with the menu of its files.
 
@@ -47,13 +48,15 @@ def figure_block(
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
         chosen: link parameters of what the reader chose here, which the pairs behind a mark are of too.
+        scope: likewise of whose scores they are, where that is not what Failures usually shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
         with st.container(horizontal=True, width="content", gap="small"):
             collect_figure(figure, title=title, key=f"figure.{stem}")
             figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw(figure, alt=alt, key=f"results.{stem}.figure", clicked=partial(pairs_behind, chosen=chosen or {}))
+    draw(figure, alt=alt, key=f"results.{stem}.figure",
+         clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}))  # fmt: skip
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:
@@ -75,10 +78,13 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     shown = pd.DataFrame(values, index=frame.index)
     for frozen in list(values)[:_FROZEN]:
         config[frozen]["pinned"] = True
+    opens = {(kind, column) for drawing in question.figures for kind, column in drawing.opens.items()}
+    rows_are_families = ("families", "label") in opens or ("test", "family") in opens
     height: Any = 620 if len(shown) > _TALL else "content"
-    st.dataframe(
-        _greyed(shown, frame), hide_index=True, placeholder="—", alt=f"Table: {question.title}",
+    draw_table(
+        _greyed(shown, frame), alt=f"Table: {question.title}",
         key=f"results.{question.id}.rows", column_config=config, height=height,
+        families=(*FAMILIES, "label") if rows_are_families else FAMILIES,
     )  # fmt: skip
 
 
@@ -101,15 +107,15 @@ def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[
     elif column is PERCENT:
         (value, low, high), (_, digits) = COLUMNS[measure], UNITS[measure]
         yield "value", *_number(frame[value], _NAMES[measure], digits, signed=True, said=column.help)
-        yield "interval", *_interval(frame, low, high, digits, signed=True)
+        yield "interval", *interval(frame, low, high, digits, signed=True)
     else:
         yield column.name, *_number(frame[column.name], _bare(column.header), column.digits, column.signed, column.help)
         if column.low:
-            yield f"{column.name}_interval", *_interval(frame, column.low, column.high, column.digits, column.signed)
+            yield f"{column.name}_interval", *interval(frame, column.low, column.high, column.digits, column.signed)
         if column.to:
             yield column.to, *_number(frame[column.to], "After", column.digits, column.signed)
             ends = (f"{column.to}_low", f"{column.to}_high")
-            yield f"{column.to}_interval", *_interval(frame, *ends, column.digits, column.signed)
+            yield f"{column.to}_interval", *interval(frame, *ends, column.digits, column.signed)
 
 
 def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str = "") -> tuple[pd.Series, Any]:
@@ -118,8 +124,15 @@ def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str =
     return values.astype(float).round(digits) + 0.0 if digits else values, look
 
 
-def _interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool) -> tuple[pd.Series, Any]:
-    """Both ends in one column; nothing where there is no interval."""
+def interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool) -> tuple[pd.Series, Any]:
+    """Both ends of an interval in one column of words, and its look; nothing where there is no interval.
+
+    Args:
+        frame: the rows.
+        low, high: columns of the ends.
+        digits: decimals.
+        signed: write a plus before what is above 0.
+    """
     write = partial(changed, unit="") if signed else number
     ends = frame[[low, high]].astype(float).round(digits) + 0.0  # so that nothing reads as minus zero
     said = [

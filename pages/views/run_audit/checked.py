@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from core.jobs.checking import Breaks, CheckReport, CheckRequest, Sized, read_report
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
@@ -20,10 +21,10 @@ def draw_checked(request: CheckRequest, *, key: str) -> None:
     _verdict(report, strict=request.strict)
     with st.expander("The report", icon=":material/rule:"):
         st.markdown("**Promises**")
-        st.dataframe(
+        draw_table(
             pd.DataFrame([{"Promise": each.check, "": "ok" if each.passed else "fails", "Found": each.detail}
                           for each in report.contract]),
-            hide_index=True, width="stretch", alt="Promises of a metric, kept or broken",
+            width="stretch", alt="Promises of a metric, kept or broken",
         )  # fmt: skip
         st.markdown(f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold "
                     f"{report.threshold:g} %")  # fmt: skip
@@ -62,8 +63,8 @@ def _families(report: CheckReport) -> None:
          "Without": each.missing}
         for each in report.families
     ]  # fmt: skip
-    st.dataframe(
-        pd.DataFrame(rows), hide_index=True, width="stretch", placeholder="—", alt="How far each family moves it",
+    draw_table(
+        pd.DataFrame(rows), width="stretch", alt="How far each family moves it", families=("Family",),
         column_config={
             "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
             "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
@@ -81,8 +82,8 @@ def _broken(found: Breaks, items: int) -> None:
         for each in found.families
     ]  # fmt: skip
     number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(rows), hide_index=True, width="stretch", placeholder="—", alt="Failures by family",
+    draw_table(
+        pd.DataFrame(rows), width="stretch", alt="Failures by family", families=("Family",),
         column_config={"Failures, %": number(format="%.0f"), "Ties, %": number(format="%.0f"),
                        "n": number(help="Comparisons"), "Without": number(help="Comparisons without two scores")},
     )  # fmt: skip

@@ -15,6 +15,7 @@ from core.jobs import jobs
 from core.jobs.request import AuditRequest
 from core.settings import runs_dir
 from pages.views.common.runs import present, store
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.setup import Asked
@@ -90,12 +91,12 @@ def _numbers(told: Estimate) -> None:
                    "a worker yet, so the time is not known.")  # fmt: skip
     _machines(told)
     with st.expander("Evaluator by evaluator"):
-        st.dataframe(
+        draw_table(
             pd.DataFrame([{"Evaluator": each.name, "Model calls": each.inputs,
                            "Reads": "unique images and captions" if each.dual else "pairs",
                            "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}"}
                           for each in told.work]),
-            hide_index=True, width="stretch", alt="Model calls and time of each evaluator",
+            width="stretch", alt="Model calls and time of each evaluator",
         )  # fmt: skip
 
 
@@ -133,8 +134,8 @@ def _power(plan: Plan, items: int) -> None:
         return
     number = st.column_config.NumberColumn
     with st.expander("Family by family"):
-        st.dataframe(
-            found.table, hide_index=True, width="stretch", alt="Smallest drift of each family under each evaluator",
+        draw_table(
+            found.table, width="stretch", alt="Smallest drift of each family under each evaluator",
             column_order=("family", "evaluator", "n_items", "detectable", "run", "n_prior"),
             column_config={
                 "family": "Family", "evaluator": "Evaluator",

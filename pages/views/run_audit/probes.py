@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.probes import registry as probes
 from core.probes.base import Axis
+from core.probes.titles import family_title
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.state import usual_probes
@@ -58,7 +59,7 @@ def _draw_axis(state: PageState, axis: Axis, families: Mapping[str, list[str]], 
 
 def _label(family: str, names: list[str], chosen: set[str]) -> str:
     inside = len(chosen & set(names))
-    return f"{safe(family)} · {f'{inside} of ' if 0 < inside < len(names) else ''}{len(names)}"
+    return f"{safe(family_title(family))} · {f'{inside} of ' if 0 < inside < len(names) else ''}{len(names)}"
 
 
 def _toggle(state: PageState, key: str, families: dict[str, list[str]]) -> None:

@@ -14,6 +14,7 @@ from core.jobs.request import AuditRequest, audit_request, read_options, short_p
 from core.seeds import RUN_SEED
 from core.settings import data_dir
 from pages.views.common.places import typed
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
@@ -205,4 +206,4 @@ def _tell_balance(asked: Asked) -> None:
             "categories."
         )
         table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
-        st.dataframe(table.assign(items=table.sum(axis=1)).rename_axis("category"))
+        draw_table(table.assign(items=table.sum(axis=1)).rename_axis("category"), hide_index=False)

@@ -13,8 +13,10 @@ from core.charts.suites import agreement
 from core.corpora.suites.videos import VIDEOS
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.results.blocks import interval
 
 _SENTENCE = 66
 """Height in px of a row whose sentence stands on three lines."""
@@ -110,11 +112,14 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
                     column.header, width=_WIDTHS.get(column.name), pinned=column is columns[0]
                 )
             continue
-        ends = [(column.low, "95 % from"), (column.high, "to")] if column.low else []
-        for name, head in [(column.name, column.header.replace(" [95 % CI]", "")), *ends]:
-            sign = "+" if column.signed else ""
-            # rounded, so that nothing reads as minus zero; the files keep every digit
-            shown[name] = frame[name].astype(float).round(column.digits) + 0.0
-            config[name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
-    st.dataframe(shown, hide_index=True, placeholder="—", alt=alt, key=f"{key}.rows", column_config=config,
-                 row_height=tall)  # fmt: skip
+        sign = "+" if column.signed else ""
+        # rounded, so that nothing reads as minus zero; the files keep every digit
+        shown[column.name] = frame[column.name].astype(float).round(column.digits) + 0.0
+        head = column.header.replace(" [95 % CI]", "")
+        config[column.name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
+        if column.low:
+            shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
+                frame, column.low, column.high, column.digits, column.signed
+            )
+    draw_table(shown, alt=alt, key=f"{key}.rows", column_config=config,
+               row_height=tall)  # fmt: skip

@@ -1,48 +1,66 @@
 """A kept leaderboard: standings, differences, harmless edits, length, agreement."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from core.analysis.systems.board import rank_range
+from core.analysis.systems.file import Leaderboard
 from core.charts.systems import swap_map, system_means, system_ranks
+from core.probes.titles import family_title, title
+from core.report.cells import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, number, safe
+from pages.views.results.blocks import interval
+from pages.views.systems.behind import draw_behind
 
 _NUMBER = st.column_config.NumberColumn
+_INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
+_SHARE = {"probability": _NUMBER("Samples that change order, %", format="%.1f"),
+          "chance": _NUMBER("Other pictures alone, %", format="%.1f")}  # fmt: skip
+_NEIGHBOURS = {
+    "evaluator": None, "family": "Family", "higher": "Higher", "lower": "Lower", "edits": "Edits",
+    "gap": _NUMBER("Gap", format="%.4f"), "gap_before": _NUMBER("Gap before", format="%.4f"),
+    "gap_after": _NUMBER("Gap after", format="%+.4f"), "least_n": "n pictures", "n_items": "n pictures",
+    "note": "Note", "probe": "Edit", "system": "System", "ranks": "Rank interval",
+}  # fmt: skip
 
 
-def draw_standings(every: pd.DataFrame, evaluator: str) -> None:
-    """Draw who stands where, in words, as figures and as a table."""
+def draw_standings(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
+    """Draw who stands where, in words, as figures and as a table; a mark opens the pictures of its system."""
     rows = every[every["evaluator"] == evaluator]
     order = tuple(rows["system"])
     st.header("Standings", anchor=False)
     st.markdown(_said(rows))
     figure = system_means(rows)
-    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals")
+    draw(figure, key="systems.means", alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
+         clicked=partial(draw_behind, made))  # fmt: skip
     figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     ranks = system_ranks(every, order=order)
-    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals")
-    st.caption("Rank 1 has the highest mean. The interval holds the middle 95 % of the ranks in bootstrap samples of "
-               "pictures; among many nearly equal systems it is too short, and the sure ranks below are the safe "
-               "reading.")  # fmt: skip
+    draw(ranks, key="systems.ranks", alt="Rank of every system by every evaluator, with 95 % intervals",
+         clicked=partial(draw_behind, made))  # fmt: skip
+    st.caption("A click on a mark shows the captions behind it, lowest scores first. Rank 1 has the highest mean. The "
+               "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
+               "systems it is too short, and the sure ranks below are the safe reading.")  # fmt: skip
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     shown = rows.assign(
         interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)],
         sure=[rank_range(*each) for each in zip(rows["sure_low"], rows["sure_high"], strict=True)],
-        first=100 * rows["first"],
-    )
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Standings in numbers",
-        column_order=("rank", "system", "interval", "sure", "mean", "low", "high", "first", "n_items", "own_mean",
+        first=100 * rows["first"], mean_interval=interval(rows, "low", "high", 4, False)[0],
+    )  # fmt: skip
+    draw_table(
+        shown, alt="Standings in numbers",
+        column_order=("rank", "system", "interval", "sure", "mean", "mean_interval", "first", "n_items", "own_mean",
                       "own_n"),
         column_config={
             "rank": "Rank", "system": "System", "interval": "Rank interval",
             "sure": st.column_config.TextColumn("Sure ranks", help="When only differences count that are sure after "
                                                 "Holm's correction"),
-            "mean": _NUMBER("Mean", format="%.4f"), "low": _NUMBER("CI low", format="%.4f"),
-            "high": _NUMBER("CI high", format="%.4f"),
+            "mean": _NUMBER("Mean", format="%.4f"), "mean_interval": _INTERVAL,
             "first": _NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
             "n_items": _NUMBER("n pictures"),
             "own_mean": _NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
@@ -58,19 +76,21 @@ def draw_beside(every: pd.DataFrame) -> None:
         return
     st.header("Beside references", anchor=False)
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
-    st.dataframe(
-        wide, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D of every system",
+    draw_table(
+        wide, alt="BLEU, ROUGE-L and CIDEr-D of every system",
         column_config={"system": "System"} | {name: _NUMBER(name, format="%.4f") for name in METRICS},
     )  # fmt: skip
     st.caption(f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
                f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
                "CIDEr-D rank systems as evaluators do; BLEU is of all captions together and does not.")  # fmt: skip
     with st.expander("Every number with its interval", icon=":material/table:"):
-        st.dataframe(
-            every, hide_index=True, placeholder="—", alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
+        draw_table(
+            every.assign(interval=interval(every, "low", "high", 4, False)[0]),
+            column_order=("system", "metric", "value", "interval", "n_items", "note"),
+            alt="BLEU, ROUGE-L and CIDEr-D with their intervals",
             column_config={
                 "system": "System", "metric": "Metric", "value": _NUMBER("Value", format="%.4f"),
-                "low": _NUMBER("CI low", format="%.4f"), "high": _NUMBER("CI high", format="%.4f"),
+                "interval": _INTERVAL,
                 "n_items": _NUMBER("n pictures"), "note": "Note",
             },
         )  # fmt: skip
@@ -87,19 +107,24 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     sure = int(rows["sure"].sum())
     st.markdown(f"**{sure} of {counted(len(rows), 'difference')}** {'is' if sure == 1 else 'are'} sure: Holm's p below "
                 "0.05 over all pairs, and an interval on one side of zero.")  # fmt: skip
-    st.dataframe(
-        rows.drop(columns=["evaluator"]), hide_index=True, placeholder="—", alt="Every pair of systems",
+    draw_table(
+        rows.assign(interval=interval(rows, "low", "high", 4, True)[0], p=rows["p"].map(p_value),
+                    p_holm=rows["p_holm"].map(p_value)),
+        column_order=("higher", "lower", "difference", "interval", "sure", "p_holm", "p", "test", "n_items", "note"),
+        alt="Every pair of systems",
         column_config={
-            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%.4f"),
-            "low": _NUMBER("CI low", format="%+.4f"), "high": _NUMBER("CI high", format="%+.4f"), "test": "Test",
-            "p": _NUMBER("p", format="%.4f"), "p_holm": _NUMBER("p, Holm", format="%.4f"), "sure": "Sure",
+            "higher": "Higher", "lower": "Lower", "difference": _NUMBER("Difference", format="%+.4f"),
+            "interval": _INTERVAL, "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
+            "p_holm": st.column_config.TextColumn("p, Holm", alignment="right"), "sure": "Sure",
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip
     data_buttons(every, "systems-differences", key="systems.differences")
 
 
-def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
+def draw_edits(
+    made: Leaderboard, swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str
+) -> None:
     """Draw which neighbours a harmless edit swaps."""
     rows = swaps[swaps["evaluator"] == evaluator]
     st.header("Under harmless edits", anchor=False)
@@ -111,26 +136,37 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
         families = counted(rows["family"].nunique(), "family", "families")
         st.markdown(f"Under **none of {families}** do the means of two neighbours change order.")
     else:
-        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(row['family'])}"
+        told = [f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(family_title(row['family']))}"
                 for row in moved.head(3).to_dict("records")]  # fmt: skip
         rest = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         st.markdown(f"The means change order: **{listed(told)}**{rest}.")
     if rows["probability"].notna().any():
         figure = swap_map(rows)
-        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}")
+        draw(figure, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}",
+             clicked=partial(draw_behind, made))  # fmt: skip
         st.caption("Share of bootstrap samples of pictures in which the two neighbours stand in another order edited "
-                   "than unedited. Last column: the share in which other pictures alone do that.")  # fmt: skip
+                   "than unedited. Last column: the share in which other pictures alone do that. A click on another "
+                   "cell shows the pictures on which the two captions change order.")  # fmt: skip
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
     else:
         st.caption(f"No probability: {safe(str(rows['note'].iloc[0]))}.")
     with st.expander("Every number", icon=":material/table:"):
-        st.dataframe(rows, hide_index=True, placeholder="—", alt="Swaps of neighbours by family")
+        draw_table(_percent(rows), alt="Swaps of neighbours by family",
+                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "Edits that swap the means"})  # fmt: skip
         data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
-        st.dataframe(edits[edits["evaluator"] == evaluator], hide_index=True, placeholder="—", alt="Swaps by edit")
+        own = edits[edits["evaluator"] == evaluator]
+        draw_table(_percent(own.assign(probe=own["probe"].map(title))), alt="Swaps by edit",
+                   column_config=_NEIGHBOURS | _SHARE | {"swapped": "The means swap"})  # fmt: skip
         data_buttons(edits, "systems-edits", key="systems.edits.numbers")
-        st.dataframe(places[places["evaluator"] == evaluator], hide_index=True, placeholder="—",
-                     alt="Rank intervals under each family")  # fmt: skip
+        own = places[places["evaluator"] == evaluator]
+        ranks = [rank_range(*each) for each in zip(own["rank_low"], own["rank_high"], strict=True)]
+        draw_table(own.assign(ranks=ranks), column_order=("family", "system", "ranks", "edits", "least_n", "note"),
+                   alt="Rank intervals under each family", column_config=_NEIGHBOURS)  # fmt: skip
         data_buttons(places, "systems-places", key="systems.places.numbers")
+
+
+def _percent(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(probability=100 * rows["probability"], chance=100 * rows["chance"])
 
 
 def draw_length(every: pd.DataFrame, evaluator: str) -> None:
@@ -148,8 +184,8 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
     st.markdown(f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
                 f"**{counted(moved, 'system')}** would have another rank.")  # fmt: skip
     shown = rows.assign(interval=[rank_range(*each) for each in zip(rows["rank_low"], rows["rank_high"], strict=True)])
-    st.dataframe(
-        shown, hide_index=True, placeholder="—", alt="Standings at equal length",
+    draw_table(
+        shown, alt="Standings at equal length",
         column_order=("rank", "system", "interval", "rank_as_is", "mean", "words", "n_items", "note"),
         column_config={
             "rank": "Rank", "system": "System", "interval": "Rank interval", "rank_as_is": _NUMBER("Rank as it is"),
@@ -168,13 +204,16 @@ def draw_agreement(rows: pd.DataFrame) -> None:
     if rows.empty:
         st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
         return
-    st.dataframe(
-        rows, hide_index=True, placeholder="—", alt="Agreement of every two evaluators on the order of the systems",
+    draw_table(
+        rows.assign(interval=interval(rows, "low", "high", 2, True)[0],
+                    spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0]),
+        column_order=("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items",
+                      "note"),
+        alt="Agreement of every two evaluators on the order of the systems",
         column_config={
-            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%.2f"),
-            "low": _NUMBER("τ_b, CI low", format="%.2f"), "high": _NUMBER("τ_b, CI high", format="%.2f"),
-            "spearman": _NUMBER("Spearman's ρ", format="%.2f"), "spearman_low": _NUMBER("ρ, CI low", format="%.2f"),
-            "spearman_high": _NUMBER("ρ, CI high", format="%.2f"), "n_systems": _NUMBER("n systems"),
+            "one": "Evaluator", "other": "and", "tau": _NUMBER("Kendall's τ_b", format="%+.2f"),
+            "interval": _INTERVAL, "spearman": _NUMBER("Spearman's ρ", format="%+.2f"), "spearman_interval": _INTERVAL,
+            "n_systems": _NUMBER("n systems"),
             "n_items": _NUMBER("n pictures"), "note": "Note",
         },
     )  # fmt: skip

@@ -12,6 +12,7 @@ from core.evaluators.video.base import COARSE, TokenMap, VideoEvaluator
 from core.scoring.video_edits import BY_CONSTRUCTION, EDITS, ORDER_FREE, REVERSED, score_edits, token_maps
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.tables import draw_table
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.video.state import Frames, demo_frames, shared
@@ -83,8 +84,8 @@ def _rows(table: pd.DataFrame) -> None:
               "how": text("How it is known"), "frames": number("n frames", format="%d"),
               "note": text("Why there is no score")}  # fmt: skip
     config |= {name: number(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
-    st.dataframe(shown, hide_index=True, placeholder="—", column_config=config, key="video.rows",
-                 alt="Scores of every caption under every edit of the frames")  # fmt: skip
+    draw_table(shown, column_config=config, key="video.rows",
+               alt="Scores of every caption under every edit of the frames")  # fmt: skip
     held = table[table["how"] == BY_CONSTRUCTION]
     st.caption(f"Of {len(table)} rows {len(held)} are by construction and repeat those of the original.")
 

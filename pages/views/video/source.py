@@ -63,7 +63,7 @@ def draw_frames(frames: Frames) -> None:
     footage = frames.footage
     with st.container(horizontal=True, gap="small", key="video_frames"):
         for place, pixels in zip(frames.places, frames.pixels, strict=True):
-            st.image(thumbnail(pixels, side=200), caption=str(place + 1), width=110,
+            st.image(thumbnail(pixels, side=200), caption=str(place + 1), width=104,
                      alt=f"Frame {place + 1} of {footage.frames}")  # fmt: skip
     seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
     st.caption(f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "

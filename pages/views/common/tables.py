@@ -1,0 +1,111 @@
+"""The one place where a page draws a table: real minus signs, titles of families, dashes where there is nothing.
+
+What is shown is words over the values, which stay what they were: columns sort as numbers, files hold numbers and ids.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from core.probes.titles import family_title
+
+MOST_CELLS = 50_000
+"""Cells up to which a table has words over its values: writing them takes a second for so many."""
+
+FAMILIES = ("family", "rival", "nuisance")
+"""Columns whose values are names of families."""
+
+NOTHING = "—"
+"""Where there is no value."""
+
+_LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
+
+Write = Callable[[Any], str]
+
+
+def draw_table(
+    shown: pd.DataFrame | Styler, *, column_config: Mapping[str, Any] | None = None,
+    families: Collection[str] = FAMILIES, hide_index: bool = True, **drawn: Any,
+) -> None:  # fmt: skip
+    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
+
+    Args:
+        shown: the rows, or those with a look of their own.
+        column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
+        families: columns whose values are names of families.
+        hide_index: whether the names of the rows are left out.
+        drawn: everything else that ``st.dataframe`` takes.
+    """
+    if isinstance(shown, pd.DataFrame) and "note" in shown and not shown["note"].fillna("").astype(bool).any():
+        shown = shown.drop(columns="note")
+    frame: pd.DataFrame = shown.data if isinstance(shown, Styler) else shown  # type: ignore[attr-defined]
+    config = dict(column_config or {})
+    words: dict[Any, Any] = (
+        _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
+    )
+    if words:
+        styled = shown if isinstance(shown, Styler) else frame.style
+        shown = styled.format(words, na_rep=NOTHING)
+        config |= {name: _wide(config.get(name), frame[name]) for name in words if name in families}
+        config |= {name: _plain(config[name]) for name in words if isinstance(config.get(name), Mapping)}
+    st.dataframe(shown, hide_index=hide_index, placeholder=NOTHING, column_config=config, **drawn)
+
+
+def written(value: float, *, form: str) -> str:
+    """A number as printf writes it, with a real minus sign.
+
+    Example:
+        >>> written(-0.5, form="%+.2f")
+        '−0.50'
+    """
+    return (form % value if math.isfinite(value) else str(value)).replace("-", "−")
+
+
+def _words(frame: pd.DataFrame, config: Mapping[str, Any], families: Collection[str]) -> dict[Any, Write]:
+    """Column -> what writes its values, of those whose words differ from what Streamlit shows."""
+    found: dict[Any, Write] = {}
+    for name, values in frame.items():
+        if name in families:
+            found[name] = _titled
+        elif _numeric(values) and (values.to_numpy(dtype=np.float64, na_value=np.nan) < 0).any():
+            usual = "%d" if pd.api.types.is_integer_dtype(values) else "%.4g"
+            form = _form(config.get(str(name)), usual)
+            if form is not None:
+                found[name] = partial(written, form=form)
+    return found
+
+
+def _numeric(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def _titled(value: object) -> str:
+    return family_title(str(value))
+
+
+def _form(look: Any, usual: str) -> str | None:
+    """printf's format of a column of numbers; None where it is drawn as something else, e.g. as a bar."""
+    kind = (look.get("type_config") or {}) if isinstance(look, Mapping) else {}
+    if kind.get("type", "number") != "number":
+        return None
+    said = kind.get("format") or usual
+    return str(said) if "%" in str(said) else None
+
+
+def _wide(look: Any, values: pd.Series) -> dict[str, Any]:
+    """The look of a column of families, wide enough for their titles: Streamlit goes by the names."""
+    own = dict(look) if isinstance(look, Mapping) else {"label": look} if look else {}
+    longest = max((len(_titled(each)) for each in values.dropna().unique()), default=0)
+    return own if own.get("width") else {**own, "width": min(_ROOM + int(_LETTER * longest), _WIDEST)}
+
+
+def _plain(look: Mapping[str, Any]) -> dict[str, Any]:
+    """The look of a column without its format: what Streamlit formats itself hides the words."""
+    kind = dict(look.get("type_config") or {})
+    return {**look, "type_config": {**kind, "format": None} if kind else None}

@@ -40,7 +40,7 @@ def draw_worst(
 def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
     pairs = found[[*PAIR, "corpus"]]
     rows = by_pair(pairs, shifts_of(files, scope, pairs))
-    cells, rooms = st.grid(3, min_column_width=300, gap="medium"), []
+    cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
     with pictures(store(files), pairs, marks="none") as begun:
         for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):

@@ -86,8 +86,8 @@ def forms(label: str) -> tuple[str, ...]:
 
 
 def annotated(item: Item) -> Counter[str]:
-    """Labels of an item's annotated instances, crowds included, with their number."""
-    own = [] if item.label is None else [item.label]
+    """Labels of an item's annotated instances, crowds included, with their number; a label of its caption is none."""
+    own = [] if item.label is None or item.label_by else [item.label]
     return Counter([*own, *(other.label for other in item.others)])
 
 
@@ -106,7 +106,7 @@ def named_in(caption: str) -> frozenset[str]:
 def absent(item: Item) -> tuple[str, ...]:
     """Categories that are annotated absent, in the order of the vocabulary."""
     there = annotated(item).keys() | named(item)
-    said = set().union(*(named_in(label) for label in annotated(item))) if item.others or item.label else set()
+    said = {name for label in annotated(item) for name in named_in(label)}
     return tuple(label for label in vocabulary() if label not in there and label not in said)
 
 
@@ -118,7 +118,7 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
     """
     kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
     found = [label for label in absent(item) if vocabulary()[label] not in kinds and label != "person"]
-    if not found or (item.label is None and not item.others):
+    if not found or not annotated(item):
         raise ProbeRejected(
             "no-absent-category", f"no category is known to be absent from item {item.id!r}, of a kind of its own"
         )

@@ -411,6 +411,9 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
+        if item.synonyms:
+            told_also = {label: list(names) for label, names in item.synonyms.items()}
+            digest.update(json.dumps(("synonyms", told_also), sort_keys=True).encode() + b"\n")
         if item.frames:
             digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()

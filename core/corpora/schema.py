@@ -238,6 +238,8 @@ class Item:
             or a folder of frames): its pixels are a stack of these frames. Empty: a picture.
         label_by: the tagger that read the label off the item's caption, e.g. ``rules``; empty: the source gives the
             label, or there is none.
+        synonyms: other names that the source gives an object of the item, by its label, e.g.
+            ``{"handbag": ("satchel",)}``.
     """
 
     id: str
@@ -263,6 +265,7 @@ class Item:
     backdrop: str = ""
     frames: tuple[int, ...] = ()
     label_by: str = ""
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

@@ -7,10 +7,11 @@ from typing import Any
 
 from core.audit.plan import SHARD_ITEMS, Plan, make_plan
 from core.audit.record import differing, first_manifest
-from core.corpora.registry import load_again, origin_here, origin_of
+from core.corpora.registry import origin_here, origin_of
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.base import ENGLISH, TEMPLATE
+from core.probes.caption_labels import read_again
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 
@@ -27,7 +28,7 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
         InvariscopeError: if it cannot be read.
     """
     origin = _origin(run.manifest["corpus"], root)
-    return load_again(replace(origin, options={**origin.options, **options}) if options else origin)
+    return read_again(replace(origin, options={**origin.options, **options}) if options else origin)
 
 
 def plan_again(run: Run, *, root: Path | None = None) -> Plan:

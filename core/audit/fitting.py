@@ -11,8 +11,9 @@ from core.probes.registry import DEFAULT, catalogue, select
 
 
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
-    """Subjects of a run that names none: the template, and where no item has a label, the human caption."""
-    return (TEMPLATE,) if any(item.label for item in corpus.items) or not _captioned(corpus) else (HUMAN,)
+    """Subjects of a run that names none: the template, and where no source gives a label, the human caption."""
+    given = any(item.label and not item.label_by for item in corpus.items)
+    return (TEMPLATE,) if given or not _captioned(corpus) else (HUMAN,)
 
 
 def usual_evaluators(corpus: Corpus, names: Sequence[str]) -> tuple[str, ...]:

@@ -20,10 +20,11 @@ from core.evaluators.video.base import VideoEvaluator
 from core.evaluators.video.idf import Idf
 from core.evaluators.video.items import asks, for_items
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
+from core.probes.caption_labels import labelled, origins
 from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
 from core.probes.words.places import VIDEO
-from core.probes.words.taggers import tagger
+from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
 
@@ -166,9 +167,19 @@ class Plan:
 
     @property
     def taggers(self) -> dict[str, list[dict[str, str]]]:
-        """What read the natural captions beside the rules: versions and digests; empty without such a probe."""
-        names = dict.fromkeys(probe.tagger for probe in self.probes if probe.tagger)
+        """What read natural captions and labels beside the rules: versions and digests; empty without either."""
+        readers = (*(probe.tagger for probe in self.probes), *(item.label_by for item in self.corpus.items))
+        names = dict.fromkeys(name for name in readers if name and name != RULES)
         return {"taggers": [dict(tagger(name).describe()) for name in names]} if names else {}
+
+    @property
+    def labels(self) -> dict[str, dict[str, int]]:
+        """How many items have a label of the source, of each tagger that read captions, or none.
+
+        Empty where no label comes from a caption, as in every run of before.
+        """
+        found = origins(self.corpus.items)
+        return {"labels": found} if any(item.label_by for item in self.corpus.items) else {}
 
     @property
     def shards(self) -> tuple[tuple[Item, ...], ...]:
@@ -312,6 +323,7 @@ def make_plan(
         raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
+    corpus = labelled(corpus)
     found, without = with_taggers(applicable(corpus, probes), probes)
     plan = Plan(
         corpus=stratified(corpus, sample, seed=seed) if sample else replace(corpus, items=corpus.items[:limit]),
@@ -399,6 +411,9 @@ def corpus_fingerprint(corpus: Corpus) -> str:
             digest.update(json.dumps(dict(item.named), sort_keys=True).encode() + b"\n")
         if item.wrong:
             digest.update(json.dumps((dict(item.wrong), dict(item.facts)), sort_keys=True).encode() + b"\n")
+        if item.synonyms:
+            told_also = {label: list(names) for label, names in item.synonyms.items()}
+            digest.update(json.dumps(("synonyms", told_also), sort_keys=True).encode() + b"\n")
         if item.frames:
             digest.update(json.dumps(("frames", *item.frames)).encode() + b"\n")
     return digest.hexdigest()

@@ -77,6 +77,7 @@ def first_manifest(
             "items": len(plan.corpus.items),
             "limit": plan.limit,
             **({} if plan.sample is None else {"sample": plan.sample}),
+            **plan.labels,
             "fingerprint": corpus_fingerprint(plan.corpus),
         },
         "subjects": list(plan.subjects),

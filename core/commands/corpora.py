@@ -51,8 +51,9 @@ def show(
 ) -> None:
     """Read a corpus and count what was kept, and what was left out by reason."""
     from core.corpora.registry import catalogue
+    from core.probes.caption_labels import labelled
 
-    corpus = catalogue().get(name).load(root, **key_values(option))
+    corpus = labelled(catalogue().get(name).load(root, **key_values(option)))
     record = summary(corpus)
     if as_json:
         print_json(record)
@@ -69,6 +70,7 @@ def show(
         ("category", record["categories"]),
         ("coverage %", record["coverage"]),
         ("captions", record["captions"]),
+        ("label from", record["labels"]),
     ):
         if counts:
             table((heading, "items"), list(counts.items()))
@@ -98,6 +100,7 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
     from collections import Counter
 
     from core.corpora.schema import COVERAGE_BINS
+    from core.probes.caption_labels import origins
 
     bins = Counter(item.coverage_bin or "no box" for item in corpus.items)
     return {
@@ -109,5 +112,6 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
         "categories": dict(Counter(item.category or "none" for item in corpus.items).most_common()),
         "coverage": {name: bins[name] for name in (*COVERAGE_BINS, "no box") if bins[name]},
         "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),
+        "labels": origins(corpus.items),
         "with_mask": sum(item.mask is not None for item in corpus.items),
     }

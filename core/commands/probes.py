@@ -85,10 +85,11 @@ def rejected(
     from dataclasses import asdict
 
     from core.corpora.registry import catalogue
+    from core.probes.caption_labels import labelled
     from core.probes.words.screening import rejected_pairs
 
     wanted = listed(family)
-    items = catalogue().get(corpus).load(root, **key_values(option)).items
+    items = labelled(catalogue().get(corpus).load(root, **key_values(option))).items
     pairs = [pair for pair in rejected_pairs(items) if not wanted or pair.family in wanted]
     if as_json:
         print_json([asdict(pair) for pair in pairs])

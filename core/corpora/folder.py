@@ -19,6 +19,7 @@ from core.corpora.folder_tables import (
     read_caption_notes,
 )
 from core.corpora.image_header import ImageHeader
+from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, SceneObject
 from core.corpora.taxonomy import Taxonomy, known_category, load_taxonomy
@@ -38,6 +39,7 @@ SLICES = ("all", "single-object")
         "slice": "all (default): every image; single-object: only images about one object, which needs boxes",
         "limit": "stop after so many items",
         "name": "what runs call this corpus (folder)",
+        **OPTION,
         **CURATION_OPTIONS,
     },
 )
@@ -51,6 +53,7 @@ def load_folder(
     slice: str = SLICES[0],
     limit: int | str | None = None,
     name: str = "folder",
+    labels: str = RULES,
     **curation: Any,
 ) -> Corpus:
     """Read a folder of images.
@@ -62,6 +65,7 @@ def load_folder(
         root: the folder; its subfolders are read too, links out of it are not followed.
         captions: a file in the folder, or anywhere by its absolute path; None looks for CAPTION_FILES.
         boxes: likewise, for BOX_FILES.
+        labels: what reads a label off the caption of an item to which no file gives one.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
     Raises:
@@ -82,16 +86,16 @@ def load_folder(
     paths = find_images(root, found)
     notes = assign(_notes(caption_file, box_file), paths, found)
     rules = Curation.from_options(curation) if slice == SLICES[1] else None
-    reader = _Reader(name, code, load_taxonomy(taxonomy), rules, found)
+    read = _Reader(name, code, load_taxonomy(taxonomy), rules, found)
     items: list[Item] = []
     for key, path in paths.items():
         if len(items) == most:
             break
-        item = reader.item(key, path, notes.get(key, []))
+        item = read.item(key, path, notes.get(key, []))
         items.extend([item] if item else [])
-    found.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
+    found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
     description = _description(root, caption_file, box_file, rules, most)
-    return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks)
+    return Corpus(name, tuple(items), found.rejected, description, remarks=found.remarks, read_labels=reader(labels))
 
 
 @dataclass(frozen=True, slots=True)

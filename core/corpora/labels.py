@@ -35,6 +35,16 @@ class Labels:
         """
         return self.nouns.get(label.strip().casefold()) or plain(label)
 
+    def others(self, label: str) -> tuple[str, ...]:
+        """Further names that a label gives behind a stroke, as captions say them; not the one that is its noun.
+
+        Example:
+            >>> load_labels("objects365").others("Handbag/Satchel"), load_labels("objects365").others("Moniter/TV")
+            (('satchel',), ('TV',))
+        """
+        found = (plain(part) for part in label.split("/")[1:] if part.strip())
+        return tuple(name for name in dict.fromkeys(found) if name != self.noun(label))
+
     def category(self, label: str) -> str | None:
         """The category of a label, also where a corrected edition spells it as its noun; None where none is known."""
         found = self.taxonomy.category(label)

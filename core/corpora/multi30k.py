@@ -13,6 +13,7 @@ from typing import Any
 from core.corpora.files import LeftOut, read_text, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_files import NamedImages, auditable_header
+from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus, InvalidInput
@@ -32,10 +33,16 @@ _MOST_BYTES = 64 << 20
         "split": "which files: train, val, test_2016_flickr, test_2017_flickr, … (test_2016_flickr)",
         "images": "folder of the photographs, in the corpus' folder or by its absolute path (the folder itself)",
         "limit": "at most so many photographs, in the order of the file",
+        **OPTION,
     },
 )
 def load_multi30k(
-    root: Path, *, split: str = "test_2016_flickr", images: str | None = None, limit: Any = None
+    root: Path,
+    *,
+    split: str = "test_2016_flickr",
+    images: str | None = None,
+    limit: Any = None,
+    labels: str = RULES,
 ) -> Corpus:
     """Read a split: one item a photograph, one caption a language.
 
@@ -71,7 +78,8 @@ def load_multi30k(
         except LeftOut as reason:
             twice = reason.code == "duplicate-id"  # the first of that name is kept
             findings.leave_out(reason.rejection(f"line {number + 1}" if twice or not name else name))
-    return Corpus("multi30k", tuple(items.values()), findings.rejected, f"Multi30k, {split}, {', '.join(texts)}")
+    told = f"Multi30k, {split}, {', '.join(texts)}"
+    return Corpus("multi30k", tuple(items.values()), findings.rejected, told, read_labels=reader(labels))
 
 
 def _item(found: NamedImages, name: str, where: str, texts: dict[str, str]) -> Item:

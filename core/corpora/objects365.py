@@ -219,6 +219,7 @@ class _Reader:
             others=tuple(SceneObject(noun(each.label), each.box, None, each.crowd)
                          for each in instances if each is not chosen),
             licence=LICENCE, source=image.file_name,
+            synonyms={noun(each.label): also for each in instances if (also := self.labels.others(each.label))},
         )  # fmt: skip
 
     def tell_unmapped(self) -> None:

@@ -1,7 +1,8 @@
 """Suites that people rated as corpora to audit: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL.
 
-An item is a picture with a caption that people wrote or rated. There are no boxes, no categories, and no labels: probes
-that edit a caption by a person apply, and whole-image edits beside it. Layouts: :mod:`core.corpora.suites`.
+An item is a picture with a caption that people wrote or rated. There are no boxes and no annotated labels:
+probes that edit a caption by a person apply, whole-image edits beside it, and what needs a label where the caption
+gives one. Layouts: :mod:`core.corpora.suites`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_files import NamedImages, auditable_header, choose_file
 from core.corpora.image_header import ImageHeader
+from core.corpora.read_labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection
 from core.corpora.suites import Compared, Rated, Suite, read_suite
@@ -47,10 +49,17 @@ class _Pair:
         "images": "folder of the pictures, in the corpus' folder or by its absolute path (the folder itself)",
         "take": "best (default): of each picture the caption that people rated best; every: each rated caption",
         "limit": "at most so many items, in the order of the file",
+        **OPTION,
     },
 )
 def load_rated(
-    root: Path, *, file: str | None = None, images: str | None = None, take: str = BEST, limit: Any = None
+    root: Path,
+    *,
+    file: str | None = None,
+    images: str | None = None,
+    take: str = BEST,
+    limit: Any = None,
+    labels: str = RULES,
 ) -> Corpus:
     """Read a suite's pictures and captions; items are named after the picture, and its captions numbered.
 
@@ -87,7 +96,8 @@ def load_rated(
             found.leave_out(reason.rejection(name))
     which = "the best rated caption of each picture" if take == BEST else "every rated caption"
     name = corpus_name(suite)
-    return Corpus(name, tuple(items), found.rejected, f"{suite.name}, {which}", remarks=found.remarks)
+    return Corpus(name, tuple(items), found.rejected, f"{suite.name}, {which}", remarks=found.remarks,
+                  read_labels=reader(labels))  # fmt: skip
 
 
 def corpus_name(suite: Suite) -> str:

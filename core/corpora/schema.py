@@ -236,6 +236,10 @@ class Item:
             empty: a photograph, or nobody knows.
         frames: places of the frames that are looked at, from 0, never falling, where ``image_path`` is a video (a file
             or a folder of frames): its pixels are a stack of these frames. Empty: a picture.
+        label_by: the tagger that read the label off the item's caption, e.g. ``rules``; empty: the source gives the
+            label, or there is none.
+        synonyms: other names that the source gives an object of the item, by its label, e.g.
+            ``{"handbag": ("satchel",)}``.
     """
 
     id: str
@@ -260,6 +264,8 @@ class Item:
     named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     backdrop: str = ""
     frames: tuple[int, ...] = ()
+    label_by: str = ""
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]
@@ -321,6 +327,8 @@ class Corpus:
     Args:
         rejected: what would have been an item and is none, each once, with its first reason.
         remarks: what was corrected or passed over in entries, boxes, outlines and labels, by code.
+        read_labels: the tagger that is to read a label off the caption of an item without one; empty: none is to, or
+            it has (:func:`core.probes.caption_labels.labelled`).
     """
 
     name: str
@@ -329,6 +337,7 @@ class Corpus:
     description: str = ""
     origin: Origin | None = None
     remarks: tuple[Remark, ...] = ()
+    read_labels: str = ""
 
     def __len__(self) -> int:
         return len(self.items)

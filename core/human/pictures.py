@@ -14,6 +14,7 @@ from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.human.definition import VARIANT, Definition, StudyItem
 from core.probes.base import IDENTITY
+from core.probes.caption_labels import read_again
 from core.probes.registry import catalogue
 from core.scoring.workbench import Workbench
 
@@ -44,7 +45,7 @@ def load_corpus(origin: Origin) -> Corpus:
     Raises:
         InvariscopeError: if it cannot be read here.
     """
-    return corpora.load_again(origin)
+    return read_again(origin)
 
 
 def read_with(told: Mapping[str, Any]) -> dict[str, Any]:

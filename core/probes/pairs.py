@@ -206,8 +206,13 @@ class Pairs:
     def _draft(self, probe: Probe, subject: Subject, made: Variant, key: str) -> Draft:
         caption = subject.caption if made.caption is None else made.caption
         mask = self.object_mask(made)
-        return Draft(self.item, probe, subject, caption, key, mask, made.diagnostics, made.facts, made.notes)
+        read = self.item.label_by  # a label of the source needs no word: runs of before know no other
+        facts = MappingProxyType({**made.facts, LABEL_BY: read}) if read else made.facts
+        return Draft(self.item, probe, subject, caption, key, mask, made.diagnostics, facts, made.notes)
 
+
+LABEL_BY = "label_by"
+"""Key under which the facts of a variant name the tagger that read the item's label off its caption."""
 
 NO_CAPTION = Subject(TEMPLATE, ENGLISH, 0, "")
 """What an edit of the image is told where no caption is known: it reads none."""

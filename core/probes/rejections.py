@@ -103,6 +103,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-colour-word": "the caption has no colour before a noun",
         "no-number-word": "the caption counts no annotated category rightly",
         "no-wrong-side": "the corpus gives no wrong caption beside this one",
+        "not-composed": "nobody knows by construction where the object is and how much of the picture it takes",
         "few-objects": "fewer categories are annotated than the caption would name",
         "no-phrase": "the caption is a sentence of its own, which does not read on after the words that are added",
         "similar-size": "no two annotated categories differ enough in area",

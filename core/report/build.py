@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from core.analysis.labels import labels_said
 from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
@@ -157,6 +158,8 @@ def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
     }  # fmt: skip
     if scope.left_out:
         about["Left out"] = " ".join(scope.left_out)
+    if labels := labels_said(runs, scope.run_ids):
+        about["Labels"] = " ".join(labels)
     unfinished = [run.id for run in runs if run.status != COMPLETE]
     if unfinished:
         about["Not finished"] = f"{', '.join(unfinished)}: these numbers are not all there; start the audit again first"

@@ -7,6 +7,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
+from core.analysis.labels import labels_said
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.made_of import origins
@@ -83,13 +84,14 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None) -> str:
     about = (
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
     )
+    labels = labels_said(store.runs(), table.scope.run_ids)
     control, blind = sentences(view), blind_spots(view)
     origin = origins(table)
     parts = [
         "<h1>Fairness card</h1>",
         "<p>How far each caption metric moves although the meaning did not: the worst family of each axis. "
         f"{escape(about)}.</p>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *not_on_card(families))),
+        *(f"<p>{escape(sentence)}</p>" for sentence in (*table.scope.left_out, *labels, *not_on_card(families))),
         *(
             _evaluator(name, card, known, picture, (origin.get(name, ""), control[name], blind.get(name, "")))
             for name, picture in _pictures(families, card).items()

@@ -12,6 +12,7 @@ from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.probes import registry as probes
 from core.probes.base import Edits
+from core.probes.caption_labels import read_again
 from core.report.pair import pair_slide, shown
 from core.report.signature import signature_of
 from core.scoring.replay import open_bench, replay
@@ -56,7 +57,7 @@ def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:
     """The wanted items, or why the corpus cannot be read."""
     try:
         told = run.manifest["corpus"]
-        whole = corpora.load_again(corpora.origin_here(str(told.get("name")), told))
+        whole = read_again(corpora.origin_here(str(told.get("name")), told))
     except InvariscopeError as error:
         return f"The pictures are not here: {error}"
     return {item.id: item for item in whole.items if item.id in wanted}

@@ -34,6 +34,8 @@ ANSWERED: Mapping[str, Mapping[str, Any]] = {
     "mention:1": {"axis": "object", "family": "mention"},
     "mention:2": {"axis": "object", "family": "mention", "baseline": "mention:1"},
     "size:small": {"axis": "object", "family": "size"},
+    "nested:share": {"axis": "object", "family": "nested"},
+    "nested:place": {"axis": "object", "family": "nested", "baseline": "nested:share"},
     "size:large": {"axis": "object", "family": "size", "baseline": "size:small"},
 }
 """Probes both of whose sides are true."""
@@ -42,7 +44,8 @@ SHIFT: Mapping[str, tuple[float, float]] = {
     "identity": (0.0, 0.0), "vflip": (0.0, 0.03), "rotate-5": (0.0, 0.01), "rotate+5": (0.0, 0.01),
     "blur-1": (-0.02, 0.02), "null:shift1": (0.0, 0.001), "shuffled": (-0.01, 0.04), "masked": (-0.1, 0.05),
     "denied": (0.02, 0.03), "swapped:near": (-0.03, 0.05), "swapped:far": (-0.12, 0.05), "mention:1": (0.0, 0.02),
-    "mention:2": (0.02, 0.02), "size:small": (0.0, 0.02), "size:large": (0.05, 0.03),
+    "mention:2": (0.02, 0.02), "size:small": (0.0, 0.02), "nested:share": (0.01, 0.02), "nested:place": (0.02, 0.03),
+    "size:large": (0.05, 0.03),
     "size:large-mixed": (0.03, 0.04),
 }  # fmt: skip
 """Probe -> mean and spread of what it does to the score of evaluator ``e``."""

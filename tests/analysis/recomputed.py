@@ -86,6 +86,7 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_failures_by_a_fact_are_those_of_the_items_that_tell_it": ("C16", "C23", "C28"),
         "test_orders_are_counted_item_by_item": ("C18", "C18-pairs"),
         "test_an_answer_is_the_paired_change_and_no_failure": ("C19", "C20"),
+        "test_the_answer_to_nested_captions_is_the_change_from_the_step_before": ("C-nested",),
         "test_the_answer_to_size_is_read_again_where_both_objects_are_alike_in_centrality": ("C20-central",),
         "test_an_example_of_every_family_says_who_ranks_it_rightly": ("C27",),
         "test_a_broken_caption_that_says_more_is_held_against_a_right_one_that_says_less": ("C-crossed",),

@@ -252,7 +252,7 @@ def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: Scor
     wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
     orders, pairs = of(asked, table, "C18"), of(asked, table, "C18-pairs")
     groups = ["identity", "swapped:far", "swapped:near"]
-    assert set(orders["family"]) == {"swapped", "made", "mention", "size"}
+    assert set(orders["family"]) == {"swapped", "made", "mention", "size", "nested"}
     found = orders[orders["family"] == "swapped"].set_index("order")["n"].to_dict()
     for order in permutations(groups):
         n = int((wide[list(order)].diff(axis=1).iloc[:, 1:] < 0).all(axis=1).sum())
@@ -276,6 +276,24 @@ def test_an_answer_is_the_paired_change_and_no_failure(
         assert frame.loc[probe, "p"] == pytest.approx(paired_p(own))
         assert "failure" not in frame
     assert not {"mention", "size"} & set(of(asked, table, "C-rates")["label"])
+
+
+def test_the_answer_to_nested_captions_is_the_change_from_the_step_before(
+    asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
+) -> None:
+    frame = of(asked, table, "C-nested").set_index("label")
+    assert list(frame.index) == ["nested:share", "nested:place"]
+    spread = stored[(stored["evaluator"] == "e") & (stored["probe"] == "identity")]["score"].std()
+    for probe, row in frame.iterrows():
+        own = compared(stored, [str(probe)])
+        assert about(str(probe))["baseline"] == {"nested:share": "identity", "nested:place": "nested:share"}[str(probe)]
+        change = own["wrong"] - own["right"]
+        assert row["median_percent"] == pytest.approx((100 * change / own["right"]).median())
+        assert row["standardised"] == pytest.approx(change.median() / spread)
+        assert row["rises"] == pytest.approx(100 * (change > 0).mean())
+        wilson = stats.binomtest(int((change > 0).sum()), len(change)).proportion_ci(method="wilson")
+        assert (row["rises_low"], row["rises_high"]) == pytest.approx((100 * wilson.low, 100 * wilson.high))
+    assert "nested" not in set(of(asked, table, "C-rates")["label"])
 
 
 def test_the_answer_to_size_is_read_again_where_both_objects_are_alike_in_centrality(

@@ -18,6 +18,9 @@ class LastWord:
     def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
         return self.objects(caption)[0] if caption[end:].count(" ") == 1 else None
 
+    def head(self, caption: str) -> ObjectNoun | None:
+        return self.objects(caption)[0]
+
     def describe(self) -> Mapping[str, str]:
         return {"name": self.name}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.corpora.json_stream import MOST_DEPTH, entries
+from core.corpora.labels import load_labels
 from core.corpora.objects365 import load_objects365
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
@@ -184,3 +185,15 @@ def test_streamed_entries_are_those_of_json(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("\ufeff" + json.dumps(content))
     assert list(entries(path)) == [("a", each) for each in content["a"]] + [("d", 2.25)]  # type: ignore[union-attr]
+
+
+def test_the_second_names_of_a_label_are_kept_beside_the_first(tmp_path: Path) -> None:
+    made = Objects365Folder(tmp_path)
+    made.image(1)
+    made.instance(1, [10, 10, 60, 50], 2)
+    item = load_objects365.load(made.write()).items[0]
+    assert (item.label, dict(item.synonyms)) == ("cabinet", {"cabinet": ("shelf",)})
+    labels = load_labels("objects365")
+    assert labels.others("Cutting/chopping Board") == ("chopping board",)
+    assert labels.others("Tape Measur/ Ruler") == ("ruler",)
+    assert labels.others("Dog") == ()

@@ -19,7 +19,8 @@ from core.probes.families.tails import last_noun_phrase, tail_of_length, tails, 
 from core.probes.pairs import Pairs, subjects_of
 from core.probes.registry import catalogue, select
 from core.probes.rejections import CODES
-from core.probes.words.mentions import Mention, mentions, replaced
+from core.probes.words.categories import absent
+from core.probes.words.mentions import Mention, mentions, replaced, target_mentions
 from tests.probes.painted import ground
 
 
@@ -53,6 +54,20 @@ def code(name: str, caption: str, item: Item = STREET, language: str = "en") -> 
     with pytest.raises(ProbeRejected) as caught:
         made(name, caption, item, language)
     return caught.value.code
+
+
+def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:
+    """Objects365 says *Handbag/Satchel* and *Moniter/TV*; what has a second name is not absent under it either."""
+    toasting = replace(STREET, synonyms={"bus": ("toaster",)})
+    assert "toaster" in absent(STREET)
+    assert "toaster" not in absent(toasting)
+    shop = replace(STREET, label="monitor", category="electronics", others=(thing("handbag"),), captions={},
+                   synonyms={"monitor": ("TV",), "handbag": ("satchel",)})  # fmt: skip
+    said = "Two satchels beside a TV."
+    assert [(each.label, each.many) for each in target_mentions(shop, said)] == [("handbag", True), ("tv", False)]
+    assert [each.label for each in target_mentions(shop, "A satchel.")] == ["handbag"]
+    with pytest.raises(ProbeRejected, match="names no annotated category"):
+        target_mentions(replace(shop, synonyms={}), said)
 
 
 @pytest.mark.parametrize(

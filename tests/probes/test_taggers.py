@@ -9,10 +9,12 @@ import pytest
 from core.audit.plan import describe_probe, make_plan
 from core.corpora.schema import Corpus, Item
 from core.errors import NotAvailable, ProbeRejected, UnknownName
+from core.probes.caption_labels import labelled
 from core.probes.families import natural
 from core.probes.registry import catalogue, select, with_taggers
 from core.probes.scene import Scene
 from core.probes.words import spacy_tagger
+from core.probes.words.categories import annotated
 from core.probes.words.lexicons import family
 from core.probes.words.natural_captions import find, find_in
 from core.probes.words.natural_names import NEUTRALISED, SWAPPED, NaturalName, read_name
@@ -55,6 +57,9 @@ class OneWord:
     def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
         return self.objects(caption)[0]
 
+    def head(self, caption: str) -> ObjectNoun | None:
+        return self.objects(caption)[0]
+
     def describe(self) -> Mapping[str, str]:
         return {"name": self.name}
 
@@ -89,6 +94,53 @@ def test_the_rules_count_objects_from_left_to_right(caption: str, nouns: list[st
     assert [each.noun for each in found] == nouns
     for each in found:
         assert caption[each.start : each.end].casefold()[:3] == each.noun[:3]
+
+
+HEADS = [
+    # caption, by the rules, by the parser
+    ("A man rides a horse.", "man", "man"),
+    ("Two big brown dogs on a couch.", "dog", "dog"),
+    ("A group of young men near a car.", "men", "men"),
+    ("A couple of parking meters on a street.", "parking meter", "parking meter"),
+    ("There is a dog in the snow.", "dog", "dog"),
+    ("Dog.", "dog", "dog"),
+    ("A man drives a motorcycle down a road.", None, "man"),
+    ("In the kitchen a man cooks.", None, "man"),
+    ("The top of a car.", None, None),
+    ("A wug beside a car.", None, None),
+    ("An expensive car dealership", None, None),
+    ("A dog house in the snow.", None, None),
+    ("No dog is here.", None, None),
+    ("🐶", None, None),
+    ("", None, None),
+]
+
+
+@pytest.mark.parametrize(("caption", "noun", "_parsed"), HEADS)
+def test_the_rules_say_what_a_caption_is_about_or_nothing(caption: str, noun: str | None, _parsed: str | None) -> None:
+    found = Rules().head(caption)
+    assert (found.noun if found else None) == noun
+
+
+@needs_spacy
+@pytest.mark.parametrize(("caption", "_rules", "noun"), HEADS)
+def test_the_parser_says_what_a_caption_is_about(caption: str, _rules: str | None, noun: str | None) -> None:
+    found = tagger(SPACY).head(caption)
+    assert (found.noun if found else None) == noun
+
+
+def test_a_label_of_a_caption_is_no_annotation() -> None:
+    read = labelled(Corpus("c", (replace(item("A zebra in the snow."), label=None, category=None),), read_labels=RULES))
+    assert [(each.label, each.category, each.label_by) for each in read.items] == [("zebra", "animal", RULES)]
+    assert not annotated(read.items[0])
+    given = Corpus("c", (item("A zebra in the snow."),), read_labels=RULES)
+    assert [(each.label, each.label_by) for each in labelled(given).items] == [("dog", "")], "what was given stays"
+
+
+def test_labels_ask_for_their_tagger_by_its_name() -> None:
+    unread = Corpus("c", (item(),), read_labels="guessing")
+    with pytest.raises(UnknownName, match="no tagger is named 'guessing'; there are: rules, spacy"):
+        labelled(unread)
 
 
 @needs_spacy

@@ -25,6 +25,7 @@ from core.analysis.questions import (
     made_of,
     matched,
     natural,
+    nested,
     objects,
     overlap,
     places,
@@ -46,8 +47,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, grounded,
-    matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, nested,
+    grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -66,11 +66,12 @@ def _one_family(table: ScoreTable) -> Question:
 
 
 def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) -> Question:
-    probes = paper.SUBSETS[family]
+    probes = paper.subset(family, table.probes.index)
     number, title = id_.removeprefix("T"), f"{said}, corpus by corpus"
     note = "Median over items of an item's mean %Δ over the modifiers named; 95 % BCa intervals, seed 2025."
     note = note if family != paper.FLIP else "Median %Δ over items; 95 % BCa intervals, seed 2025."
     note += " Objects that are no persons." if family in paper.THINGS_ONLY else ""
+    note += " The words stand in the caption that people wrote." if probes != paper.SUBSETS[family] else ""
     note += _without(table, family, probes)
     paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}")
 

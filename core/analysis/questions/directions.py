@@ -15,6 +15,7 @@ from core.analysis.questions.needs import several_corpora
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.base import BASE_CAPTION
+from core.probes.words.own_captions import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
 from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement
@@ -60,11 +61,13 @@ def _named(view: View) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
     """Label, what it is, family and probes: the paper's subsets, then the families that are not one of them."""
     found, same = [], set()
     families = view.families()
-    for family, probes in paper.SUBSETS.items():
-        here = view.probes([name for name in probes if name in view.table.probes.index])
+    for family in paper.SUBSETS:
+        here = view.probes(
+            [name for name in paper.subset(family, view.table.probes.index) if name in view.table.probes.index]
+        )
         if here:
             found.append((paper.SUBSET_LABELS[family], SUBSET, family, here))
-            same |= {family} if set(here) == set(families.get(family, ())) else set()
+            same |= {name for name in (family, f"{PREFIX}{family}") if set(here) == set(families.get(name, ()))}
     whole = [
         (name, FAMILY, name, probes) for name, probes in families.items()
         if name not in same and name != BASE_CAPTION and not view.table.is_control(name)

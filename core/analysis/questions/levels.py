@@ -70,7 +70,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (
         *(_by_fact(id_, paper, (key,)) for key, (id_, paper) in papers.FACTS.items()), _by_fact(*papers.OTHER_FACTS),
         _orders(), _pairwise(), under_its_caption(_crossings()),
-        *(under_its_caption(_response(name)) for name in responses),
+        *(under_its_caption(_response(name)) for name in responses if name != papers.NESTED),
     )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """What the paper (A) compares by name: the only places where a family, a probe or a table has a number."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+
+from core.probes.words.own_captions import PREFIX
 
 FLIP = "vertical-flip"
 """Tables 3 and 9, figure 2."""
@@ -90,6 +92,18 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
     "economic": ("economic:cheap", "economic:expensive"),
 }
 """Tables 9 to 12: probes that are averaged an item, corpus by corpus."""
+
+
+def subset(family: str, there: Container[str]) -> tuple[str, ...]:
+    """The probes of a subset under the caption that is held: words of the template, else the same in people's captions.
+
+    Args:
+        there: names of the probes that were scored; a caption holds one of both constructions.
+    """
+    template = SUBSETS[family]
+    inserted = tuple(f"{PREFIX}{name}" for name in template)
+    return inserted if any(name in there for name in inserted) else template
+
 
 SUBSET_LABELS: Mapping[str, str] = {
     FLIP: "vertical flip",

@@ -87,7 +87,11 @@ OVERALL = ("C23",)
 
 OTHER_FACTS = ("C28", "E, by knob and attribute")
 
-RESPONSES: Mapping[str, tuple[str, str]] = {"mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7")}
+NESTED = "nested"
+
+RESPONSES: Mapping[str, tuple[str, str]] = {
+    "mention": ("C19", "D, Table 6"), "size": ("C20", "D, Table 7"), NESTED: ("C-nested", "C, 4 to 5.8"),
+}  # fmt: skip
 """Families both of whose sides are true."""
 
 EXAMPLES = ("C27", "E, Figure 1")

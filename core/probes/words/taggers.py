@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from core.errors import UnknownName
 from core.probes.words import spacy_tagger
+from core.probes.words.head_nouns import head_by_rules
 from core.probes.words.object_nouns import WORD, group_ends, noun_at
 from core.probes.words.tagger_kinds import RULES, SPACY, TAGGERS, ObjectNoun, Tagger
 
@@ -39,6 +40,10 @@ class Rules:
         """The noun after one or more blanks; adjectives and nouns are told apart by the lexicon alone."""
         after = len(caption[end:]) - len(caption[end:].lstrip(" "))
         return _ending_noun(caption, end + after) if after else None
+
+    def head(self, caption: str) -> ObjectNoun | None:
+        """The object noun of the phrase that opens the caption; see :mod:`core.probes.words.head_nouns`."""
+        return head_by_rules(caption, self.objects(caption))
 
     def describe(self) -> Mapping[str, str]:
         """The rules depend on the lexicons, whose digest a run holds anyway."""

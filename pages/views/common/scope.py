@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from core.analysis.labels import labels_said
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.errors import InvalidInput
 from pages.views.common.frame import Chips, chips
@@ -69,6 +70,12 @@ def choose_scope(
     if left_out := found.left_out if across else found.only().left_out:
         with row.notes, st.popover("Left out", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"):
             st.markdown(safe(" ".join(left_out), limit=900))
+    if labels := labels_said(store(files).runs(), found.run_ids if across else found.only().run_ids):
+        with (
+            row.notes,
+            st.popover("Labels", icon=":material/label:", type="tertiary", key=f"{state.page}.scope.labels"),
+        ):
+            st.markdown(safe(" ".join(labels), limit=900))
     state.share()
     return found
 

@@ -231,7 +231,8 @@ def _drawn(state: PageState, item: Item) -> None:
 
 
 def _facts(item: Item) -> list[str]:
-    facts = [safe(item.label)] if item.label else []
+    read = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
+    facts = [f"{safe(item.label)}{read}"] if item.label else []
     facts += [item.category] if item.category else []
     facts.append(f"{item.width} × {item.height} px")
     facts += [counted(len(item.frames), "frame")] if item.frames else []

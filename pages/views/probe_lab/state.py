@@ -17,6 +17,7 @@ from core.evaluators.registry import find
 from core.evaluators.remote import Remote
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
+from core.probes.caption_labels import read_again
 from core.probes.families.inserted import in_template
 from core.scoring.lab_result import LabResult
 from core.scoring.occlusion import OcclusionMap, WordLoss
@@ -151,7 +152,7 @@ def load_corpus_of(run: Run) -> Corpus:
 
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
 def _load_corpus(loader: str, root: Path | None, options: tuple[tuple[str, str], ...]) -> Corpus:
-    return corpora.load_again(Origin(loader, root, dict(options)))
+    return read_again(Origin(loader, root, dict(options)))
 
 
 def item_ids(corpus: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, check_folder, short_patterns
 from core.probes import registry as probes
+from core.probes.caption_labels import labelled
 from core.store.manifest import check_run_id
 from pages.views.common.places import options_of_link, paths_of_link
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
@@ -79,7 +80,7 @@ def _read_corpus(
     options: tuple[tuple[str, str], ...],
     changed: int,  # noqa: ARG001  # the cache's key
 ) -> Corpus:
-    return corpora.catalogue().get(name).load(folder, **dict(options))
+    return labelled(corpora.catalogue().get(name).load(folder, **dict(options)))
 
 
 def _changed(folder: Path | None) -> int:

@@ -1,0 +1,88 @@
+"""The template and more and more of what is true: how a score answers to length that says something.
+
+``nested:share`` adds to *There is a frog.* how much of the picture the object takes, ``nested:place`` to that where it
+is: *There is a frog covering about a fifth of the picture, on grey pebbles.* Each begins with the words of the one
+before and is true, so the score's *response* is reported and nothing is a failure. The baseline of the second is the
+first, whose baseline is the template.
+
+Both facts are known of the composed items of the demo corpus, whose own grammar has the words; every other item is left
+out with its reason. The captions are English: the template has no other language.
+Source: paper C, sections 4 to 5.8 and Figure 4 (scores by length), of one picture instead of several captioners.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+
+from core import settings
+from core.corpora.demo_build.plan import read_plan
+from core.corpora.demo_build.sentences import Grammar, share
+from core.corpora.schema import Item, Mask
+from core.errors import ProbeRejected
+from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
+from core.probes.scene import Scene
+from core.probes.words.captions import base_caption, item_label
+
+FAMILY = "nested"
+
+SHARE, PLACE = f"{FAMILY}:share", f"{FAMILY}:place"
+"""The steps, each on top of the one before."""
+
+
+def nested_captions(item: Item) -> tuple[str, str]:
+    """Write both captions of an item, the longer one last.
+
+    Raises:
+        ProbeRejected: ``no-label`` without a label; ``not-composed`` where nobody knows by construction how much of the
+            picture the object takes and where it is.
+    """
+    label, mask = item_label(item), item.mask
+    place = _grammar().places.get(item.backdrop)
+    if mask is None or not mask.area or place is None:
+        raise ProbeRejected(
+            "not-composed", f"item {item.id!r} was not composed on a place whose name the demo corpus' grammar has"
+        )
+    covering = f"{base_caption(label).removesuffix('.')} covering {_covered(mask)}"
+    return f"{covering}.", f"{covering}, {place[ENGLISH]}."
+
+
+def _covered(mask: Mask) -> str:
+    return _grammar().phrases[f"share:{share(mask)}"][ENGLISH]
+
+
+@cache
+def _grammar() -> Grammar:
+    return read_plan(settings.assets_dir() / "demo").grammar
+
+
+def _maker(name: str, step: int) -> Callable[[Scene, Subject, np.random.Generator], Variant]:
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        caption = nested_captions(scene.item)[step]
+        facts: dict[str, str | float] = {"words": float(len(caption.split())), "added": name.partition(":")[2]}
+        return Variant(name, caption=caption, facts=MappingProxyType(facts))
+
+    return make
+
+
+def _step(name: str, step: int, baseline: str, summary: str) -> Probe:
+    return Probe(
+        name=name,
+        axis=Axis.OBJECT,
+        family=FAMILY,
+        expectation=Expectation.RESPONSE,
+        edits=Edits.CAPTION,
+        summary=summary,
+        make_function=_maker(name, step),
+        baseline=baseline,
+        source="paper C, sections 4 to 5.8, Figure 4",
+        default=False,
+        subjects=(TEMPLATE,),
+    )
+
+
+NESTED = (
+    _step(SHARE, 0, IDENTITY, "The template says, too, how much of the picture the object takes: it is true."),
+    _step(PLACE, 1, SHARE, "The caption of nested:share says, too, where the object is: it is true."),
+)

@@ -1,0 +1,74 @@
+"""The noun that an English caption is about, by rules: the object noun of the phrase that opens it.
+
+A caption opens with its head where nothing stands before the noun but *there is*, a measure (*a group of*), a
+determiner, a number and the noun's adjectives. Every other beginning may be about something else (*In the kitchen a
+man cooks*, *The top of a car*), so that the rules say nothing of it; and so they do where the noun is a part of another
+one (*a dog house*) or is denied (:mod:`core.probes.words.noun_alone`).
+"""
+
+from collections.abc import Sequence
+
+from core.errors import ProbeRejected
+from core.probes.words.caption_words import closed_words, words
+from core.probes.words.insertion import noun_place
+from core.probes.words.noun_alone import describing
+from core.probes.words.tagger_kinds import ObjectNoun
+
+MEASURES = frozenset(("bunch", "couple", "group", "lot", "number", "pair", "set"))
+"""Words that say how many before *of*: what a caption is about stands after it."""
+
+_THERE = ("is", "are", "was", "were")
+_SEVERAL = "named-twice"
+"""A noun that stands twice is still what the caption is about."""
+
+
+def head_by_rules(caption: str, objects: Sequence[ObjectNoun]) -> ObjectNoun | None:
+    """The first of the object nouns of a caption where it is what the caption is about; None where nobody can tell.
+
+    Example:
+        >>> from core.probes.words.taggers import Rules
+        >>> head_by_rules("A group of young men near a car.", Rules().objects("A group of young men near a car.")).noun
+        'men'
+    """
+    first = next((each for each in objects if not _is_measure(caption, each)), None)
+    if first is None or not _opens(caption[: first.start], first.noun):
+        return None
+    return first if stands_alone(caption, first.noun) else None
+
+
+def stands_alone(caption: str, noun: str) -> bool:
+    """Whether a caption says a noun as a word of its own that is no part of another one, and does not deny it."""
+    try:
+        noun_place(caption, noun)
+    except ProbeRejected as rejection:
+        return rejection.code == _SEVERAL
+    return True
+
+
+def _is_measure(caption: str, noun: ObjectNoun) -> bool:
+    """Whether a noun says how many, as in *a couple of kids*."""
+    return noun.noun in MEASURES and caption[noun.end :].lstrip(" ").casefold().startswith("of ")
+
+
+def _opens(before: str, noun: str) -> bool:
+    """Whether what stands before a noun leaves it the head of the caption."""
+    found = words(f"{before}{noun}")
+    last = len(found) - len(noun.split())
+    rest = [word.core.casefold() for word in found[: describing(found, last)]]
+    if any(word.trail.strip(",") for word in found[:last]):
+        return False
+    rest = rest[2:] if rest[:1] == ["there"] and rest[1:2] and rest[1] in _THERE else rest
+    return _measured(rest) or _determined(rest)
+
+
+def _measured(rest: Sequence[str]) -> bool:
+    """Whether words end in *of* after a measure, with a determiner on either side at most: *a group of the*."""
+    if "of" not in rest:
+        return False
+    at = rest.index("of")
+    return at > 0 and rest[at - 1] in MEASURES and _determined(rest[: at - 1]) and _determined(rest[at + 1 :])
+
+
+def _determined(rest: Sequence[str]) -> bool:
+    """Whether words are a determiner or a number, or none is left."""
+    return len(rest) <= 1 and all(closed_words(text, ("determiners",)) or text.isdigit() for text in rest)

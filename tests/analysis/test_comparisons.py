@@ -53,6 +53,7 @@ def test_families_come_from_what_the_probes_say_and_from_nothing_else(made: Open
     assert axes(table) == ("object", "lexical", "semantic")
     assert table.of_expectation(RESPONSE) == {
         "mention": ("mention:1", "mention:2"),
+        "nested": ("nested:place", "nested:share"),
         "size": ("size:large", "size:small"),
     }
     assert list(families(table.view(), axis="semantic")) == ["denied", "swapped"]

@@ -66,7 +66,7 @@ demo: setup ## rebuild the demo corpus from Debian's stamps
 bench: setup-dev ## measure what docs/benchmarks.md states, as ratios in one run
 	@$(BIN)/python -m bench
 
-siege: setup-dev ## try what bad luck and strangers may do: bad files, damage, kills, sessions
+siege: setup-dev ## try what bad luck and strangers may do: bad files, damage, kills, crowds
 	@$(BIN)/python -m siege --json siege.json
 
 screenshots: setup-dev ## redraw docs/screenshots

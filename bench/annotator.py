@@ -1,22 +1,16 @@
-"""An annotator without a browser: speaks Streamlit's own messages over its websocket, so that ten fit on two cores."""
+"""An annotator without a browser, who answers as fast as asked to and notes which answers a screen told to be kept."""
 
 import threading
 import time
 from urllib.parse import urlencode
 
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Button_pb2 import Button
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
-from websockets.typing import Subprotocol
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from bench.visitor import Gone, Visitor
 
 KEYS = ("3", "6", "9")
-PATIENCE = 60.0
-
-
-class Gone(Exception):
-    """The server went away, or said that nothing is left."""
+"""One key a question."""
 
 
 class Session:
@@ -28,40 +22,30 @@ class Session:
     """
 
     def __init__(self, address: str, token: str) -> None:
-        self._query = urlencode({"token": token})
-        self._page = ""
-        self._fragment = ""
-        self.buttons: dict[str, Button] = {}
-        self.progress = ""
-        self.said = ""
-        try:
-            self._socket = connect(
-                f"ws://{address}/_stcore/stream",
-                subprotocols=[Subprotocol("streamlit")],
-                open_timeout=PATIENCE,
-                max_size=2**26,
-            )
-            self._run(BackMsg())
-            if "Enter" in self.buttons:
-                self.press("Enter")
-        except (OSError, WebSocketException) as error:
-            raise Gone(str(error)) from error
+        self._visitor = Visitor(address, "human_validation", urlencode({"token": token}))
+        if "Enter" in self.buttons:
+            self.press("Enter")
+
+    @property
+    def buttons(self) -> dict[str, Button]:
+        """Buttons on the screen, by their keys."""
+        drawn = {each.shortcut: each for each in self._visitor.of("button")}
+        return {name.capitalize() if len(name) > 1 else name: each for name, each in drawn.items()}
+
+    @property
+    def progress(self) -> str:
+        """The line that counts items; empty where the screen has none."""
+        return next((str(each.text) for each in reversed(self._visitor.of("progress"))), "")
 
     def press(self, key: str) -> float:
         """Press the button of a key; return the seconds until its screen was complete."""
         button = self.buttons.get(key)
         if button is None or button.disabled:
             what = "no button" if button is None else "a disabled button"
-            raise Gone(f"{what} for {key} at {self.progress!r}; the page said {self.said!r}")
-        message = BackMsg()
-        state = message.rerun_script.widget_states.widgets.add()
-        state.id, state.trigger_value = button.id, True
-        message.rerun_script.fragment_id = self._fragment
+            said = [each.body for each in self._visitor.of("alert")]
+            raise Gone(f"{what} for {key} at {self.progress!r}; the page said {said}")
         start = time.perf_counter()
-        try:
-            self._run(message)
-        except (OSError, WebSocketException) as error:
-            raise Gone(str(error)) from error
+        self._visitor.run(WidgetState(id=button.id, trigger_value=True), fragment=self._visitor.fragment)
         return time.perf_counter() - start
 
     def stored(self, pressed: Button, before: str) -> bool:
@@ -71,36 +55,7 @@ class Session:
 
     def close(self) -> None:
         """Leave."""
-        self._socket.close()
-
-    def _run(self, message: BackMsg) -> None:
-        message.rerun_script.query_string = self._query
-        message.rerun_script.page_name = "human_validation"
-        message.rerun_script.page_script_hash = self._page
-        self._socket.send(message.SerializeToString())
-        self.buttons = {}
-        while True:
-            answer = ForwardMsg()
-            data = self._socket.recv(timeout=PATIENCE)
-            answer.ParseFromString(data if isinstance(data, bytes) else data.encode())
-            kind = answer.WhichOneof("type")
-            if kind == "new_session":
-                self._page = answer.new_session.page_script_hash or self._page
-            elif kind == "delta":
-                self._take(answer)
-            elif kind == "script_finished" and self.buttons:
-                return
-
-    def _take(self, answer: ForwardMsg) -> None:
-        self._fragment = answer.delta.fragment_id or self._fragment
-        element = answer.delta.new_element
-        if element.WhichOneof("type") == "button":
-            shortcut = element.button.shortcut
-            self.buttons[shortcut.capitalize() if len(shortcut) > 1 else shortcut] = element.button
-        elif element.WhichOneof("type") == "progress":
-            self.progress = element.progress.text
-        elif element.WhichOneof("type") == "alert":
-            self.said = f"{element.alert.body} ({self.progress})"
+        self._visitor.close()
 
 
 class Annotator(threading.Thread):
@@ -108,15 +63,16 @@ class Annotator(threading.Thread):
 
     Args:
         look: seconds that the annotator looks at an item before the first key.
+        keys: what this annotator presses, one key a question.
     """
 
-    def __init__(self, address: str, token: str, *, look: float) -> None:
+    def __init__(self, address: str, token: str, *, look: float, keys: tuple[str, ...] = KEYS) -> None:
         super().__init__(daemon=True)
-        self._address, self._token, self._look = address, token, look
+        self._address, self._token, self._look, self._pressed = address, token, look, keys
         self.keys: list[float] = []
         """Seconds from each key to its complete screen."""
-        self.answers: set[tuple[str, str]] = set()
-        """(item, question) of every answer that a screen told to be kept."""
+        self.answers: dict[tuple[str, str], str] = {}
+        """(item, question) of every answer that a screen told to be kept, and the answer."""
         self.acknowledged: list[str] = []
         """Progress lines seen after a vote was complete."""
         self.problem = ""
@@ -126,16 +82,19 @@ class Annotator(threading.Thread):
         """Annotate."""
         try:
             session = Session(self._address, self._token)
-            while not self.stopped.is_set() and KEYS[0] in session.buttons:
+            while not self.stopped.is_set() and self._pressed[0] in session.buttons:
                 if self.stopped.wait(self._look):
                     break
-                for key in KEYS:
-                    button, before = session.buttons.get(key), session.progress
-                    self.keys.append(session.press(key))
-                    if button is not None and session.stored(button, before):
-                        item, question = button.id.rsplit("study.", 1)[1].split(".")[:2]
-                        self.answers.add((item, question))
+                for key in self._pressed:
+                    self._answer(session, key)
                 self.acknowledged.append(session.progress)
             session.close()
         except Gone as error:
             self.problem = str(error)
+
+    def _answer(self, session: Session, key: str) -> None:
+        button, before = session.buttons.get(key), session.progress
+        self.keys.append(session.press(key))
+        if button is not None and session.stored(button, before):
+            item, question, value = button.id.rsplit("study.", 1)[1].split(".")
+            self.answers[item, question] = value

@@ -2,21 +2,17 @@
 
 import os
 import re
-import signal
-import socket
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import numpy as np
 
 from bench.annotator import Annotator
 from bench.report import row
+from bench.server import Server
 from core.human.creation import create_study
 from core.human.definition import Definition, StudyItem
 from core.human.studies import LOG, Study
@@ -64,8 +60,8 @@ def _opening(parent: Path) -> None:
 
 
 def _load(data: Path) -> None:
-    study, tokens = _prepare(data)
-    with _Server(data) as server:
+    study, tokens = prepare(data, PEOPLE)
+    with Server(data) as server:
         crowd = [Annotator(server.address, token, look=LOOK) for token in tokens]
         for each in crowd:
             each.start()
@@ -86,11 +82,11 @@ def _load(data: Path) -> None:
 
 
 def _kills(data: Path, kills: int) -> None:
-    study, tokens = _prepare(data)
+    study, tokens = prepare(data, PEOPLE)
     rng = np.random.default_rng(7)
     lost, acknowledged = 0, set()
     for _ in range(kills):
-        with _Server(data) as server:
+        with Server(data) as server:
             crowd = [Annotator(server.address, token, look=0.35) for token in tokens]
             for each in crowd:
                 each.start()
@@ -125,15 +121,17 @@ def _found(study: Study, crowd: list[Annotator]) -> tuple[str, str]:
     return f"{total - _lost(study, crowd)} of {total}", f"{len(vote_table(Study(study.folder)))} in the log"
 
 
-def _prepare(data: Path) -> tuple[Study, list[str]]:
+def prepare(data: Path, people: int) -> tuple[Study, list[str]]:
+    """Make a study of the shipped run in a data folder; return it and the tokens of so many annotators, in order."""
     for shipped in ("demo", "results"):
-        (data / shipped).symlink_to(ROOT / "data" / shipped)
+        if not (data / shipped).exists():
+            (data / shipped).symlink_to(ROOT / "data" / shipped)
     with Store.open(ROOT / "data" / "results") as store:
         study = create_study(
-            store, "demo", study_id="load", title="Load", kind="acceptability", total=480, per_item=PEOPLE,
+            store, "demo", study_id="load", title="Load", kind="acceptability", total=480, per_item=people,
             attention_rate=0.05, seed=1, parent=data / "studies",
         )  # fmt: skip
-    return study, [str(study.token(name)) for name in study.invite([""] * PEOPLE)]
+    return study, [str(study.token(name)) for name in study.invite([""] * people)]
 
 
 def _definition(count: int) -> Definition:
@@ -143,38 +141,6 @@ def _definition(count: int) -> Definition:
         for n in range(1, count + 1)
     )  # fmt: skip
     return Definition("open", "Open", "acceptability", "2026-01-01T00:00:00Z", "demo", 2025, None, 1, 3, 0.0, items)
-
-
-class _Server:
-    """The dashboard on a free port, with folders of its own."""
-
-    def __init__(self, data: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self.address = f"localhost:{port}"
-        env = {**os.environ, "INVARISCOPE_DATA": str(data), "OMP_WAIT_POLICY": "PASSIVE"}
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        self._process = subprocess.Popen(
-            command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-
-    def __enter__(self) -> "_Server":
-        for _ in range(600):
-            try:
-                with urlopen(f"http://{self.address}/_stcore/health", timeout=2):
-                    return self
-            except (URLError, OSError):
-                time.sleep(0.1)
-        raise RuntimeError("the app did not start")
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(timeout=20)
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +17,18 @@ from typing import Any
 from bench.report import machine
 from siege.trials import FAILURES, MOST_MB, MOST_S, Tally
 
-KINDS = ("pictures", "texts", "links", "published", "damages", "kills", "workers", "sessions")
-SLOW = ("workers", "sessions")
+KINDS = (
+    "uploads", "files", "texts", "links", "published", "damages", "kills", "workers", "people", "sessions", "crowd",
+    "tests",
+)  # fmt: skip
+SLOW = ("workers", "sessions", "tests")
 """Kinds that the short form leaves out."""
+CROWD = ("sessions", "seconds")
+"""Options that are of the kind crowd alone."""
 SEED = 2026
-HEADS = ("kind", "tried", "survived", "refused in a sentence", *FAILURES, "slowest, s", "most, MB", "took, s")
+HEADS = ("kind", "tried", "survived", "refused in a sentence", *FAILURES, "slowest, s", "most, MB", "of, MB", "took, s")
+Options = dict[str, float]
+"""What a kind is given beside the seed, by name."""
 
 
 def main() -> int:
@@ -29,22 +37,35 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=KINDS, help="this kind; repeated: several (default: all)")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of everything random (default: {SEED})")
     parser.add_argument("--quick", action="store_true", help="a small part of each quick kind")
+    parser.add_argument("--sessions", type=_positive(int), metavar="N", help="of crowd, at once (default: 30)")
+    parser.add_argument("--seconds", type=_positive(float), metavar="S", help="that crowd lasts (default: 300)")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the counts into this file, too")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    crowd = {name: vars(given)[name] for name in CROWD if vars(given)[name] is not None}
     if given.inside:
-        return _inside(given.only[0], given.seed, given.quick, given.inside)
+        return _inside(given.only[0], given.seed, given.quick, crowd, given.inside)
     chosen = given.only or [kind for kind in KINDS if kind not in SLOW or not given.quick]
-    return _campaign(chosen, given.seed, quick=given.quick, out=given.json)
+    return _campaign(chosen, given.seed, crowd, quick=given.quick, out=given.json)
 
 
-def _campaign(kinds: list[str], seed: int, *, quick: bool, out: Path | None) -> int:
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def read(words: str) -> float:
+        value = kind(words)
+        if not 0 < value < 1e6:
+            raise argparse.ArgumentTypeError(f"must be a positive number, got {words!r}")
+        return value
+
+    return read
+
+
+def _campaign(kinds: list[str], seed: int, crowd: Options, *, quick: bool, out: Path | None) -> int:
     said = f"Machine: {machine()}; seed {seed}{', quick' if quick else ''}; limits {MOST_S:.0f} s and {MOST_MB:.0f} MB"
     print(f"{said}\n\n| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}", flush=True)
     start, told = time.perf_counter(), []
     with TemporaryDirectory() as folder:
         for kind in kinds:
-            told.append(_apart(kind, seed, quick, Path(folder) / f"{kind}.json"))
+            told.append(_apart(kind, seed, quick, crowd, Path(folder) / f"{kind}.json"))
             print(_row(told[-1]), flush=True)
     took = time.perf_counter() - start
     print(f"\n{sum(each['tried'] for each in told)} trials in {took / 60:.1f} minutes", flush=True)
@@ -59,9 +80,10 @@ def _campaign(kinds: list[str], seed: int, *, quick: bool, out: Path | None) -> 
     return 1 if failed else 0
 
 
-def _apart(kind: str, seed: int, quick: bool, out: Path) -> dict[str, Any]:
+def _apart(kind: str, seed: int, quick: bool, crowd: Options, out: Path) -> dict[str, Any]:
     """One kind in a process of its own: one that dies is a failure, and the others still run."""
     words = [sys.executable, "-m", "siege", "--only", kind, "--seed", str(seed), "--inside", str(out)]
+    words += [word for name, value in crowd.items() for word in (f"--{name}", str(value))]
     log = out.with_suffix(".log")
     with log.open("w") as said:
         code = subprocess.run(words + ["--quick"] * quick, check=False, stdout=said, stderr=said).returncode
@@ -74,16 +96,16 @@ def _apart(kind: str, seed: int, quick: bool, out: Path) -> dict[str, Any]:
     return broken.as_dict()
 
 
-def _inside(kind: str, seed: int, quick: bool, out: Path) -> int:
+def _inside(kind: str, seed: int, quick: bool, crowd: Options, out: Path) -> int:
     tally = Tally(kind)
-    import_module(f"siege.{kind}").run(tally, seed, quick=quick)
+    import_module(f"siege.{kind}").run(tally, seed, quick=quick, **(crowd if kind == "crowd" else {}))
     out.write_text(json.dumps(tally.as_dict()), encoding="utf-8")
     return 0
 
 
 def _row(told: dict[str, Any]) -> str:
     counts = [told["counts"].get(name, 0) for name in ("survived", "refused", *FAILURES)]
-    last = (f"{told['seconds']:.1f}", f"{told['most_mb']:.0f}", f"{told['wall_s']:.0f}")
+    last = (f"{told['seconds']:.1f}", f"{told['most_mb']:.0f}", f"{told['limit_mb']:.0f}", f"{told['wall_s']:.0f}")
     return f"| {' | '.join(map(str, (told['kind'], told['tried'], *counts, *last)))} |"
 
 

@@ -1,55 +1,22 @@
-"""Hostile pictures, as a stranger's upload in the Probe lab and as files of the operator's folder."""
+"""Pictures for sessions, each of its own, and whether what was decoded is one."""
 
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from io import BytesIO
 
-from core.corpora.decoding import DecodedImage, decode_image
-from core.corpora.images import OPERATOR, check_rgb, decode_stranger, read_image
-from core.errors import BadImage
-from siege.picture_files import hostile, plain
-from siege.trials import Finding, Tally
+import numpy as np
+from PIL import Image
 
-LAB_SIDE = 1024
-"""Longest side, in px, to which the Probe lab scales."""
-
-EVERY = 25
-"""Trials between two looks at whether a good picture is still read as ever."""
+from core.corpora.decoding import DecodedImage
+from core.corpora.images import check_rgb
 
 
-def run(tally: Tally, seed: int, *, quick: bool) -> None:
-    """Upload every hostile picture, and read the small ones from a folder, too."""
-    good = plain("JPEG", 200)
-    expected = decode_image(good, name="good").pixels.tobytes()
-    with TemporaryDirectory() as folder:
-        for number, (name, make) in enumerate(hostile(seed, quick=quick)):
-            data = make()
-            tally.attempt(f"upload of a {name}", partial(_uploaded, data, name))
-            if number % 3 == 0 and len(data) < 1_000_000:
-                path = Path(folder) / f"{number}.png"
-                path.write_bytes(data)
-                tally.attempt(f"file: {name}", partial(_read, path), most_mb=OPERATOR.memory_mb)
-            if number % EVERY == 0:
-                tally.attempt(f"a good picture after {name}", partial(_as_ever, good, expected))
+def rough_png(seed: int) -> bytes:
+    """A PNG of 640 × 480 px in a few smooth colours, another one for every seed."""
+    rough = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    buffer = BytesIO()
+    Image.fromarray(rough).resize((640, 480), Image.Resampling.BICUBIC).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
-def _uploaded(data: bytes, name: str) -> None:
-    _sound(decode_stranger(data, name=name, max_side=LAB_SIDE))
-
-
-def _read(path: Path) -> None:
-    _sound(read_image(path))
-
-
-def _sound(decoded: DecodedImage) -> None:
-    """What was read is a picture that an evaluator may be given."""
+def sound(decoded: DecodedImage) -> None:
+    """Find out whether what was read is a picture that an evaluator may be given."""
     check_rgb(decoded.pixels)
-
-
-def _as_ever(good: bytes, expected: bytes) -> None:
-    try:
-        found = decode_stranger(good, name="good").pixels.tobytes()
-    except BadImage as error:
-        raise Finding("lost", f"a good picture is refused: {error}") from error
-    if found != expected:
-        raise Finding("lost", "a good picture has other pixels than before")

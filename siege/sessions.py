@@ -4,30 +4,19 @@ Each picture is scored first by a lone session, then by all at once, several rou
 last digit that the page's own file of data states.
 """
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
-import numpy as np
-import psutil  # type: ignore[import-untyped]
-from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from core.settings import ROOT
+from bench.server import Server
 from siege.material import data_folder
+from siege.pictures import rough_png
 from siege.trials import Finding, Tally
 
 PAGES = 6
-"""Browser pages at once; the goal of thirty needs more than two cores can draw."""
+"""Browser pages at once; more than two cores cannot draw. Thirty sessions without a browser are the kind crowd."""
 
 ROUNDS = 3
 PATIENCE_MS = 240_000
@@ -47,20 +36,23 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
         tally.notes.append("sessions were not tried: there is no Chromium on the PATH")
         return
     count = 2 if quick else PAGES
-    with data_folder() as data, _server(data) as (address, process), sync_playwright() as playwright:
+    with data_folder() as data, Server(data) as server, sync_playwright() as playwright:
+        address = f"http://{server.address}"
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        pictures = [_picture(data.parent / f"{number}.png", seed + number) for number in range(count)]
+        pictures = [data.parent / f"{number}.png" for number in range(count)]
+        for number, picture in enumerate(pictures):
+            picture.write_bytes(rough_png(seed + number))
         alone = []
         for picture in pictures:
             page = _opened(browser, address)
             _upload(page, picture)
             alone.append(_scores(page))
             page.close()
-        before = process.memory_info().rss
+        before = server.resident_mb()
         for number in range(1 if quick else ROUNDS):
             _together(tally, browser, address, pictures, alone, number)
-        grown = (process.memory_info().rss - before) / 1e6
-        tally.most_mb = max(tally.most_mb, grown)
+        grown = server.resident_mb() - before
+        tally.note_growth(grown)
         tally.notes.append(f"{count} browser pages at once on the Probe lab; the server grew by {grown:.0f} MB")
         browser.close()
 
@@ -110,37 +102,3 @@ def _scores(page: Page) -> bytes:
     if found.count(b"\n") < 3:
         raise Finding("lost", f"a session has no scores: {found[:300]!r}")
     return found
-
-
-def _picture(path: Path, seed: int) -> Path:
-    rough = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
-    Image.fromarray(rough).resize((640, 480), Image.Resampling.BICUBIC).save(path)
-    return path
-
-
-@contextmanager
-def _server(data: Path) -> Iterator[tuple[str, psutil.Process]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    env = {**os.environ, "INVARISCOPE_DATA": str(data)}
-    with (data.parent / "server.log").open("w") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
-        try:
-            _wait(f"http://localhost:{port}/_stcore/health")
-            yield f"http://localhost:{port}", psutil.Process(process.pid)
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _wait(address: str) -> None:
-    until = time.monotonic() + 90
-    while time.monotonic() < until:
-        try:
-            with urlopen(address, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.3)
-    raise Finding("lost", "the server did not start")

@@ -19,7 +19,8 @@ MOST_S = 15.0
 """Seconds that a single trial may take."""
 
 MOST_MB = 500.0
-"""Memory beyond what was held at its start that a single trial may take, its decoding process included."""
+"""Memory beyond what was held at its start that a single trial may take, its decoding process included; a kind may
+have a limit of its own."""
 
 LONGEST = 1200
 """Characters that a sentence to a reader may have."""
@@ -43,7 +44,8 @@ class Tally:
     """Sums of one kind of trial.
 
     Args:
-        kind: of trial, e.g. ``pictures``.
+        kind: of trial, e.g. ``uploads``.
+        limit_mb: memory that a trial of this kind may take.
         counts: trials by their result.
         seconds: of the slowest trial that is held to MOST_S.
         most_mb: of the trial that took most memory.
@@ -53,6 +55,7 @@ class Tally:
     """
 
     kind: str
+    limit_mb: float = MOST_MB
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     most_mb: float = 0.0
@@ -70,7 +73,7 @@ class Tally:
         """Number of those that ended as none may."""
         return sum(self.counts[each] for each in FAILURES)
 
-    def attempt(self, name: str, action: Callable[[], object], *, timed: bool = True, most_mb: float = MOST_MB) -> None:
+    def attempt(self, name: str, action: Callable[[], object], *, timed: bool = True) -> None:
         """Try one thing.
 
         Args:
@@ -78,7 +81,6 @@ class Tally:
             action: returns where the input was taken or the damage was mended; raises an error of Invariscope with
                 one sentence where it was refused or said; raises :class:`Finding` where a check failed.
             timed: whether the limits hold; not for what is killed and begun again.
-            most_mb: what it may take, where that is not MOST_MB.
         """
         peak, start = Peak(), time.perf_counter()
         result, said = _result(action)
@@ -87,12 +89,22 @@ class Tally:
             self.seconds, self.most_mb = max(self.seconds, seconds), max(self.most_mb, most)
             if result not in FAILURES and seconds > MOST_S:
                 result, said = "slow", f"took {seconds:.1f} s"
-            elif result not in FAILURES and most > most_mb:
+            elif result not in FAILURES and most > self.limit_mb:
                 result, said = "large", f"took {most:.0f} MB"
         self.wall_s += time.perf_counter() - start
         self.counts[result] += 1
         if result in FAILURES:
             self.found.append(f"{self.kind}: {name}: {result}: {said}")
+
+    def note_growth(self, grown: float) -> None:
+        """Hold what a server that lives through many trials grew by, in MB, to the limit of the kind."""
+
+        def small() -> None:
+            if grown > self.limit_mb:
+                raise Finding("large", f"the server grew by {grown:.0f} MB")
+
+        self.attempt("memory of the server", small, timed=False)
+        self.most_mb = max(self.most_mb, grown)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary, for JSON."""

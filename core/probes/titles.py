@@ -61,6 +61,7 @@ _FAMILIES = {
     "size-share": "Larger or smaller named, by share", "size-shuffled": "Size, words shuffled",
     "size-share-shuffled": "Size by share, words shuffled", "prototype": "Prototype",
     "drop-nouns": "Nouns removed", "swap-nouns": "Nouns swapped", "repeat-first-noun": "First noun repeated",
+    "nested": "Longer caption of the same picture",
     "mention-order": "Things in another order", "fewer-frames": "Fewer frames", "frame-order": "Frames out of order",
     "other-video": "Frames of another video", "given": "Wrong caption of the suite",
     "given-picture": "Wrong picture of the suite",

@@ -343,11 +343,11 @@ def test_a_run_is_exported_from_its_manifest_and_refused_where_its_corpus_change
     direct: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.audit.again.origin_here", lambda name, told: None)
-    monkeypatch.setattr("core.audit.again.load_again", lambda origin: plan.corpus)
+    monkeypatch.setattr("core.audit.again.read_again", lambda origin: plan.corpus)
     again = plan_again(direct)
     assert again.fingerprint() == plan.fingerprint()
     monkeypatch.setattr(
-        "core.audit.again.load_again", lambda origin: replace(plan.corpus, items=plan.corpus.items[:-1])
+        "core.audit.again.read_again", lambda origin: replace(plan.corpus, items=plan.corpus.items[:-1])
     )
     with pytest.raises(InvalidInput, match="other corpus than"):
         plan_again(direct)

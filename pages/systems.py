@@ -19,6 +19,7 @@ from pages.views.systems.board import (
 )
 from pages.views.systems.health import draw_health, draw_picks
 from pages.views.systems.new import draw_new, draw_sentences
+from pages.views.systems.scales import draw_scales
 from pages.views.systems.state import VIEWS, computed, opened, stamp, systems_state
 
 
@@ -70,6 +71,7 @@ def _board(state: PageState) -> None:
     draw_differences(found["differences"], evaluator)
     draw_edits(made, found["swaps"], found["edits"], found["places"], evaluator)
     draw_length(found["equal-length"], evaluator)
+    draw_scales(found["scales"], found["scale-bins"], evaluator)
     draw_agreement(found["agreement"])
     draw_health(found["health"])
     draw_picks(found["picks"], found["picked-systems"])

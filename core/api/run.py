@@ -202,6 +202,7 @@ class Run:
             InvalidInput: if the folder cannot be filled, or a format is not known.
         """
         from core.analysis.suites.result import stored
+        from core.analysis.systems.kept import kept
         from core.analysis.valence import embed
         from core.evaluators.pool import Pool
         from core.human.studies import list_studies
@@ -214,10 +215,11 @@ class Run:
         scope, pool = self._table(subject, language, evaluators).scope, Pool()
         studies, unread = list_studies()
         suites, broken = stored()
-        for problem in (*unread, *broken):
+        boards = kept()
+        for problem in (*unread, *broken, *boards.unread.values()):
             _log.warning("%s", problem)
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-        made = build(self._store, scope, studies=studies, encode=ask, suites=suites)
+        made = build(self._store, scope, studies=studies, encode=ask, suites=suites, boards=boards)
         write(made, target, formats=listed(formats) or tuple(FORMATS), interactive=not drawings)
         return target
 

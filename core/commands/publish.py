@@ -44,6 +44,7 @@ def publish(
 def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
     from core.analysis.scope import narrow
     from core.analysis.suites.result import stored
+    from core.analysis.systems.kept import kept
     from core.api.places import place
     from core.errors import StoreError
     from core.human.studies import list_studies
@@ -59,7 +60,10 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
         for problem in store.problems:
             note(problem)
         scope = narrow(store)
-        made = build(store, scope, studies=list_studies()[0], suites=stored()[0])
+        boards = kept()
+        for problem in boards.unread.values():
+            note(problem)
+        made = build(store, scope, studies=list_studies()[0], suites=stored()[0], boards=boards)
         written = write_folder(store, scope, made, folder, most=most, say=note)
     typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")
 

@@ -53,6 +53,7 @@ def report(
     """Write the whole report of runs: tables and figures with their data, and the signature to cite."""
     from core.analysis.scope import Scope, narrow
     from core.analysis.suites.result import stored
+    from core.analysis.systems.kept import kept
     from core.analysis.valence import embed
     from core.api.places import place
     from core.errors import InvalidInput, StoreError
@@ -82,9 +83,10 @@ def report(
         pool = Pool()
         ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
         suites, broken = stored()
-        for problem in broken:
+        boards = kept()
+        for problem in (*broken, *boards.unread.values()):
             note(problem)
-        made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites)
+        made = build(store, scope, studies=list_studies()[0], encode=ask, suites=suites, boards=boards)
         written = write(made, folder, formats=wanted, interactive=not drawings)
     typer.echo(made.signature)
     typer.echo(f"{len(made.tables)} tables and {len(made.figures)} figures in {folder}, {len(written)} files")

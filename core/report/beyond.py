@@ -293,7 +293,8 @@ class Part:
         part: as the page calls it.
         held: ids of what a report has of it; ``section:`` names a section of questions.
         name: what it is called where a report says that it is not given.
-        reason: why a report does not hold it; empty where it does.
+        reason: why a report does not hold it; empty where it does. With ``held``: why one that has none of these does
+            not.
     """
 
     page: str
@@ -318,8 +319,8 @@ PARTS = (
     Part("flip_risk", "gap", ("T13", "S10")),
     Part("flip_risk", "systems", (), "Two systems", "a run holds no captions of two systems; the page Flip risk scores "
          "two files of them"),
-    Part("systems", "standings", (), "Leaderboards of captioners", "a run holds no captions of several systems; the "
-         "page Systems and the command leaderboard rank files of them"),
+    Part("systems", "standings", ("C13", "C14", "C15"), "Leaderboards of captioners", "a run holds no captions of "
+         "several systems; the page Systems and the command leaderboard rank files of them"),
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the readings shift and "
          "orbit with uniform weights in T14 to T16 and every reading and weighting in S30; the page Calibration has "

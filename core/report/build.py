@@ -1,7 +1,7 @@
 """The whole report of a scope: every question of the catalogue, asked once of one table of scores."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 import pandas as pd
@@ -12,14 +12,16 @@ from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.suites.result import SuiteResult
+from core.analysis.systems.kept import Kept
 from core.analysis.table import ScoreTable
 from core.calibration.questions import questions as calibration
 from core.charts.spec import Figure
 from core.human.studies import Study
-from core.report.beyond import Encode, beyond
+from core.report.beyond import PARTS, Encode, beyond
+from core.report.boards import board_tables
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
-from core.report.signature import signature_of
+from core.report.signature import fingerprints, signature_of
 from core.report.suites import suite_tables
 from core.store.manifest import COMPLETE, Run
 from core.store.store import Store
@@ -40,6 +42,7 @@ def build(
     studies: Sequence[Study] = (),
     encode: Encode | None = None,
     suites: Sequence[SuiteResult] = (),
+    boards: Kept | None = None,
 ) -> Report:
     """Make every table and figure that a scope allows, and name those that it does not.
 
@@ -49,6 +52,7 @@ def build(
         studies: whose votes are reported where they are of these runs.
         encode: asks an evaluator's text encoder, for the geometry; None: none is asked.
         suites: stored results of suites; those of the scope's evaluators are reported.
+        boards: leaderboards that are kept; those that one of the scope's evaluators ranks are reported.
 
     Raises:
         InvalidInput: if the store holds no score of the scope.
@@ -76,10 +80,12 @@ def build(
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
     judged = suite_tables(suites, table.evaluators)
-    given = {each.id for each in judged.tables}
-    tables += judged.tables
-    missing = [each for each in missing if each.id not in given] + list(judged.missing)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
+    ranked = board_tables(boards or Kept(), table.evaluators, fingerprints(runs))
+    given = {each.id for each in (*judged.tables, *ranked.tables)} | {each.id for each in ranked.figures}
+    tables, details = [*tables, *judged.tables, *ranked.tables], details + ranked.details
+    figures += ranked.figures
+    missing = _still_missing(missing, given, [*judged.missing, *ranked.missing])
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",
         signature=signature_of(table, runs),
@@ -128,6 +134,12 @@ def _missing(question: Question, reason: str) -> list[Missing]:
     drawn = question.part_of or (question.figures and not question.columns)
     named = [] if drawn else [Missing(question.id, question.paper, reason)]
     return named + [Missing(each.id, each.paper, reason) for each in question.figures]
+
+
+def _still_missing(said: Sequence[Missing], given: Set[str], instead: Sequence[Missing]) -> list[Missing]:
+    """What is missing once other tables are given, with what these say where they are not."""
+    known = given | {each.id for each in instead} | {each.name for each in PARTS if given & set(each.held)}
+    return [*(each for each in said if each.id not in known), *instead]
 
 
 def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:

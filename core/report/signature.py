@@ -70,6 +70,17 @@ def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
     )  # fmt: skip
 
 
+def fingerprints(runs: Iterable[Run]) -> dict[str, set[str]]:
+    """Keys of the fingerprints that each evaluator has in some runs; those without one are left out."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for entry in _evaluators(run.manifest):
+            told = entry.get("fingerprint")
+            if isinstance(told, Mapping) and told.get("key"):
+                found.setdefault(str(entry.get("name")), set()).add(str(told["key"]))
+    return found
+
+
 def _evaluators(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     entries = manifest.get("evaluators")
     return [each for each in entries if isinstance(each, Mapping)] if isinstance(entries, list) else []

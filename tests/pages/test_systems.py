@@ -197,3 +197,23 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
     assert "B by metric-1: 12 pictures, the lowest scores first" in words.replace("*", "")
     own = rows[(rows["evaluator"] == "metric-1") & (rows["system"] == "B") & (rows["probe"] == "")]
     assert f"{own.sort_values('score')['item'].iloc[0]}: " in words.replace("*", "")
+
+
+def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) -> None:
+    kept("plain", evaluators=1)
+    plain = read_leaderboard(path_of("plain"))
+    assert "At other scales" not in [each.value for each in open_page(SYSTEMS).header]
+    scored = plain.rows.assign(evaluator="pac-s++", score=plain.rows["score"].abs())
+    write_leaderboard(replace(plain, name="mine", rows=scored, evaluators={"pac-s++": "abc"}))
+    app = open_page(SYSTEMS, board="mine", judge="pac-s++")
+    assert not app.exception
+    assert not app.error
+    assert "At other scales" in [each.value for each in app.header]
+    assert "here with w = 2.00" in said(app)
+    assert "36 captions of all systems on 12 pictures" in said(app)
+    own = scored[scored["probe"] == ""]["score"]
+    shown = next(each.value for each in app.dataframe if {"p5", "w"} <= set(each.value))
+    np.testing.assert_allclose(shown["mean"], [own.mean() * w / 2 for w in (1, 2, 2.5, 3)])
+    write_leaderboard(replace(plain, name="other", rows=scored.assign(score=2 * scored["score"].max() + scored["score"]
+                      * 5), evaluators={"pac-s++": "abc"}))  # fmt: skip
+    assert "were not made with w = 2" in said(open_page(SYSTEMS, board="other", judge="pac-s++"))

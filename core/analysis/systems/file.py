@@ -69,11 +69,15 @@ def checked_name(name: str) -> str:
     Raises:
         InvalidInput: otherwise.
     """
-    if not _NAME.fullmatch(name) or ".." in name:
+    if not _is_name(name):
         raise InvalidInput(
             f"a leaderboard's name holds letters, digits, '.', '_' and '-', at most 80, got {name[:90]!r}"
         )
     return name
+
+
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and ".." not in name
 
 
 def path_of(name: str, folder: Path | None = None) -> Path:
@@ -155,7 +159,7 @@ def list_leaderboards(folder: Path | None = None) -> tuple[str, ...]:
     place = folder or leaderboards_dir()
     if not place.is_dir():
         return ()
-    paths = [path for path in place.glob("*.parquet") if _NAME.fullmatch(path.stem) and path.is_file()]
+    paths = [path for path in place.glob("*.parquet") if _is_name(path.stem) and path.is_file()]
     return tuple(path.stem for path in sorted(paths, key=lambda path: (-path.stat().st_mtime, path.stem)))
 
 

@@ -9,6 +9,7 @@ from core.analysis.systems.board import agreement, at_equal_length, board, syste
 from core.analysis.systems.edits import by_family, edits, places
 from core.analysis.systems.file import Leaderboard
 from core.analysis.systems.health import health
+from core.analysis.systems.scales import scales
 
 
 def tables(made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.95) -> dict[str, pd.DataFrame]:
@@ -27,6 +28,7 @@ def tables(made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.9
     tops, pairs = board(made.rows, names, chosen, level=level)
     each = edits(made.rows, names, chosen)
     picks, shares = best_of(made.rows, names, chosen)
+    scaled, bins = scales(made.rows, names, chosen, level=level)
     return {
         "standings": tops,
         "references": made.beside[made.beside["system"].isin(chosen)].reset_index(drop=True),
@@ -35,6 +37,8 @@ def tables(made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.9
         "edits": each,
         "places": places(made.rows, names, chosen, level=level),
         "equal-length": at_equal_length(made.rows, names, chosen, level=level),
+        "scales": scaled,
+        "scale-bins": bins,
         "agreement": agreement(made.rows, names, chosen, level=level),
         "health": health(made.rows, chosen, level=level),
         "picks": picks,

@@ -10,6 +10,7 @@ import numpy as np
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import DualEncoder, Fingerprint, Sight
 from core.evaluators.offline.weights import library_versions
+from core.evaluators.references import Referenced
 from core.evaluators.towers.causal import CausalText, lengths
 from core.evaluators.towers.pictures import Preprocessing
 from core.evaluators.towers.prompts import Prompts
@@ -118,6 +119,12 @@ class PublishedEncoder(Published, DualEncoder):
             NotAvailable: if a file is missing, damaged, or of another architecture.
         """
         return cls(cls.open(cls.places(), device))
+
+    @classmethod
+    def scale(cls) -> float | None:
+        """What max(cos, 0) is multiplied with, w of the papers; None where the score is of another form."""
+        plain = cls.combine is PublishedEncoder.combine and not issubclass(cls, Referenced)
+        return cls.entry.number("scale", 1.0) if plain else None
 
     def runners(self) -> Sequence[Runner]:
         """Image tower and text tower; often one network."""

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed
 from core.analysis.suites.result import Files, changed, stored
+from core.analysis.systems import kept as leaderboards
 from core.analysis.valence import embed
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
@@ -89,7 +90,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     if st.session_state.get(_MADE) != wanted:
         return
     try:
-        made = _report(*wanted, changed())
+        made, problems = _report(*wanted, changed(), leaderboards.changed())
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return
@@ -97,6 +98,8 @@ def _whole(files: Signature, scope: Narrowed) -> None:
         f"{counted(len(made.tables), 'table')}, {counted(len(made.figures), 'figure')}; and why these runs do not "
         f"allow {counted(len(made.missing), 'other')} of the paper's."
     )
+    for problem in problems:
+        st.warning(safe(problem, limit=600))
     st.code(made.signature, language=None, wrap_lines=True)
     stem = "-".join(("report", *ids))[:80]
     with st.container(horizontal=True, gap="small"):
@@ -108,9 +111,13 @@ def _whole(files: Signature, scope: Narrowed) -> None:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making every table and figure …")
-def _report(files: Signature, scope: Narrowed, suites: Files) -> Report:
-    encode = partial(embed, shared_pool())
-    return build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0])
+def _report(
+    files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files
+) -> tuple[Report, tuple[str, ...]]:
+    """The report, and a sentence for each leaderboard that is not in it since its file cannot be read."""
+    encode, ranked = partial(embed, shared_pool()), leaderboards.kept(boards)
+    made = build(store(files), scope, studies=list_studies()[0], encode=encode, suites=stored(suites)[0], boards=ranked)
+    return made, tuple(ranked.unread.values())
 
 
 def _zipped(report: Report, name: str) -> bytes:

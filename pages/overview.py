@@ -34,20 +34,22 @@ from pages.views.overview.files import draw_report, draw_upload
 from pages.views.overview.glance import draw_glance, draw_kinds
 from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
 from pages.views.overview.plane import draw_plane, selectivity, with_both
+from pages.views.overview.slices import draw_slices, slices_field
+from pages.views.overview.thresholds import choose_thresholds, threshold_fields, thresholds
 
 
 def draw() -> None:
     """Draw the page."""
     files = present()
     opened = store(files)
-    state = PageState("overview", scope_fields(files))
+    state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
     state.restore()
     header("Overview", "How far each caption metric moves although the meaning did not.", state)
     _problems(opened.problems)
     draw_what()
     if opened.runs():
         try:
-            _numbers(files, choose_scope(state, files))
+            _numbers(state, files, choose_scope(state, files))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())
@@ -59,15 +61,18 @@ def draw() -> None:
     state.publish()
 
 
-def _numbers(files: Signature, scope: Narrowed) -> None:
+def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Draw what the scope's scores say."""
-    seen = scope.only()
-    table, contrasts, risk, worst = card(files, seen), families(files, seen), risks(files, seen), findings(files, seen)
+    seen, held = scope.only(), thresholds(state)
+    table, contrasts, risk = (work(files, seen, held.margin) for work in (card, families, risks))
+    worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))
-    draw_found(worst)
+    draw_found(worst, held)
     draw_doors(worst)
     st.header("Worst findings", anchor=False)
-    draw_findings(worst)
+    choose_thresholds(state)
+    draw_findings(worst, held)
+    draw_slices(state, files, seen, held)
     sources = origin_of_scores(files, seen)
     if table.empty:
         st.header("Fairness card", anchor=False)

@@ -165,6 +165,16 @@ def effect(
     )  # fmt: skip
 
 
+def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
+    """|%Δ| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
+
+    Args:
+        changes: of every item.
+        keep: which items, bool [N].
+    """
+    return _withheld(changes.size[keep], int((_scored(changes, keep)[0] < 0).sum()))
+
+
 def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scores before and after, of the items that have both."""
     scored = keep & ~np.isnan(changes.delta)

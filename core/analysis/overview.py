@@ -13,6 +13,7 @@ from core.analysis.over_null import beside_null
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
 from core.probes.base import Axis
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.largest import shares_of_largest
 from core.store.store import Store
 
@@ -151,7 +152,9 @@ _EVIDENCE = {
 }  # fmt: skip
 
 
-def worst_findings(store: Store, view: View, *, count: int = 3, families: pd.DataFrame | None = None) -> pd.DataFrame:
+def worst_findings(
+    store: Store, view: View, *, count: int = 3, families: pd.DataFrame | None = None, least: int = LEAST_N
+) -> pd.DataFrame:
     """The families that move some evaluator the most for certain, each with the item that shows it best.
 
     They are ranked by the lower end of the interval of their median |percent change|, and only those that scatter
@@ -164,13 +167,14 @@ def worst_findings(store: Store, view: View, *, count: int = 3, families: pd.Dat
         view: of the table of scores.
         count: how many at most.
         families: as for :func:`fairness_card`.
+        least: items below which a family is no finding; LEAST_N or more.
 
     Returns:
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,
         run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
     """
     table = family_contrasts(view) if families is None else families
-    cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS)]
+    cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
     cells = cells.sort_values("abs_low", ascending=False, kind="stable").drop_duplicates("family").head(count)
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
     examples = [_example(store, view, row) for row in cells.itertuples()]

@@ -26,6 +26,8 @@ RESAMPLES = 10_000
 LEAST_N = 10
 """Fewest items, or sources of them, for an interval or a claim: below, it is little more than their range."""
 
+_FINEST = 1 - 2.0**-50  # the level closest to 1 whose normal quantile is a number
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -231,7 +233,7 @@ def expanded(level: float, sources: int) -> float:
     Resamples of few sources vary too little, by √(1 - 1/m), and the normal quantile is Student's for them.
     """
     reach = math.sqrt(sources / (sources - 1)) * float(stdtrit(sources - 1, (1 + level) / 2))
-    return float(2 * ndtr(reach) - 1)
+    return min(float(2 * ndtr(reach) - 1), _FINEST)
 
 
 def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
@@ -248,7 +250,10 @@ def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level
     # a share of 0 or 1 has no finite quantile; half a resample is the finest that the draws resolve
     z0 = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
     z = ndtri([(1 - level) / 2, (1 + level) / 2])
-    shares = ndtr(z0 + (z0 + z) / (1 - acceleration * (z0 + z)))
+    reach = z0 + z
+    scale = 1 - acceleration * reach
+    # at a level close to 1 the denominator may reach 0: from there on the bound is the furthest draw
+    shares = ndtr(z0 + np.divide(reach, scale, out=np.copysign(math.inf, reach), where=scale > 0))
     low, high = np.quantile(drawn, shares)
     return float(low), float(high)
 

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from core.analysis.questions.controls import sentences
+from core.analysis.questions.worst_slices import worst_slices
 from core.analysis.reading import read_table
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool
+from core.probes.titles import family_title
 from core.report.card import card_report
 from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
@@ -213,3 +215,36 @@ def test_without_a_run_it_says_what_this_is_and_how_to_begin(open_page: Open) ->
     app = open_page(OVERVIEW)
     assert "A metric decides which caption of a picture wins" in said(app)
     assert "No run is here yet" in said(app)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_worst_slices_are_those_of_the_question_and_name_how_many_were_looked_at(
+    open_page: Open, store: Store
+) -> None:
+    view = read_table(store).view()
+    for name in view.evaluators[:2]:
+        app = open_page(OVERVIEW, of=name)
+        first = worst_slices(view)[lambda rows, own=name: rows["evaluator"] == own].iloc[0]
+        assert f"Of **{first['n_cells']} cells looked at**, the one that moves {name} furthest" in said(app)
+        assert f"{family_title(first['family'])}* on {first['category']}" in said(app)
+        assert f"the whole family: {first['whole']:.1f} %" in said(app)
+
+
+def test_without_enough_items_in_a_cell_no_slice_is_shown(open_page: Open, one_run: Path) -> None:
+    assert "no cell of category and coverage has enough items" in said(open_page(OVERVIEW)).lower()
+
+
+@pytest.mark.usefixtures("demo")
+def test_thresholds_stand_in_the_link_and_in_what_is_held_against_them(open_page: Open) -> None:
+    usual, strict = open_page(OVERVIEW), open_page(OVERVIEW, margin="20", least="300")
+    assert not strict.exception
+    assert "held against a margin of" not in said(usual)
+    assert "held against a margin of ±20 % and rest on at least 300 items" in said(strict)
+    assert "more than the margin (yours: ±20 %, n ≥ 300)" in said(strict)
+    assert "no cell of category, coverage and family has 300 items" in said(strict).lower()
+    strict.number_input(key="overview.least").set_value(LEAST_N).run()
+    strict.number_input(key="overview.margin").set_value(1.0).run()
+    assert not {"margin", "least"} & set(strict.query_params)
+    assert said(strict) == said(usual)
+    odd = open_page(OVERVIEW, margin="-3", least="9")
+    assert "must be a number from 10 to 10000" in said(odd)

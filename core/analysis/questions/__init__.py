@@ -39,6 +39,7 @@ from core.analysis.questions import (
     tails,
     unasked,
     words,
+    worst_slices,
 )
 from core.analysis.questions.base import SECTIONS, Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable
@@ -47,8 +48,14 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
+<<<<<<< HEAD
     unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, nested,
     grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+=======
+    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, grounded,
+    matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+    worst_slices,
+>>>>>>> slices
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -14,6 +14,7 @@ import pandas as pd
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Figure
+from core.statistics.bootstrap import LEAST_N
 
 SECTIONS: Mapping[str, tuple[str, str]] = {
     "space": (
@@ -82,6 +83,7 @@ class Options:
         reference: corpus whose direction is held against the others; None: that of the table.
         known: of the comparisons of a right and a wrong side, only those whose wrong side is not merely presumed to
             be wrong.
+        least: items below which a cell of several factors is not looked at; LEAST_N or more.
     """
 
     margin: float = MARGIN
@@ -89,6 +91,7 @@ class Options:
     family: str | None = None
     reference: str | None = None
     known: bool = False
+    least: int = LEAST_N
 
 
 def _nothing(table: ScoreTable) -> str:

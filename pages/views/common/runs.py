@@ -18,9 +18,11 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import MARGIN
 from core.errors import InvariscopeError
 from core.human.ratings import verdicts
 from core.human.studies import list_studies, studies_dir
+from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
 from core.store.store import Store, default_store, run_paths, signature
@@ -92,21 +94,21 @@ def view(files: Signature, scope: Narrowed, chosen: Slice | None = None) -> View
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the fairness card …")
-def card(files: Signature, scope: Narrowed) -> pd.DataFrame:
+def card(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
     """Fairness card of a scope; see ``core.analysis.overview.fairness_card``."""
-    return fairness_card(view(files, scope), families=families(files, scope))
+    return fairness_card(view(files, scope), families=families(files, scope, margin))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the contrasts …")
-def families(files: Signature, scope: Narrowed) -> pd.DataFrame:
+def families(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
     """Contrast of every family; see ``core.analysis.overview.family_contrasts``."""
-    return family_contrasts(view(files, scope))
+    return family_contrasts(view(files, scope), margin=margin)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the flip risks …")
-def risks(files: Signature, scope: Narrowed) -> pd.DataFrame:
+def risks(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataFrame:
     """Flip risk of the families on the fairness card; see ``core.analysis.overview.card_risks``."""
-    return card_risks(view(files, scope), card(files, scope))
+    return card_risks(view(files, scope), card(files, scope, margin))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the blur control …")
@@ -127,9 +129,9 @@ def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")
-def findings(files: Signature, scope: Narrowed) -> pd.DataFrame:
+def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: int = LEAST_N) -> pd.DataFrame:
     """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
-    return worst_findings(store(files), view(files, scope), families=families(files, scope))
+    return worst_findings(store(files), view(files, scope), families=families(files, scope, margin), least=least)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)

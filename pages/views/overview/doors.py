@@ -10,6 +10,7 @@ from pages.views.common.access import may_operate
 from pages.views.common.links import FAILURES, LAB, failures_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import carried
+from pages.views.overview.thresholds import Thresholds
 
 AUDIT = "pages/run_audit.py"
 RESULTS = "pages/results.py"
@@ -36,10 +37,10 @@ def draw_loaded(runs: tuple[Run, ...], table: ScoreTable) -> None:
     )
 
 
-def draw_found(worst: pd.DataFrame) -> None:
+def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
     """Say the first of the worst findings, with the way to its failures."""
     if worst.empty:
-        st.markdown("**Found:** no family yet that surely moves an evaluator by more than the margin.")
+        st.markdown(f"**Found:** no family yet that surely moves an evaluator by more than the margin{held.said()}.")
         return
     row = worst.iloc[0]
     st.markdown(

@@ -16,6 +16,7 @@ from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
 from pages.views.common.runs import evaluator_names, run_table
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
+from pages.views.overview.thresholds import Thresholds
 from pages.views.probe_lab.state import corpus_names, load_corpus, offered_probes, shared
 
 EXAMPLE_HEIGHT = 170
@@ -27,10 +28,10 @@ SEAL_HELP = (
 )
 
 
-def draw_findings(found: pd.DataFrame) -> None:
+def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
     if found.empty:
-        st.info("The runs hold no shift yet that could be a finding.")
+        st.info(f"The runs hold no shift yet that could be a finding{held.said()}.")
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():

@@ -48,14 +48,9 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-<<<<<<< HEAD
     unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, nested,
     grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
-=======
-    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, grounded,
-    matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
     worst_slices,
->>>>>>> slices
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

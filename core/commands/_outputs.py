@@ -6,7 +6,7 @@ Every option of every command that names a file or folder to write has one of th
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Annotated, Any, cast
 
 import typer
 
@@ -22,6 +22,13 @@ def file(value: Path | None) -> Path | None:
     if value == STDOUT:
         raise InvalidInput("- is standard output, and this output is no single text; name a file")
     return None if value is None else check_file(value)
+
+
+ProgressFile = Annotated[
+    Path | None,
+    typer.Option(help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=file),
+]
+"""Option ``--progress-file`` of every command that may be a job."""
 
 
 def text(ctx: typer.Context, value: Path | None) -> Path | None:

@@ -104,12 +104,7 @@ def audit(
     price: Annotated[
         float | None, typer.Option(min=0, help="With --dry-run: price of one machine for an hour.")
     ] = None,
-    progress_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
-        ),
-    ] = None,
+    progress_file: _outputs.ProgressFile = None,
 ) -> None:
     """Score every item of a corpus under every probe with every evaluator, and store the run.
 

@@ -89,12 +89,7 @@ def learn(
         list[str] | None, typer.Option(help="key=value of the corpus, as the audit had it, e.g. split=val2017.")
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
-    progress_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
-        ),
-    ] = None,
+    progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print before and after as JSON for a script.")] = False,
 ) -> None:

@@ -49,12 +49,7 @@ def check(
             callback=_outputs.text,
         ),
     ] = None,
-    progress_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
-        ),
-    ] = None,
+    progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
 ) -> None:
     """Check a metric: shape, order, determinism, batches, range, NaN; then edits that change no meaning.

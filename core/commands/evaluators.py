@@ -93,12 +93,7 @@ def get(
     optional: Annotated[
         bool, typer.Option(help="Also fetch what it can do without, such as the detector of UMIC's regions.")
     ] = True,
-    progress_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
-        ),
-    ] = None,
+    progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
 ) -> None:
     """Fetch the weights of a published evaluator, check them, and say where they are.

@@ -84,12 +84,7 @@ def suite(
     column: Annotated[str, typer.Option(help="Column of --scores, where it has several.")] = "",
     keep: Annotated[bool, typer.Option(help="Keep the result in the data folder, for the page Suites.")] = True,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")] = None,
-    progress_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tell how far it is in this file too, as JSON, for a program that watches.", callback=_outputs.file
-        ),
-    ] = None,
+    progress_file: _outputs.ProgressFile = None,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,  # noqa: ARG001  # names the process of a job
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.evaluators.memory import share_arenas
 from pages.views.common.access import admit, at_the_door, hidden, remember, visible
 from pages.views.common.crash import catch_crashes
 from pages.views.common.find import draw_find
@@ -38,6 +39,7 @@ PAGES = {
     "Help": (("words", "Words", ":material/menu_book:"),),
 }
 
+share_arenas()
 catch_crashes()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")

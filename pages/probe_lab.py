@@ -16,7 +16,7 @@ from pages.views.probe_lab.downloads import draw_downloads
 from pages.views.probe_lab.made_of import for_caption
 from pages.views.probe_lab.places import draw_places
 from pages.views.probe_lab.present import draw_present
-from pages.views.probe_lab.results import charts, compute, curves, strip, table
+from pages.views.probe_lab.results import charts, compute, curves, strip, table, turn
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.sight import draw_sight
 from pages.views.probe_lab.source import choose_picture, take_picked
@@ -52,10 +52,11 @@ def draw() -> None:
         probes = for_caption(state, choose_probes(state))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
-    if probes:
-        st.header("Variants")
-        strip(state, bench, probes, caption)
-    result = _shifts(stage, bench, caption, probes, names)
+    with turn(bench, caption, probes, names):
+        if probes:
+            st.header("Variants")
+            strip(state, bench, probes, caption)
+        result = _shifts(stage, bench, caption, probes, names)
     if result is None:
         return
     with stage:

@@ -3,7 +3,7 @@
 import ctypes
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +13,10 @@ MB = 2**20
 CARD_SHARE = 0.9
 """Part of a card's memory that weights may take; the rest is for what a batch needs, and batches shrink."""
 
+ARENAS = 2
+"""Parts of the C library's memory that threads share, beyond which none is made."""
+
+_M_ARENA_MAX = -8  # of malloc.h
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory", "alloc_failed")
 # On the CPU torch raises a bare RuntimeError, and so do the libraries of a card that allocate on their own.
 
@@ -43,10 +47,21 @@ def give_back() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc alone
-        if trim is not None:
-            trim(0)
+    trim = _of_glibc("malloc_trim")
+    if trim is not None:
+        trim(0)
+
+
+def share_arenas() -> None:
+    """Have threads that are started from now on share the C library's memory: each keeps what it freed, otherwise."""
+    set_option = _of_glibc("mallopt")
+    if set_option is not None:
+        set_option(_M_ARENA_MAX, ARENAS)
+
+
+def _of_glibc(name: str) -> Callable[..., int] | None:
+    """A function of the C library; None where it is not the one that has it."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
 
 
 def card_budget_mb(device: str) -> float:

@@ -12,6 +12,7 @@ from core.corpora.stacks import as_picture
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import Edits, Probe, Subject, Variant
 from core.probes.pairs import Pairs, subject_of
+from core.probes.scene import Scene
 from core.seeds import RUN_SEED
 
 UPLOAD = "upload"
@@ -50,6 +51,13 @@ class Workbench(Pairs):
             if key not in self._made:
                 self._made[key] = super().make(probe, key[1])
             return self._made[key]
+
+    def forget(self) -> None:
+        """Let go of what was made; it is made again, the same, when it is asked for."""
+        with self._lock:
+            self._made.clear()
+            self._hashes.clear()
+            self.scene = Scene(self.item, self.pixels)
 
     def variants(self, probes: Iterable[Probe], caption: str) -> dict[str, Variant]:
         """Return the variants of the probes that can be applied beside a subject caption, by probe name."""

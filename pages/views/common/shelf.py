@@ -9,10 +9,14 @@ V = TypeVar("V")
 
 
 class Shelf(Generic[V]):
-    """At most ``size`` values by key, the least recently used dropped first; safe between threads."""
+    """At most ``size`` values by key, the least recently used dropped first; safe between threads.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    Args:
+        leave: told of each value that is dropped, for what somebody may still hold.
+    """
+
+    def __init__(self, size: int, leave: Callable[[V], object] | None = None) -> None:
+        self._size, self._leave = size, leave
         self._values: OrderedDict[Hashable, V] = OrderedDict()
         self._lock = RLock()
 
@@ -29,7 +33,9 @@ class Shelf(Generic[V]):
             self._values[key] = value
             self._values.move_to_end(key)
             while len(self._values) > self._size:
-                self._values.popitem(last=False)
+                _, dropped = self._values.popitem(last=False)
+                if self._leave is not None:
+                    self._leave(dropped)
             return value
 
     def get_or(self, key: Hashable, make: Callable[[], V]) -> V:

@@ -18,8 +18,8 @@ from pages.views.probe_lab.made_of import apart
 
 
 def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
-    """Draw the buttons; each file is made when it is asked for."""
-    variants = {name: made for name, made in bench.variants(probes, result.caption).items() if made.pixels is not None}
+    """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
+    edited = [name for name, made in bench.variants(probes, result.caption).items() if made.pixels is not None]
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
@@ -34,11 +34,11 @@ def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe])
         "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)), f"{stem}-sheet.png", "image/png",
         icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
     )  # fmt: skip
-    name = second.selectbox("One picture", (IDENTITY, *variants), key="lab.take", width=240)
+    name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240)
     second.download_button(
-        "Picture as PNG", lambda: encode_png(as_picture(bench.image(variants.get(name))[1])), f"{stem}-{name}.png",
-        "image/png",
-        icon=":material/image:", on_click="ignore", key="lab.png",
+        "Picture as PNG",
+        lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
+        f"{stem}-{name}.png", "image/png", icon=":material/image:", on_click="ignore", key="lab.png",
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import thumbnail
 from core.charts.lab import shift_bars, shift_curves
@@ -33,11 +35,32 @@ from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
 
 
+@contextmanager
+def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Iterator[None]:
+    """Wait until few enough others edit and score; a view that was scored before waits for nobody."""
+    if shared().results.get(_view(bench, caption, probes, names)) is not None:
+        yield
+        return
+    place = st.empty()
+    with shared().turns.taken(lambda before: _say_wait(place, before)):
+        place.empty()
+        yield
+
+
+def _say_wait(place: DeltaGenerator, before: int) -> None:
+    place.status(f"Other readers’ pictures are scored first; {before} more wait before yours …", type="compact")
+
+
+def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
+    """What a result is kept under."""
+    item = bench.item
+    return (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
+            tuple(probe.name for probe in probes), tuple(names), stamps(names), present())  # fmt: skip
+
+
 def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
     """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
-    item = bench.item
-    key = (bench.image(None)[0], item.id, item.label, item.category, item.mask, caption,
-           tuple(probe.name for probe in probes), tuple(names), stamps(names), present())  # fmt: skip
+    key = _view(bench, caption, probes, names)
     kept = shared().results.get(key)
     if kept is not None:
         return kept

@@ -29,6 +29,7 @@ from core.store.manifest import Run, list_runs
 from pages.views.common.own_metrics import own_of_links
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import read_switch
+from pages.views.common.turns import Turns
 from pages.views.common.uploads import Uploads, session
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
@@ -39,6 +40,12 @@ WORKING_SIDE = 1024
 
 SESSION_PICTURES, SESSION_MB, ALL_MB = 6, 20, 256
 """Uploaded pictures that a session holds, and MB that they take, decoded, in a session and in all together."""
+
+AT_ONCE = 2
+"""Readers whose pictures are edited and scored at the same time: more would need more memory and be done no sooner."""
+
+BENCHES = 4
+"""Pictures whose variants are kept; the files that others' pages offer have theirs made anew."""
 
 CAPTION_LIMIT = 10_000
 
@@ -71,6 +78,7 @@ class Shared:
     embeddings: EmbeddingCache
     brought: EmbeddingCache
     own: Shelf[EmbeddingCache]
+    turns: Turns
 
     def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
         """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
@@ -89,8 +97,8 @@ def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(4), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32),
-        _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4),
+        Shelf(BENCHES, Workbench.forget), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32),
+        _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4), Turns(AT_ONCE),
     )  # fmt: skip
 
 

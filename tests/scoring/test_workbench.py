@@ -4,7 +4,7 @@ import weakref
 
 import numpy as np
 
-from core.probes import registry
+from core.probes.registry import select
 from core.probes.base import Variant
 from core.scoring.workbench import Workbench, in_memory_item
 from pages.views.common.shelf import Shelf
@@ -17,7 +17,7 @@ def _bench() -> Workbench:
 
 
 def _made(bench: Workbench, name: str) -> Variant:
-    made = bench.make(registry.find(name))
+    made = bench.make(select([name])[0])
     assert isinstance(made, Variant)
     return made
 

@@ -4,8 +4,8 @@ import weakref
 
 import numpy as np
 
-from core.probes.registry import select
 from core.probes.base import Variant
+from core.probes.registry import select
 from core.scoring.workbench import Workbench, in_memory_item
 from pages.views.common.shelf import Shelf
 

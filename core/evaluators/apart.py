@@ -5,6 +5,7 @@ a stand-in class carries it. An audit is a job, which is another process anyway;
 a process of its own too, which the stand-in asks once it is loaded (:mod:`core.evaluators.remote`).
 """
 
+import hashlib
 import importlib
 import json
 import subprocess
@@ -46,19 +47,18 @@ def find_apart(reference: str) -> type[Evaluator]:
         InvalidInput: if the file cannot be imported, holds no such evaluator, or does not answer in time.
     """
     try:
-        return _described(reference, *_stamp(reference))
+        return _described(reference, _digest(reference))
     except OSError as error:
         path = reference.rpartition(":")[0]
         raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file") from error
 
 
-def _stamp(reference: str) -> tuple[int, int]:
-    told = Path(reference.rpartition(":")[0]).stat()
-    return told.st_mtime_ns, told.st_size
+def _digest(reference: str) -> str:
+    return hashlib.sha256(Path(reference.rpartition(":")[0]).read_bytes()).hexdigest()
 
 
 @cache
-def _described(reference: str, changed: int, size: int) -> type[Evaluator]:  # noqa: ARG001  # the cache's key
+def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001  # the cache's key
     return _stand_in(reference, _ask(reference))
 
 

@@ -203,14 +203,15 @@ def test_one_that_never_answers_is_ended(
         found._ask("score", images[:1], seconds=0.5, captions=["sleep"], references=None)
 
 
-def test_the_pool_loads_a_changed_file_anew(tmp_path: Path, images: list[np.ndarray]) -> None:
+def test_the_pool_loads_a_changed_file_anew_whatever_its_date(tmp_path: Path, images: list[np.ndarray]) -> None:
     path = tmp_path / "own.py"
-    path.write_text(OWN, encoding="utf-8")
     pool = Pool(budget_mb=1000, device="cpu")
     found = []
-    for text in (OWN, OWN, OWN.replace("mean() / 255", "mean() / 510")):
-        if path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+    changed = OWN.replace("mean() / 255", "mean() / 510")
+    assert len(changed) == len(OWN)
+    for text, date in ((OWN, 1_000_000_000), (OWN, 1_000_000_100), (changed, 1_000_000_100)):
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (date, date))
         with pool.lease(f"{path}:Own") as loaded:
             found.append((pid_of(loaded), float(loaded.score(images[:1], ["fine"])[0])))
     (one, whole), (again, _), (other, half) = found

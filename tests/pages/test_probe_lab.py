@@ -241,6 +241,19 @@ def test_the_position_map_is_made_on_demand_and_kept(open_page: Open) -> None:
     assert "49 places" in texts(app.run())
 
 
+def test_a_view_that_is_drawn_again_leaves_every_part_in_its_place(open_page: Open) -> None:
+    """The browser knows a tab by its place on the page; one that moves falls back to the first."""
+    app = open_page(LAB, evaluators="conse-lite0", probes="hflip", subject="free", caption="Scored here alone.")
+
+    def places() -> list[int]:
+        return [place for place, part in app.main.children.items() if any(each.type == "tab" for each in part)]
+
+    first = places()
+    assert first
+    app.run()
+    assert places() == first
+
+
 def test_an_empty_caption_asks_for_one(open_page: Open) -> None:
     app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="conse-lite0")
     assert not app.exception

@@ -38,10 +38,10 @@ from pages.views.probe_lab.state import shared
 @contextmanager
 def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Iterator[None]:
     """Wait until few enough others edit and score; a view that was scored before waits for nobody."""
+    place = st.empty()  # always there: what is drawn below keeps its place, and a tab that was opened stays open
     if shared().results.get(_view(bench, caption, probes, names)) is not None:
         yield
         return
-    place = st.empty()
     with shared().turns.taken(lambda before: _say_wait(place, before)):
         place.empty()
         yield
@@ -61,10 +61,10 @@ def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequen
 def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> LabResult:
     """Score now, or return what an earlier run of the same view found; says what takes long meanwhile."""
     key = _view(bench, caption, probes, names)
+    place = st.empty()
     kept = shared().results.get(key)
     if kept is not None:
         return kept
-    place = st.empty()
     status = place.status("Starting …", type="compact")
     result = run_lab(
         bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),

@@ -13,7 +13,7 @@ import pytest
 from core.settings import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-FEW = 4
+FEW = 2
 """Items of an audit instead of those in the text."""
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

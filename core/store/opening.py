@@ -137,7 +137,8 @@ class Opening:
         """Read runs from their copy, made now where it is missing; False where there can be none."""
         if self._copies_in is None:
             return False
-        files = run_signature(path) if path.is_dir() else signature(path)
+        real = path.resolve()  # one copy, by however many links a folder is reached
+        files = run_signature(real) if real.is_dir() else signature(real)
         copy, alias = copies.copy_path(self._copies_in, files), self._alias()
         problems = copies.attach_copy(self.connection, copy, alias)
         if problems is None:

@@ -1,12 +1,14 @@
 """A reader's way through the app, in a real Chromium."""
 
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.walk import open_page, query, settled, until
 
@@ -96,14 +98,24 @@ def test_a_link_straight_into_the_lab_has_navigation_and_theme(server: str, page
     assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
+@pytest.fixture(scope="module")
+def reader(browser: Browser) -> Callable[[int, str], BrowserContext]:
+    """A reader for each width and theme, who goes from page to page with what the browser keeps of the app's code."""
+
+    @cache
+    def opened(width: int, scheme: str) -> BrowserContext:
+        return browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+
+    return opened
+
+
 @pytest.mark.parametrize("path", ["/", LAB, *(f"/{page}" for page in OTHERS)], ids=["overview", "lab", *OTHERS])
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_its_width_in_both_themes(
-    browser: Browser, server: str, path: str, width: int, scheme: str
+    reader: Callable[[int, str], BrowserContext], server: str, path: str, width: int, scheme: str
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = settled(open_page(context.new_page(), server + path))
+    page = settled(open_page(reader(width, scheme).new_page(), server + path))
     overflow = page.evaluate(
         """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain], .stMainBlockContainer')]
             .map(each => each.scrollWidth - each.clientWidth)"""
@@ -117,7 +129,7 @@ def test_a_page_fits_its_width_in_both_themes(
                 break
             page.wait_for_timeout(1_000)
         assert not found
-    context.close()
+    page.close()
 
 
 def serious(page: Page) -> list[str]:

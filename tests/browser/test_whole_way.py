@@ -13,7 +13,7 @@ from tests.plugins.gate import Gate
 
 pytestmark = pytest.mark.browser
 
-AUDIT = "/run_audit?evaluators=conse-lite0&probes=vflip%2Chflip&limit=40&run_id=walk"
+AUDIT = "/run_audit?evaluators=conse-lite0&probes=vflip%2Chflip&limit=12&run_id=walk"
 LOADED = 240_000
 """Patience in ms for a process that loads its models beside others."""
 

@@ -72,6 +72,18 @@ def test_a_change_on_disk_makes_a_copy_of_its_own(run: Path, tmp_path: Path) -> 
     assert len(kept(tmp_path / "copies")) == 2
 
 
+def test_a_run_reached_by_links_is_copied_once(run: Path, tmp_path: Path) -> None:
+    published = publish([run], tmp_path / "demo.duckdb")
+    for folder, target in ((tmp_path / "copies", run), (tmp_path / "of-published", published)):
+        for name in ("one", "two"):
+            link = tmp_path / f"{name}{target.suffix}"
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+            with Store.open(link, copies=folder) as store, Store.open(link) as plain:
+                same(store, plain, "scores")
+        assert len(kept(folder)) == 1
+
+
 def test_a_damaged_shard_is_named_at_every_opening(run: Path, tmp_path: Path) -> None:
     shard = run / "scores" / "shard-00002.parquet"
     data = bytearray(shard.read_bytes())

@@ -67,7 +67,10 @@ def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, 
 
 
 def facts_of(table: ScoreTable) -> pd.DataFrame:
-    """Facts of the scope's families that hold more than invariant probes: columns corpus, item, probe, key, value."""
+    """Facts of the scope's families that hold more than invariant probes, and whether a photograph held text.
+
+    Columns corpus, item, probe, key, value.
+    """
     return table.about.get("facts", _nothing())
 
 

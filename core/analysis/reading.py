@@ -14,6 +14,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import BLIND
 from core.evaluators.imported import told_origin
 from core.probes.base import Expectation
+from core.probes.pixels.text_reader import HELD
 from core.probes.words.natural_names import read_name
 from core.store.manifest import Run
 from core.store.store import Store
@@ -46,7 +47,8 @@ where list_contains($runs, run) group by all order by corpus, n desc, probe, cod
 """
 _FACTS = """
 select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
-and language = $language and rank = $rank and list_contains($probes, probe) order by corpus, item, probe, key
+and language = $language and rank = $rank and (list_contains($probes, probe) or key = $held)
+order by corpus, item, probe, key
 """
 _CAPTIONS = f"""
 select corpus, item, probe, any_value(caption) as caption {_ROWS} and list_contains($probes, probe)
@@ -111,7 +113,7 @@ def _about(
     return {
         **texts, "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
-        "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told))}),
+        "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told)), "held": HELD}),
     }  # fmt: skip
 
 
@@ -121,7 +123,10 @@ def _texts(store: Store, params: Mapping[str, object], probes: Sequence[str]) ->
 
 
 def _facts(store: Store, params: dict[str, object]) -> pd.DataFrame:
-    """What families that hold more than invariant probes told of their variants; as codes, since texts recur."""
+    """What families that hold more than invariant probes told of their variants, and whether a photograph held text.
+
+    As codes, since texts recur.
+    """
     rows = store.table(_FACTS, params)
     return pd.DataFrame({name: rows[name].dictionary_encode().to_pandas() for name in rows.column_names})
 

@@ -13,7 +13,7 @@ from core.audit.fitting import applicable
 from core.corpora.sampling import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
 from core.evaluators.registry import find
 from core.evaluators.video.base import VideoEvaluator
@@ -21,6 +21,7 @@ from core.evaluators.video.idf import Idf
 from core.evaluators.video.items import asks, for_items
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
 from core.probes.caption_labels import labelled, origins
+from core.probes.pixels import text_reader
 from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import lexicons_fingerprint, words_fingerprint
 from core.probes.words.places import VIDEO
@@ -163,6 +164,9 @@ class Plan:
                 "no reader that never sees the picture is among the evaluators; add blind-length,blind-typicality to "
                 "see what the captions alone give away"
             )
+        if any(item.read_text for item in self.corpus.items) and not self.reading:
+            said.append(f"text=read says of edits that write a word what the photograph says, and none of the family "
+                        f"{text_reader.WRITTEN_IN} is chosen; nothing is read")  # fmt: skip
         return (*said, *self.without)
 
     @property
@@ -171,6 +175,18 @@ class Plan:
         readers = (*(probe.tagger for probe in self.probes), *(item.label_by for item in self.corpus.items))
         names = dict.fromkeys(name for name in readers if name and name != RULES)
         return {"taggers": [dict(tagger(name).describe()) for name in names]} if names else {}
+
+    @property
+    def reading(self) -> bool:
+        """Whether photographs are read for text that they hold: the corpus was asked to, and an edit writes a word."""
+        return any(probe.family == text_reader.WRITTEN_IN for probe in self.probes) and any(
+            item.read_text for item in self.corpus.items
+        )
+
+    @property
+    def readers(self) -> dict[str, dict[str, str]]:
+        """What read text in pictures: versions, digests and thresholds; empty where none was read."""
+        return {"reader": text_reader.describe()} if self.reading else {}
 
     @property
     def labels(self) -> dict[str, dict[str, int]]:
@@ -253,6 +269,7 @@ class Plan:
             "lexicons": lexicons_fingerprint(),
             **self.words,
             **self.taggers,
+            **self.readers,
             "subjects": self.subjects,
             "languages": self.languages,
             "captions_each": self.captions_each,
@@ -296,7 +313,8 @@ def make_plan(
 
     Raises:
         UnknownName: for an unknown evaluator or probe.
-        NotAvailable: for probes, chosen by name or family, whose tagger is not here.
+        NotAvailable: for probes, chosen by name or family, whose tagger is not here; for pictures that are to be read
+            where no reader is.
         InvalidInput: for an empty corpus or choice, a number out of its range, a language that no caption of the corpus
             has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
             that cannot score such items, or document frequencies that none takes.
@@ -344,7 +362,13 @@ def make_plan(
     _check_languages(plan, languages_in(corpus.items))
     _check_labels(plan)
     _check_idf(plan)
+    _check_reader(plan)
     return plan
+
+
+def _check_reader(plan: Plan) -> None:
+    if plan.reading and (reason := text_reader.lacking()):
+        raise NotAvailable(f"{reason}; or leave the corpus' option text=read out")
 
 
 def _check_labels(plan: Plan) -> None:

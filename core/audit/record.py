@@ -32,7 +32,8 @@ LISTED_REJECTIONS = 200
 """Most rejected items that a manifest lists; all of them stand in ``rejections``."""
 
 DECIDES = (
-    "corpus", "probes", "lexicons", "words", "taggers", "subjects", "languages", "captions_each", "seed", "shard_items",
+    "corpus", "probes", "lexicons", "words", "taggers", "reader", "subjects", "languages", "captions_each", "seed",
+    "shard_items",
 )  # fmt: skip
 """Entries of a manifest that decide which pairs are made, beside the versions of what makes them."""
 
@@ -99,6 +100,7 @@ def first_manifest(
         "lexicons": lexicons_fingerprint(),
         **plan.words,
         **plan.taggers,
+        **plan.readers,
         "constants": {"SHIFT_FLOOR": SHIFT_FLOOR, **constants(plan.probes)},
         "versions": versions(),
         "machine": describe_machine(device),

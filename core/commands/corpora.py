@@ -30,12 +30,12 @@ def list_all(
 
     known = catalogue()
     if as_json:
-        fields = ("name", "summary", "needs_root", "options")
-        print_json([{field: getattr(each, field) for field in fields} for each in known])
+        fields = ("name", "summary", "needs_root")
+        print_json([{**{field: getattr(each, field) for field in fields}, "options": each.takes} for each in known])
     else:
         rows = [(each.name, "yes" if each.needs_root else "no", each.summary) for each in known]
         table(("corpus", "needs --root", "what it is"), rows)
-        options = [(each.name, key, meaning) for each in known for key, meaning in each.options.items()]
+        options = [(each.name, key, meaning) for each in known for key, meaning in each.takes.items()]
         if options:
             table(("corpus", "--option", "what it means"), options, title="\nOptions, as --option key=value")
     for broken in known.broken:

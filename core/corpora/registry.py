@@ -8,6 +8,7 @@ from typing import Any
 
 from core import settings
 from core.corpora.places import ordinary
+from core.corpora.read_text import NONE, OPTION, TEXT, to_read
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, NotAvailable
 from core.registry import Catalogue, discover
@@ -19,7 +20,7 @@ class CorpusLoader:
 
     Args:
         needs_root: whether the user must point to a folder.
-        options: keyword options of ``load`` beside ``root``, name -> what it means.
+        options: keyword options of the function that loads beside ``root``, name -> what it means.
     """
 
     name: str
@@ -27,6 +28,11 @@ class CorpusLoader:
     load_function: Callable[..., Corpus]
     needs_root: bool
     options: dict[str, str]
+
+    @property
+    def takes(self) -> dict[str, str]:
+        """Every option, name -> what it means: those of its own, and those of every corpus behind them."""
+        return {**self.options, **{name: said for name, said in OPTION.items() if name not in self.options}}
 
     def load(self, root: Path | None = None, **options: Any) -> Corpus:
         """Read the corpus.
@@ -39,11 +45,13 @@ class CorpusLoader:
             raise InvalidInput(f"corpus {self.name!r} needs a folder: give --root path/to/{self.name}")
         if root is not None and not ordinary(Path(root)).is_dir():
             raise InvalidInput(f"no folder {root} for corpus {self.name!r}; give the path of an existing folder")
-        unknown = sorted(set(options) - set(self.options))
+        unknown = sorted(set(options) - set(self.takes))
         if unknown:
-            raise InvalidInput(f"corpus {self.name!r} has no option {unknown[0]!r}; it has {sorted(self.options)}")
+            raise InvalidInput(f"corpus {self.name!r} has no option {unknown[0]!r}; it has {sorted(self.takes)}")
         folder = Path(root) if root is not None else None
-        return replace(self.load_function(folder, **options), origin=Origin(self.name, folder, options))
+        own = {name: value for name, value in options.items() if name in self.options}
+        text = NONE if TEXT in own else options.get(TEXT, NONE)
+        return to_read(replace(self.load_function(folder, **own), origin=Origin(self.name, folder, options)), text)
 
 
 def corpus_loader(

@@ -240,6 +240,8 @@ class Item:
             label, or there is none.
         synonyms: other names that the source gives an object of the item, by its label, e.g.
             ``{"handbag": ("satchel",)}``.
+        read_text: whether an edit that writes a word is to say what the picture says already; see
+            :mod:`core.corpora.read_text`.
     """
 
     id: str
@@ -266,6 +268,7 @@ class Item:
     frames: tuple[int, ...] = ()
     label_by: str = ""
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    read_text: bool = False
 
     def __post_init__(self) -> None:
         roles = [rival.role for rival in self.rivals]

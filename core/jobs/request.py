@@ -13,10 +13,12 @@ from core import settings
 from core.audit.plan import SUBJECT_CHOICES, Plan, make_plan
 from core.corpora import registry as corpora
 from core.corpora.places import ordinary
+from core.corpora.read_text import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
 from core.evaluators.registry import find
 from core.jobs.one_command import OneCommand
+from core.probes.pixels import text_reader
 from core.probes.registry import catalogue, select, with_taggers
 from core.seeds import RUN_SEED
 from core.store.manifest import COMPLETE, read_run
@@ -144,14 +146,18 @@ class AuditRequest(OneCommand):
         Raises:
             UnknownName: for an unknown corpus, probe or evaluator.
             InvalidInput: for a folder that is not there.
-            NotAvailable: for an evaluator or a tagger that is not on this machine, with the command that gets it.
+            NotAvailable: for an evaluator, a tagger or a reader of text that is not on this machine, with the
+                command that gets it.
         """
         loader = corpora.catalogue().get(self.corpus)
         if loader.needs_root and self.root is None:
             raise InvalidInput(f"corpus {self.corpus!r} needs a folder; give the path of one on this machine")
         if self.root is not None:
             check_folder(self.root)
-        with_taggers(select(self.probes), self.probes)
+        chosen, _ = with_taggers(select(self.probes), self.probes)
+        reads = self.options.get(TEXT) == READ and any(probe.family == text_reader.WRITTEN_IN for probe in chosen)
+        if reads and (reason := text_reader.lacking()):
+            raise NotAvailable(reason)
         check_available(self.evaluators)
 
     def is_complete(self, progress: Path) -> bool:
@@ -189,7 +195,8 @@ def check_available(references: Iterable[str]) -> None:
 
     Raises:
         UnknownName: for one that is not registered.
-        NotAvailable: for one that is not on this machine, with the command that gets it.
+        NotAvailable: for one that is not on this machine, with the
+                command that gets it.
     """
     for reference in references:
         evaluator = find(reference)

@@ -88,6 +88,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "family-word": "the caption says a word of the family already",
         "no-natural-caption": "no caption by a person has a word of the family before a noun",
         "no-tagger": "the tagger that reads the captions is not on this machine",
+        "no-reader": "what reads text in pictures is not on this machine",
         "other-modifier": "the caption by a person says another word of the family",
         "contradiction": "the swapped word may contradict another word of the caption",
         "few-nouns": "fewer nouns are found in the caption than the edit needs",

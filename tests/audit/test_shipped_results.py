@@ -10,8 +10,11 @@ import pytest
 from core.audit.plan import corpus_fingerprint, make_plan
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
+from core.corpora.sampling import stratified
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
+from core.probes.registry import select
+from core.seeds import RUN_SEED
 from core.settings import ROOT
 from core.store.store import Store
 
@@ -21,6 +24,8 @@ MEANING = {"demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-
 """Runs that ask whether a broken meaning costs -> their corpora."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 3
+SWEPT = 84
+"""Items of the run of strengths and places."""
 _KEY = ["item", "probe", "subject", "evaluator"]
 
 
@@ -112,3 +117,33 @@ def test_every_language_of_the_captions_is_scored_by_the_evaluator_that_reads_it
     assert {language for language, names in by_language.items() if names == {"conse-multilingual"}} == {
         "de", "es", "fr", "ja",
     }  # fmt: skip
+
+
+def test_the_sweeps_hold_every_strength_and_place_of_a_sample_that_is_even_over_the_corpus() -> None:
+    manifest = json.loads((RESULTS / "demo-sweeps" / "manifest.json").read_text(encoding="utf-8"))
+    corpus = catalogue().get("demo").load()
+    assert (manifest["status"], manifest["counts"]["items_kept"]) == ("complete", SWEPT)
+    assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(stratified(corpus, SWEPT, seed=RUN_SEED))
+    assert {each["name"] for each in manifest["evaluators"]} == set(EVALUATORS)
+    wanted = {probe.name for probe in select(["strength-sweep", "distance", "null"])}
+    assert {each["name"] for each in manifest["probes"]} == wanted
+    with Store.open([RESULTS / "demo-sweeps"]) as store:
+        scored = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")[
+            "n"
+        ]
+    assert wanted <= set(scored.index)
+    assert (scored[[name for name in wanted if not name.startswith("distance")]] == SWEPT).all()
+
+
+def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> None:
+    names = [each["name"] for each in json.loads((RESULTS / "demo-sweeps" / "manifest.json").read_text())["probes"]]
+    corpus = stratified(catalogue().get("demo").load(), SWEPT, seed=RUN_SEED)
+    few = replace(corpus, items=corpus.items[:: SWEPT // 2])
+    run_audit(make_plan(few, evaluators=["conse-lite0"], probes=names), tmp_path, run_id="again", pool=Pool())
+    with Store.open([tmp_path / "again"]) as again, Store.open([RESULTS / "demo-sweeps"]) as shipped:
+        made = again.query("select * from scores").set_index(_KEY).sort_index()
+        kept = shipped.query("select * from scores where evaluator = 'conse-lite0'").set_index(_KEY).sort_index()
+    kept = kept[kept.index.get_level_values("item").isin([item.id for item in few.items])]
+    assert len(made) > 60
+    assert list(made.index) == list(kept.index)
+    np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)

@@ -205,3 +205,22 @@ def test_a_decorated_function_is_a_loader() -> None:
 
     assert (load.name, load.options) == ("tiny", {"size": "how many"})
     assert load.load(size=3).description == "3 items"
+    assert load.load(size=3, text="none").description == "3 items"
+
+
+def test_an_option_of_its_own_comes_before_that_of_every_corpus() -> None:
+    @corpus_loader(name="tiny", summary="Nothing.", needs_root=False, options={"text": "which text"})
+    def load(root: Path | None, *, text: str = "") -> Corpus:
+        return Corpus("tiny", (), description=text)
+
+    assert load.takes == {"text": "which text"}
+    assert load.load(text="Ulysses").description == "Ulysses"
+
+
+def test_every_corpus_can_be_asked_to_read_its_photographs(
+    loader: CorpusLoader, root: Path | None, corpus: Corpus
+) -> None:
+    read = loader.load(root, text="read")
+    assert [item.id for item in read.items] == [item.id for item in corpus.items]
+    assert [item.read_text for item in read.items] == [not item.frames for item in corpus.items]
+    assert not any(item.read_text for item in corpus.items)

@@ -21,6 +21,7 @@ from core.analysis.questions import (
     grounded,
     languages,
     length,
+    lettered,
     levels,
     made_of,
     matched,
@@ -48,9 +49,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, length, strengths, made_of, directional, languages, tails, overlap, sides, levels, nested,
-    grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
-    worst_slices,
+    unasked, across, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides, levels,
+    nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips, worst_slices,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

@@ -106,13 +106,12 @@ def _corpus(state: PageState) -> str | None:
         "Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time",
         help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
     )  # fmt: skip
-    if loader.options:
-        with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
-            st.text_input(
-                "Options", key=state.key("options"), max_chars=300, placeholder="key=value, key=value",
-                label_visibility="collapsed",
-            )  # fmt: skip
-            st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.options.items()))
+    with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
+        st.text_input(
+            "Options", key=state.key("options"), max_chars=300, placeholder="key=value, key=value",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
     for name in ("root", "options"):
         typed(state.get(name))
     return folder

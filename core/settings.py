@@ -82,6 +82,11 @@ def stories_dir() -> Path:
     return data_dir() / "stories"
 
 
+def tags_file() -> Path:
+    """Log of the tags and notes that a reader puts on pairs."""
+    return data_dir() / "tags.jsonl"
+
+
 def suites_dir() -> Path:
     """Folder of what evaluators reached on human-labelled suites, one file a suite."""
     return data_dir() / "suites"

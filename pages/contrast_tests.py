@@ -17,7 +17,7 @@ from pages.views.contrast_tests.depth import draw_test
 from pages.views.contrast_tests.empty import draw_no_test
 from pages.views.contrast_tests.matrix import draw_matrix
 from pages.views.contrast_tests.state import USUAL, choose_items, choose_view, contrast_state, options_of
-from pages.views.contrast_tests.tables import draw_section, draw_tables
+from pages.views.contrast_tests.tables import draw_responses, draw_section, draw_tables
 from pages.views.contrast_tests.worst import draw_worst
 
 
@@ -37,6 +37,8 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
             draw_no_test(files, scope)
+            figures_of(Origin("pages/contrast_tests.py", state, files, scope))
+            draw_responses(state, files, scope)
         else:
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from core.stories.tags import Held
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
@@ -13,12 +14,18 @@ from pages.views.common.text import safe
 from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
 from pages.views.failures.record import show_record
 from pages.views.failures.state import begin_at_first_page, failure_state, page_in_view
+from pages.views.failures.tags import begin_tags, named, show_tagging
 
 
 def draw() -> None:
     """Draw the page."""
     files = present()
-    state = failure_state(files)
+    try:
+        held = begin_tags()
+    except InvariscopeError as error:
+        held = Held({})
+        st.error(safe(str(error), limit=600))
+    state = failure_state(files, held.names)
     seen = st.session_state.get(state.key("seen"))
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
@@ -32,15 +39,17 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row).only()
         chosen = choose_slice(state, files, scope, row)
         begin_at_first_page(state, scope, chosen, followed)
-        draw_controls(state)
-        found = page_in_view(state, files, scope, chosen, state.get("page"))
+        draw_controls(state, held)
+        tagged = named(held, scope, state.get("tagged"))
+        found = page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
             draw_one_item(state)
             draw_nothing_left(state, files, scope, chosen)
         else:
-            draw_gallery(state, files, scope, chosen, found)
+            draw_gallery(state, files, scope, chosen, found, held, named=tagged)
         state.publish()
-        show_record(state, files, scope)
+        show_record(state, files, scope, held)
+        show_tagging(held)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

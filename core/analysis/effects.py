@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
-from core.analysis.verdicts import DRIFTS, MARGIN, MOST_BEYOND, TOO_FEW, UNDECIDED, agreed, drift, scatter
+from core.analysis.verdicts import DRIFTS, MARGIN, MOST_BEYOND, UNDECIDED, agreed, drift, scatter, too_few_for
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
-from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
+from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.power import reach, side_needed
 from core.statistics.shares import share
 from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm, paired_test
@@ -202,8 +202,8 @@ def _scatter_needed(size: Interval, beyond: Interval, *, margin: float) -> float
 
 def _drift_of_delta(shift: Interval) -> str:
     """What the median Δ allows to claim: there is no margin on the score's own scale."""
-    if shift.n < LEAST_N:
-        return TOO_FEW
+    if few := too_few_for(shift):
+        return few
     return DRIFTS if shift.excludes_zero() else UNDECIDED
 
 

@@ -6,7 +6,7 @@ pair has one shift an evaluator; it is ranked by the largest of those in the sli
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -47,6 +47,8 @@ _COUNTS = ["n_pairs", "n_shifts", "n_unranked", "n_items"]
 _SCALE = """left join (select unnest($c_run) as run, unnest($c_evaluator) as evaluator, unnest($c_sd) as sd,
                               unnest($c_typical) as typical) c on c.run = s.run and c.evaluator = s.evaluator"""
 
+
+_NAMED = "(s.item, s.probe) in (select (unnest($named_item), unnest($named_probe)))"
 
 _EVERY = f"""select {_COLUMNS}, key, 0 as more from pairs order by key desc nulls last, {_COLUMNS}
              limit $limit offset $offset"""
@@ -99,7 +101,7 @@ def scales(table: ScoreTable) -> pd.DataFrame:
 
 def rank(
     store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int,
-    offset: int = 0, once: bool = False, item: str | None = None,
+    offset: int = 0, once: bool = False, item: str | None = None, named: Collection[tuple[str, str]] | None = None,
 ) -> Ranking:  # fmt: skip
     """Return one page of the slice's pairs in an order.
 
@@ -117,6 +119,7 @@ def rank(
         limit, offset: pairs to return and to pass over.
         once: an item is there with its furthest pair alone.
         item: the only item to look at; None: every one.
+        named: the only (item, probe) of the scope to look at; None: every one.
 
     Raises:
         InvalidInput: for an unknown order or a number out of range.
@@ -127,6 +130,8 @@ def rank(
     aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
     if item is not None:
         clause, params = f"{clause} and s.item = $only", params | {"only": item}
+    if named is not None:
+        clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
     keyed = _keyed(order, clause)
     grouped = f"select {_COLUMNS}, {aggregate} as key, count(*) as n from ({keyed}) group by {_COLUMNS}"
     found = store.query(
@@ -190,8 +195,9 @@ def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.Dat
 
 
 def export(
-    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0
-) -> pd.DataFrame:
+    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0,
+    named: Collection[tuple[str, str]] | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them; see :func:`rank`.
 
     Returns:
@@ -199,6 +205,8 @@ def export(
     """
     _check(order, floor, 1, 0)
     clause, params = where(scope, chosen)
+    if named is not None:
+        clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
     key, pair = ORDERS[order], "(partition by s.run, s.item, s.subject, s.probe)"
     if order == "disagreement":
         key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
@@ -260,6 +268,10 @@ def _keyed(order: str, clause: str) -> str:
     """SELECT of PAIR, evaluator and what each shift counts in an order; it ends with the slice's condition."""
     columns = ", ".join(f"s.{name}" for name in (*PAIR, "evaluator"))
     return f"select {columns}, {ORDERS[order]} as key from shifts s {_SCALE} {clause}"
+
+
+def _named_params(named: Collection[tuple[str, str]]) -> dict[str, Any]:
+    return {"named_item": [item for item, _ in named], "named_probe": [probe for _, probe in named]}
 
 
 def _leaders(store: Store, pairs: pd.DataFrame, keyed: str, params: Mapping[str, Any]) -> list[str | None]:

@@ -7,17 +7,19 @@ does, only the size in standard deviations of the items' own shifts can be said.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, holdings
+from core.analysis.verdicts import MARGIN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Expectation, Probe
 from core.statistics.power import POWER, rescaled, smallest_effect
 from core.store.store import Store
 
-PRIOR = ("evaluator", "family", "run", "corpus", "subject", "n_items", "n_run", "detectable")
+PRIOR = ("evaluator", "family", "run", "corpus", "subject", "n_items", "n_run", "detectable", "needed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Planned:
         n: items of the audit, at most.
         table: one row an evaluator and family that a stored run knows the spread of: evaluator, family, n_items
             (expected, by the share of items that the family could be made of in that run), detectable (smallest
-            drift in percent), run, corpus, n_prior (items behind the spread).
+            drift in percent), needed (items of the audit that would place a drift of none within ±MARGIN), run,
+            corpus, n_prior (items behind the spread).
         unknown: evaluator -> families that no stored run knows the spread of.
         standardised: smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown.
     """
@@ -40,7 +43,7 @@ class Planned:
 
     def sentences(self) -> tuple[str, ...]:
         """What a reader should know before an audit starts, each with its source."""
-        return tuple(filter(None, (self._known(), self._unknown())))
+        return tuple(filter(None, (self._known(), self._needed(), self._unknown())))
 
     def _known(self) -> str:
         if self.table.empty:
@@ -52,6 +55,16 @@ class Planned:
         said = ends[0] if len(self.table) == 1 else f"from {ends[0]} to {ends[1]}"
         return (f"With {self.n} items the smallest drift found with {100 * POWER:.0f} % power is {said}, "
                 f"by the scatter that run {runs} measured.")  # fmt: skip
+
+    def _needed(self) -> str:
+        ordered = self.table.dropna(subset=["needed"]).sort_values("needed")
+        if ordered.empty:
+            return ""
+        least, most = ordered.iloc[0], ordered.iloc[-1]
+        ends = [f"{int(row['needed']):,} items ({row['family']} under {row['evaluator']})" for row in (least, most)]
+        said = ends[0] if len(ordered) == 1 else f"from {ends[0]} to {ends[1]}"
+        return (f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
+                f"power, takes {said}.")  # fmt: skip
 
     def _unknown(self) -> str:
         if not self.unknown:
@@ -84,7 +97,7 @@ def prior(
         corpus, subject: of the audit.
 
     Returns:
-        Columns PRIOR: n_items (with a %Δ) and n_run (of the run), and detectable, see
+        Columns PRIOR: n_items (with a %Δ) and n_run (of the run), detectable and needed, see
         :class:`core.statistics.power.Reach`; families and evaluators that no run knows are left out.
     """
     rows = holdings(store)
@@ -126,13 +139,15 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
         families: likewise.
         n: items.
     """
-    measured, whole, smallest = (known[name].to_numpy(dtype=float) for name in ("n_items", "n_run", "detectable"))
+    columns = ("n_items", "n_run", "detectable", "needed")
+    measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)
     items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]
     table = pd.DataFrame(
         {"evaluator": known["evaluator"], "family": known["family"], "n_items": items,
          "detectable": [rescaled(each, n=int(then), planned=now)
                         for each, then, now in zip(smallest, measured, items, strict=True)],
-         "run": known["run"], "corpus": known["corpus"], "n_prior": known["n_items"]}
+         "needed": np.ceil(needed * whole / measured), "run": known["run"], "corpus": known["corpus"],
+         "n_prior": known["n_items"]}
     )  # fmt: skip
     table = table[table["detectable"].notna()].sort_values(["evaluator", "family"], ignore_index=True)
     there = set(zip(table["evaluator"], table["family"], strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import LEAST_N, Interval, lacks_sources
 
 MARGIN = 1.0
 """Default equivalence margin, in percent. Source: PROTOCOL section 3."""
@@ -24,6 +24,9 @@ MOST_BEYOND = 0.1
 
 UNDECIDED = "undecided"
 TOO_FEW = "too few items"
+TOO_FEW_SOURCES = "too few sources"
+NO_CLAIM = (TOO_FEW, TOO_FEW_SOURCES)
+"""What is said where there is no interval to claim anything from."""
 
 DRIFTS = "drifts"
 DRIFTS_WITHIN = "drifts, within the margin"
@@ -47,6 +50,13 @@ CLAIMS = (DRIFTS, DRIFTS_WITHIN)
 """Drifts that a test has to bear out."""
 
 
+def too_few_for(found: Interval) -> str:
+    """Say that items, or the sources that they come from, are too few for an interval; empty where they are not."""
+    if found.n < LEAST_N:
+        return TOO_FEW
+    return TOO_FEW_SOURCES if lacks_sources(found) else ""
+
+
 def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> str:
     """Say what the signed median allows to claim.
 
@@ -56,11 +66,11 @@ def drift(moved: Interval, equivalent: Interval, *, margin: float = MARGIN) -> s
         margin: in percent.
 
     Returns:
-        One of DRIFTS, DRIFTS_WITHIN, STILL, UNDECIDED, or TOO_FEW below LEAST_N items. A shift can differ from
+        One of DRIFTS, DRIFTS_WITHIN, STILL, UNDECIDED, or one of NO_CLAIM. A shift can differ from
         zero and still be negligible; that case has its own words instead of hiding behind one of the two.
     """
-    if moved.n < LEAST_N:
-        return TOO_FEW
+    if few := too_few_for(moved):
+        return few
     small = equivalent.within(margin)
     if moved.excludes_zero():
         return DRIFTS_WITHIN if small else DRIFTS
@@ -81,11 +91,11 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN) -> str:
 
     Returns:
         SCATTERS where the interval of the median lies above the margin. HOLDS where it lies below and that of the
-        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNDECIDED; TOO_FEW below
-        LEAST_N.
+        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNDECIDED; one
+        of NO_CLAIM where there is no interval.
     """
-    if size.n < LEAST_N:
-        return TOO_FEW
+    if few := too_few_for(size):
+        return few
     if size.low > margin:
         return SCATTERS
     if not size.high < margin:
@@ -102,10 +112,10 @@ def against_null(over: Interval) -> str:
         over: 95 % interval of the median of the items' |%Δ| less their own |%Δ| under null edits.
 
     Returns:
-        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else NOT_TOLD; TOO_FEW below LEAST_N.
+        FURTHER where it lies above 0, NO_FURTHER where it does not reach above 0, else NOT_TOLD; or one of NO_CLAIM.
     """
-    if over.n < LEAST_N:
-        return TOO_FEW
+    if few := too_few_for(over):
+        return few
     if over.low > 0:
         return FURTHER
     return NOT_TOLD if over.high > 0 else NO_FURTHER

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -335,7 +336,7 @@ def make_plan(
     if len(set(names)) < len(names):
         raise InvalidInput(f"each evaluator can be chosen once, got {', '.join(names)}")
     if not corpus.items:
-        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {len(corpus.rejected)} were left out")
+        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {_left_out(corpus)}")
     ids = [item.id for item in corpus.items]
     if len({bool(item.frames) for item in corpus.items}) > 1:
         raise InvalidInput(f"corpus {corpus.name!r} holds pictures and videos; audit them apart")
@@ -474,3 +475,13 @@ def _repeated(ids: Sequence[str]) -> str:
             break
         seen.add(each)
     return each
+
+
+def _left_out(corpus: Corpus) -> str:
+    """How many items a corpus without any left out, by reason, with an example of the commonest."""
+    if not corpus.rejected:
+        return "nothing was found in it, and nothing was left out"
+    reasons = Counter(each.code for each in corpus.rejected)
+    first = next(each for each in corpus.rejected if each.code == reasons.most_common(1)[0][0])
+    named = ", ".join(f"{count:,} {code}" for code, count in reasons.most_common(5))
+    return f"{len(corpus.rejected):,} were left out ({named}), e.g. {first.subject[:80]}: {first.detail[:200]}"

@@ -2,9 +2,10 @@
 
 Intervals, 95 %: medians in percent by BCa (:mod:`core.statistics.bootstrap`), flip risk in closed form
 (:mod:`core.statistics.flip_risk`), Spearman's ρ, sensitivities and the ratio of after to before by the percentiles of
-bootstrap samples (:mod:`core.calibration.sides`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1].
-Items of one source are taken together, but for τ, whose formula knows items alone. A ratio's samples hold both sides
-at once, each with its own spread.
+bootstrap samples (:mod:`core.calibration.sides`), Kendall's τ by Fieller's variance of atanh τ, 0.437 / (n - 4) [1],
+with Student's quantile for the normal one, which is too short for few. Items of one source are taken together: for τ,
+whose formula knows independent items alone, n is the number of sources. A ratio's samples hold both sides at once, each
+with its own spread.
 
 References:
     [1] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
@@ -16,12 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from core.calibration.orbits import Family, Orbits
 from core.calibration.readings import Corrections, Terms, corrections
 from core.calibration.sides import LEVEL, Side, median, ratio, side_of
 from core.calibration.sweep import moved
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import Interval, too_few
 from core.statistics.changes import item_medians, percent_change
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import rank_agreement
@@ -115,7 +117,7 @@ def changed(
             {"measure": "axis sensitivity", "axis": axis, "name": axis, **ends, **ratio(first, second, names)}
         )
     for name, ratings in others.items():
-        records += _agreements(name, scores.clean, after.clean, ratings, bands[name])
+        records += _agreements(name, scores.clean, after.clean, ratings, bands[name], scores.sources)
     return pd.DataFrame(records, columns=list(COLUMNS))
 
 
@@ -160,20 +162,28 @@ def _agreements(
     after: np.ndarray,
     ratings: np.ndarray,
     band: tuple[np.ndarray, np.ndarray],
+    sources: np.ndarray | None,
 ) -> Iterator[dict[str, object]]:
     sides = rank_agreement(before, ratings), rank_agreement(after, ratings)
+    whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
+    count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
     rho = [
         Interval(agreement.spearman, float(low), float(high), agreement.n, LEVEL)
         for agreement, low, high in zip(sides, *band, strict=True)
     ]
     yield {"measure": "spearman", "name": name, **_both(*rho)}
     for measure in ("kendall_b", "kendall_c"):
-        found = [_kendall(getattr(agreement, measure), agreement.n) for agreement in sides]
+        found = [_kendall(getattr(agreement, measure), agreement.n, count) for agreement in sides]
         yield {"measure": measure, "name": name, **_both(*found)}
 
 
-def _kendall(tau: float, n: int) -> Interval:
-    if n <= 4 or not abs(tau) < 1:
-        return Interval(tau, math.nan, math.nan, n, LEVEL, "too few items")
-    reach = 1.959964 * math.sqrt(0.437 / (n - 4))
+def _kendall(tau: float, n: int, sources: int) -> Interval:
+    """Fieller's interval of τ on Fisher's scale, with Student's quantile, of as many values as there are sources.
+
+    Where items share sources it is wider than it need be: a source of several items says more than one item.
+    """
+    few = too_few(n, sources)
+    if few or not abs(tau) < 1:
+        return Interval(tau, math.nan, math.nan, n, LEVEL, few or "every pair in one order")
+    reach = float(stdtrit(sources - 2, (1 + LEVEL) / 2)) * math.sqrt(0.437 / (sources - 4))
     return Interval(tau, math.tanh(math.atanh(tau) - reach), math.tanh(math.atanh(tau) + reach), n, LEVEL)

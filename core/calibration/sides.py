@@ -81,10 +81,10 @@ def side_of(scores: Orbits) -> Side:
 
 
 def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
-    """After over before, each in SD of its own side; undefined where nothing moved before."""
+    """After over before, each in SD of its own side; NaN where nothing moved before."""
     first, second = before.over(names), after.over(names)
     if not first > 0:
-        return {}
+        return dict.fromkeys(("ratio", "ratio_low", "ratio_high"), math.nan)
     there = np.logical_or.reduce([~np.isnan(before.sizes[name]) for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high, _ = _ends(after.samples(names) / before.samples(names), there, before.sources, wide=False)

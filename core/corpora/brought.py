@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from core.corpora.folder_tables import BOX_FILES, CAPTION_FILES
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
-from core.errors import BadCorpus, InvariscopeError, NotAvailable
+from core.errors import BadCorpus, InvalidInput, InvariscopeError, NotAvailable
 from core.settings import brought_mb, uploads_dir
 
 MOST_FILES = 20_000
@@ -72,6 +72,23 @@ class Brought:
     left_out: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeptSet:
+    """A set that is here; nothing in it changes as long as it is.
+
+    Args:
+        folder: that a corpus reads.
+        pictures: files that are pictures by their name.
+        size: of all files, in bytes.
+        since: when it was kept, in seconds since 1970.
+    """
+
+    folder: Path
+    pictures: int
+    size: int
+    since: float
+
+
 def pictures_dir() -> Path:
     """Folder of the sets, a folder each, named by what they hold."""
     return uploads_dir() / "pictures"
@@ -107,6 +124,41 @@ def keep_pictures(given: Sequence[Given]) -> Brought:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def kept_sets() -> list[KeptSet]:
+    """Every set that is here, the newest first."""
+    home = pictures_dir()
+    folders = [each for each in home.iterdir() if _is_set(each)] if home.is_dir() else []
+    return sorted(map(_kept_set, folders), key=lambda each: (-each.since, each.folder.name))
+
+
+def remove_set(name: str) -> None:
+    """Remove a set for good.
+
+    Raises:
+        InvalidInput: if there is none of that name.
+        NotAvailable: if the disk does not let it go.
+    """
+    folder = next((each.folder for each in kept_sets() if each.folder.name == name), None)
+    if folder is None:
+        raise InvalidInput(f"no set of photographs is named {name[:80]!r}; it may be removed already")
+    aside = folder.with_name(f".{uuid4().hex}.part")  # never half of a set under its name
+    try:
+        folder.rename(aside)
+        shutil.rmtree(aside)
+    except OSError as error:
+        raise NotAvailable(f"{folder} cannot be removed ({error.strerror or error}); check its permissions") from error
+
+
+def _is_set(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+
+
+def _kept_set(folder: Path) -> KeptSet:
+    files = [each for each in folder.rglob("*") if each.is_file() and not each.is_symlink()]
+    pictures = sum(each.suffix.lower() in SUFFIXES for each in files)
+    return KeptSet(folder, pictures, sum(each.stat().st_size for each in files), folder.stat().st_mtime)
+
+
 def _clear_unfinished(home: Path) -> None:
     for each in home.glob(".*.part"):
         with suppress(OSError):
@@ -125,7 +177,7 @@ def room_left() -> int:
     if left <= 0:
         raise NotAvailable(
             f"{pictures_dir()} holds {taken / 2**20:,.0f} MB of photographs and at most {brought_mb():,.0f} MB are "
-            "kept; remove folders there that no run needs, or set INVARISCOPE_UPLOADS_MB higher"
+            "kept; remove a set that no run needs, or set INVARISCOPE_UPLOADS_MB higher"
         )
     return left
 

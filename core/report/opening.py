@@ -15,7 +15,8 @@ from core.analysis.questions.cut import SMALL_TURNS
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, TOO_FEW, UNDECIDED, reached
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, UNDECIDED, reached
+from core.analysis.verdicts import NO_CLAIM as NO_CLAIMS
 from core.probes.base import Axis
 from core.report.cells import number
 from core.report.model import Opening
@@ -131,10 +132,11 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
     row = _largest(gaps, gaps["value"])
     floor = f"; under edits that nobody can see, the limit is {row['null_d']:.3g}" if row["null_d"] >= 0 else ""
     ends = "no interval" if math.isnan(row["low"]) else f"95 % interval {row['low']:.3g} to {row['high']:.3g}"
+    share = "" if math.isnan(row["of_iqr"]) else f"{row['of_iqr']:.0f} % of the interquartile range of its scores, "
     return (
         "Flip risk: two scores count as different only where no edit that should not matter would often turn their "
         f"order round; under {_named(row['family'], row['axis'])}, the worst here, {row['said']} ({ends}, "
-        f"{row['of_iqr']:.0f} % of the interquartile range of its scores, n = {int(row['n_items'])} items){floor}."
+        f"{share}n = {int(row['n_items'])} items){floor}."
     )
 
 
@@ -199,9 +201,10 @@ def _undecided(rows: pd.DataFrame) -> Iterator[str]:
         ends = " to ".join(dict.fromkeys(f"{each:.2f}" for each in (found.min(), found.max()))) if len(found) else ""
         shown = f"; the smallest drift that their n and spread would have shown is {ends} %" if ends else ""
         yield (f"That undecided means invariant: {len(open_)} of {len(rows)} drifts are undecided{shown}.")
-    few = int((rows["drift"] == TOO_FEW).sum())
+    few = int(rows["drift"].isin(NO_CLAIMS).sum())
     if few:
-        yield f"Anything at all from {few} of {len(rows)} families and evaluators: their items are too few for a claim."
+        yield (f"Anything at all from {few} of {len(rows)} families and evaluators: their items, or the sources of "
+               "these, are too few for a claim.")  # fmt: skip
 
 
 def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:

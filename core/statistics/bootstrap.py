@@ -70,6 +70,11 @@ def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
     return f"no interval ({n} items of {sources} sources, below {least})" if sources < least else ""
 
 
+def lacks_sources(found: Interval) -> bool:
+    """Whether an interval has no bounds because its items, enough by themselves, are of too few sources."""
+    return found.n >= LEAST_N and math.isnan(found.low) and f"sources, below {LEAST_N})" in found.note
+
+
 def bootstrap_medians(values: ArrayLike, *, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Draw medians of bootstrap samples in O(resamples) after one sort.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.bootstrap import too_few
 
 BAND_RESAMPLES = 200
 """Bootstrap samples of a band: enough for a band that is looked at, few enough to follow a choice at once."""
@@ -42,8 +43,8 @@ def spearman_bands(
         seed: seed of the draws.
 
     Returns:
-        By H: lower and upper bound, float64 [l] each; NaN where fewer than three items are whole, or a scoring is
-        constant.
+        By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, or a
+        scoring is constant.
 
     Raises:
         InvalidInput: if level is out of range.
@@ -76,7 +77,7 @@ def _group(
     seed: int,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     n = len(s)
-    if n < 3 or len(strengths) == 0:
+    if too_few(n, n if sources is None else int(sources.max(initial=-1)) + 1) or len(strengths) == 0:
         return [(np.full(len(strengths), math.nan), np.full(len(strengths), math.nan)) for _ in targets]
     m = n if sources is None else int(sources.max()) + 1
     rng = np.random.default_rng(seed)

@@ -262,6 +262,31 @@ def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: Scor
         assert rows.loc[(one, other), "share"] == pytest.approx(100 * (wide[one] > wide[other]).mean())
 
 
+def test_items_of_one_source_count_once_in_the_intervals_of_orders(tmp_path: Path) -> None:
+    rows = rows_of(("e",))
+    write_broken(tmp_path / "r", rows, pairs=ITEMS // 2)
+    with Store.open(tmp_path) as store:
+        paired = read_table(store)
+        pairs = of({each.id: each for each in catalogue(paired)}, paired, "C18-pairs")
+        row = pairs[pairs["family"] == "swapped"].set_index(["above", "below"]).loc[("identity", "swapped:far")]
+        first = of({each.id: each for each in catalogue(paired)}, paired, "C18").iloc[0]
+    wide = pd.DataFrame(rows).pivot_table(index="item", columns="probe", values="score")
+    higher = (wide["identity"] > wide["swapped:far"]).to_numpy(dtype=float)
+    sizes, p = np.full(ITEMS // 2, 2.0), higher.mean()
+    sums = higher.reshape(-1, 2).sum(axis=1)
+    # linearised variance of a ratio over clusters (Cochran 1977), and Wilson's interval at Student's quantile
+    variance = len(sums) / (len(sums) - 1) * ((sums - p * sizes) ** 2).sum() / ITEMS**2
+    n, t = p * (1 - p) / variance, stats.t.ppf(0.975, len(sums) - 1)
+    middle, half = (
+        (p + t**2 / (2 * n)) / (1 + t**2 / n),
+        t * np.sqrt(p * (1 - p) / n + t**2 / (4 * n**2)) / (1 + t**2 / n),
+    )
+    assert 0 < p < 1
+    assert (row["low"], row["high"]) == pytest.approx((100 * (middle - half), 100 * (middle + half)))
+    plain = proportion_confint(first["n"], first["n_items"], method="wilson")
+    assert (first["low"], first["high"]) != pytest.approx((100 * plain[0], 100 * plain[1]))
+
+
 def test_an_answer_is_the_paired_change_and_no_failure(
     asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame
 ) -> None:

@@ -140,6 +140,17 @@ def test_one_item_is_looked_at_alone(store: Store, scope: Narrowed, usual: pd.Da
     assert rank(store, scope, Slice(), usual, order="absolute", limit=12, item="gone").n_pairs == 0
 
 
+def test_only_the_pairs_that_are_named_are_looked_at(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+    first = rank(store, scope, Slice(), usual, order="absolute", limit=3).pairs
+    names = list(first[["item", "probe"]].itertuples(index=False, name=None))
+    found = rank(store, scope, Slice(), usual, order="absolute", limit=9, named=[*names[:2], ("gone", "gone")])
+    assert list(found.pairs[["item", "probe"]].itertuples(index=False, name=None)) == names[:2]
+    assert found.n_pairs == 2
+    taken = export(store, scope, Slice(), usual, order="absolute", named=names[:2])
+    assert set(taken[["item", "probe"]].itertuples(index=False, name=None)) == set(names[:2])
+    assert rank(store, scope, Slice(), usual, order="absolute", limit=9, named=[]).n_pairs == 0
+
+
 def test_beyond_the_last_page_the_counts_stay(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("vertical-flip",))
     found = rank(store, scope, chosen, usual, order="percent", limit=12, offset=9_000)

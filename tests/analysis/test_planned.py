@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.planned import drifting, planned, prior
@@ -38,6 +39,9 @@ def test_the_run_of_the_same_corpus_counts_and_the_drift_falls_with_the_root_of_
         assert row.n_items == 96
         assert row.detectable == pytest.approx(own[row.family] / 2)
         assert row.n_prior == 24
+        # two one-sided tests at 5 %, the truth being 0: the 80 % reach of a median tells its standard error
+        error = own[row.family] / (stats.norm.ppf(0.975) + stats.norm.ppf(0.8))
+        assert row.needed == math.ceil(24 * ((stats.norm.ppf(0.95) + stats.norm.ppf(0.9)) * error) ** 2)
 
 
 def test_another_corpus_has_the_largest_run_of_the_evaluator(stored: Store) -> None:
@@ -47,8 +51,11 @@ def test_another_corpus_has_the_largest_run_of_the_evaluator(stored: Store) -> N
 def test_what_no_run_knows_is_named_and_said_in_standard_deviations(stored: Store) -> None:
     found = planned(prior(stored, **ASKED, corpus="c"), **ASKED, n=50)
     assert found.unknown == {"e": ("occupational",), "f": ASKED["families"]}
-    known, unknown = found.sentences()
+    known, needed, unknown = found.sentences()
     assert "run small measured" in known
+    assert needed.startswith(
+        "To say of a family that does not drift that it stays within ±1 %, with 80 % power, takes "
+    )
     assert "of e (occupational), f: 50 items" in unknown
     assert f"{smallest_effect(50):.2f} standard deviations" in unknown
 
@@ -61,6 +68,7 @@ def test_a_family_of_half_the_items_is_expected_of_half_the_planned_ones(tmp_pat
         known = prior(store, evaluators=("e",), families=("vertical-flip",), corpus="c")
     found = planned(known, evaluators=("e",), families=("vertical-flip",), n=10)
     assert found.table["n_items"].tolist() == [5]
+    assert found.table["needed"].tolist() == [2 * known["needed"].iloc[0]]  # a family of half of the items
     assert found.table["detectable"].iloc[0] == pytest.approx(known["detectable"].iloc[0] * math.sqrt(20 / 5))
 
 

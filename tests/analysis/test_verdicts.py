@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from core.analysis.verdicts import (
@@ -16,6 +17,7 @@ from core.analysis.verdicts import (
     SCATTERS,
     STILL,
     TOO_FEW,
+    TOO_FEW_SOURCES,
     UNDECIDED,
     against_null,
     agreed,
@@ -24,7 +26,7 @@ from core.analysis.verdicts import (
     scatter,
     settled,
 )
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import LEAST_N, Interval, median_bca_levels
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,17 @@ def test_items_stay_within_the_margin_only_where_few_lie_beyond_it(beyond: tuple
 def test_nothing_is_claimed_of_fewer_than_ten_items() -> None:
     moved, equivalent = Interval(5, 4, 6, LEAST_N - 1, 0.95), Interval(5, 4, 6, LEAST_N - 1, 0.90)
     assert (drift(moved, equivalent), scatter(moved, moved)) == (TOO_FEW, TOO_FEW)
+
+
+def test_items_of_too_few_sources_are_said_to_be_so_and_not_undecided() -> None:
+    rng = np.random.default_rng(4)
+    sources = np.arange(15) % 6
+    moved, narrow = median_bca_levels(rng.normal(5, 1, 15), levels=(0.95, 0.90), groups=sources)
+    assert (drift(moved, narrow), scatter(moved, moved), against_null(moved)) == (TOO_FEW_SOURCES,) * 3
+    alone, narrower = median_bca_levels(rng.normal(5, 1, 15), levels=(0.95, 0.90))
+    assert drift(alone, narrower) == DRIFTS
+    still = Interval(0, math.nan, math.nan, 40, 0.95, "no interval for another reason")
+    assert drift(still, still) == UNDECIDED
 
 
 def test_the_usual_margin_is_one_percent() -> None:

@@ -1,11 +1,13 @@
 """Drawings: the same bytes each time, whole files of the kind they say, names as they are."""
 
 import io
+import re
 from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from core.charts import still
@@ -21,6 +23,22 @@ def words(svg: bytes) -> list[str]:
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
 def test_the_same_data_give_the_same_bytes(kind: str) -> None:
     assert still.drawing(FIGURE, kind=kind) == still.drawing(FIGURE, kind=kind)
+
+
+def test_a_coordinate_that_differs_by_rounding_alone_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, lay_out = still.drawing(FIGURE), still._lay_out
+
+    def lay_out_elsewhere(canvas: Figure, kind: str) -> None:
+        lay_out(canvas, kind)
+        canvas.set_layout_engine("none")
+        for axes in canvas.axes:
+            place = axes.get_position()
+            axes.set_position((place.x0 * (1 + 1e-15), place.y0 * (1 + 1e-15), place.width, place.height))
+
+    monkeypatch.setattr(still, "_lay_out", lay_out_elsewhere)
+    assert still.drawing(FIGURE) == drawn
+    assert b"url(#clip-1)" in drawn
+    assert drawn.count(b'<clipPath id="') == len(set(re.findall(rb"url\(#(clip-\d+)\)", drawn)))
 
 
 def test_a_file_is_of_the_kind_that_it_says() -> None:

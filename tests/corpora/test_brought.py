@@ -1,6 +1,7 @@
 """Photographs from a stranger's archive: kept whole within limits, or refused by a sentence and nothing is left."""
 
 import io
+import os
 import stat
 import zipfile
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core.corpora import brought
-from core.corpora.brought import Given, keep_pictures, pictures_dir
+from core.corpora.brought import Given, keep_pictures, kept_sets, pictures_dir, remove_set
 from core.corpora.registry import catalogue
 from core.errors import BadCorpus, InvalidInput, InvariscopeError, NotAvailable
 
@@ -193,7 +194,7 @@ def test_two_files_of_one_name_are_refused_and_not_lost() -> None:
 def test_the_quota_counts_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     first = keep_pictures([one(png(), "a.png")])
     monkeypatch.setenv("INVARISCOPE_UPLOADS_MB", "0.005")
-    with pytest.raises(NotAvailable, match="remove folders there that no run needs"):
+    with pytest.raises(NotAvailable, match="remove a set that no run needs"):
         keep_pictures([one(png(1), "a.png")])
     assert first.folder.is_dir()
     monkeypatch.setenv("INVARISCOPE_UPLOADS_MB", "0.01")
@@ -203,3 +204,33 @@ def test_the_quota_counts_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INVARISCOPE_UPLOADS_MB", "lots")
     with pytest.raises(InvalidInput, match="INVARISCOPE_UPLOADS_MB must be a number of MB"):
         keep_pictures([one(png(1), "a.png")])
+
+
+def test_sets_are_listed_the_newest_first_and_removed_whole() -> None:
+    first = keep_pictures([one(archive({"a.png": png()}))])
+    second = keep_pictures([one(archive({"a.png": png(1), "b.png": png(2), "captions.csv": CAPTIONS}))])
+    os.utime(first.folder, (1e9, 1e9))
+    (pictures_dir() / ".unfinished.part").mkdir()
+    (pictures_dir() / "elsewhere").symlink_to(first.folder)
+    newest, oldest = kept_sets()
+    assert (newest.folder, newest.pictures) == (second.folder, 2)
+    assert (oldest.folder, oldest.pictures, oldest.since) == (first.folder, 1, 1e9)
+    assert newest.size == sum(each.stat().st_size for each in second.folder.iterdir())
+    remove_set(second.folder.name)
+    assert [each.folder for each in kept_sets()] == [first.folder]
+    assert not second.folder.exists()
+    assert sorted(each.name for each in pictures_dir().iterdir()) == sorted(
+        [".unfinished.part", "elsewhere", first.folder.name]
+    )
+
+
+@pytest.mark.parametrize("name", ["gone", "..", ".", "", "../pictures", ".unfinished.part", "elsewhere", "/"])
+def test_what_is_no_set_is_not_removed(name: str) -> None:
+    kept = keep_pictures([one(archive({"a.png": png()}))])
+    (pictures_dir() / ".unfinished.part").mkdir()
+    (pictures_dir() / "elsewhere").symlink_to(kept.folder)
+    with pytest.raises(InvalidInput, match="no set of photographs is named"):
+        remove_set(name)
+    assert kept.folder.is_dir()
+    assert (pictures_dir() / ".unfinished.part").is_dir()
+    assert (pictures_dir() / "elsewhere").is_symlink()

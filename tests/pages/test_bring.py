@@ -68,6 +68,34 @@ def test_single_files_make_a_corpus_too_and_another_corpus_stays_chosen(open_pag
     assert app.selectbox(key="run.corpus").value == "demo"
 
 
+def test_a_set_that_is_here_is_used_again_and_removed(open_page: Open) -> None:
+    brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("mine.zip", ZIP, "application/zip"))
+    (folder,) = pictures_dir().iterdir()
+    app = open_page(RUN, evaluators="blind-length", probes="vflip")
+    assert app.selectbox(key="run.corpus").value == "demo"
+    (offered,) = app.selectbox(key="run.sets").options
+    assert offered.startswith(f"photos-{folder.name[:8]} · 2 pictures · 0.0 MB · 20")
+    app.button(key="run.sets.use").click().run()
+    assert not app.exception
+    assert "A grey wall." in said(app)
+    app.button(key="run.sets.remove").click().run()
+    assert not app.exception
+    assert "is removed" in said(app)
+    assert not list(pictures_dir().iterdir())
+    assert app.selectbox(key="run.corpus").value == "demo"
+    assert "run.sets" not in {each.key for each in app.selectbox}
+
+
+def test_a_set_that_a_job_reads_is_not_removed(open_page: Open) -> None:
+    app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("mine.zip", ZIP, "application/zip"))
+    app.button(key="run.start").click().run()
+    (job,) = jobs.list_jobs()[0]
+    assert job.status in jobs.ACTIVE
+    app.button(key="run.sets.remove").click().run()
+    assert f"{job.id} reads these pictures" in said(app).replace("\\", "")
+    assert list(pictures_dir().iterdir())
+
+
 def test_pictures_without_captions_say_what_is_missing(open_page: Open) -> None:
     app = brought(open_page(RUN, evaluators="blind-length", probes="vflip"), ("a.png", png(), "image/png"))
     assert not app.exception

@@ -8,8 +8,11 @@ from pages.views.calibration.lead import lead
 from tests.pages.opening import CALIBRATION, Open, said
 
 
-def row(measure: str, name: str, before: float, after: float, *, n: int = 40) -> dict[str, object]:
-    return {"measure": measure, "axis": name, "name": name, "before": before, "after": after, "n": n}
+def row(
+    measure: str, name: str, before: float, after: float, *, n: int = 40, low: float = math.nan, high: float = math.nan
+) -> dict[str, object]:
+    return {"measure": measure, "axis": name, "name": name, "before": before, "after": after, "n": n,
+            "ratio_low": low, "ratio_high": high}  # fmt: skip
 
 
 def told(*rows: dict[str, object]) -> str:
@@ -18,11 +21,13 @@ def told(*rows: dict[str, object]) -> str:
 
 def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
     assert told(
-        row("axis sensitivity", "spatial", 0.4, 0.3), row("axis sensitivity", "societal", 0.2, 0.25),
-        row("axis sensitivity", "object", 0.3, 0.3), row("spearman", "people", 0.81, 0.79),
+        row("axis sensitivity", "spatial", 0.4, 0.3, low=0.6, high=0.9),
+        row("axis sensitivity", "societal", 0.2, 0.25, low=0.9, high=1.4),
+        row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2), row("spearman", "people", 0.81, 0.79),
     ) == (
-        "**Spatial edits move the score 25 % less (0.400 → 0.300 SD), societal edits move the score 25 % more "
-        "(0.200 → 0.250 SD) and object edits move the score as far as before (0.300 → 0.300 SD)** at λ = 0.5, "
+        "**Spatial edits move the score 25 % less (0.400 → 0.300 SD; after / before 0.60 to 0.90), societal edits "
+        "move the score 25 % more, which may be chance (0.200 → 0.250 SD; after / before 0.90 to 1.40) and object "
+        "edits move the score as far as before (0.300 → 0.300 SD; after / before 0.80 to 1.20)** at λ = 0.5, "
         "measured, on 40 held-out items. Order of the unedited scores: ρ with people −0.020 (0.810 → 0.790)."
     )  # fmt: skip
 
@@ -38,7 +43,10 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     assert told(row("axis sensitivity", "a", 0.3, math.nan)) == ""
     some = told(row("axis sensitivity", "a", 0.4, 0.2, n=12), row("axis sensitivity", "b", 0.4, math.nan, n=3),
                 row("spearman", "people", math.nan, math.nan))  # fmt: skip
-    assert some == "**A edits move the score 50 % less (0.400 → 0.200 SD)** at λ = 0.5, measured, on 12 held-out items."
+    assert some == (
+        "**A edits move the score 50 % less (0.400 → 0.200 SD; no interval)** at λ = 0.5, measured, on 12 held-out "
+        "items."
+    )
 
 
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:

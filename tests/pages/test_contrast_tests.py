@@ -256,6 +256,23 @@ def test_runs_without_a_directional_probe_say_what_to_audit(
     assert "--subject human --probes directional,default" in words
 
 
+def test_what_a_run_holds_besides_is_shown_below_although_none_of_it_can_fail(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    rows = audited("vflip")
+    for name, before in (("nested:share", "identity"), ("nested:place", "nested:share")):
+        told = {"axis": "object", "family": "nested", "baseline": before, "expectation": "response"}
+        rows += [
+            {**row, "probe": name, "score": row["score"] + 0.01, **told} for row in rows if row["probe"] == "identity"
+        ]
+    write_run(results_dir() / "r", rows, corpus={"name": "c"})
+    app = open_page(CONTRAST)
+    assert not app.exception
+    assert "No run holds a directional probe" in said(app)
+    assert "Nested captions: does saying more of the same picture score higher?" in said(app)
+
+
 def test_the_template_chosen_by_hand_stays_chosen_and_says_where_the_tests_are(
     open_page: Open, both_halves: Path
 ) -> None:

@@ -5,19 +5,25 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.failures import PAIR
+from core.analysis.scope import Scope
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.charts.canvas import jpeg
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
+from core.stories.tags import Pair, Tags
 from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
+from pages.views.common.runs import narrowed, present
+from pages.views.failures import tags
 from pages.views.failures.card import cut_said
+from pages.views.failures.tags import with_tags
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
@@ -318,3 +324,85 @@ def test_pictures_of_two_sizes_are_not_laid_over_each_other(monkeypatch: pytest.
     monkeypatch.setattr(before_after, "_slider", lambda **_: pytest.fail("drawn"))
     one, other = (jpeg(np.zeros((4, wide, 3), np.uint8)) for wide in (4, 5))
     assert not before_after.before_after(one, other, alt="", key="k")
+
+
+def test_the_grid_shows_many_pairs_each_a_way_to_its_record(open_page: Open, demo: Path) -> None:
+    app = open_page(FAILURES, layout="grid", families="rotation", every="yes")
+    assert not app.exception
+    tiles = [each for each in app.button if each.key and each.key.startswith("failures.tile.")]
+    pictures = [image for element in app.image for image in element.proto.imgs]
+    assert len(tiles) == len(pictures) == 36
+    assert all(image.alt for image in pictures)
+    cards = heads(open_page(FAILURES, families="rotation", every="yes"))
+    assert [each.label for each in tiles[:12]] == [each.partition(". ")[2] for each in cards]
+    tiles[1].click().run()
+    assert read_record(app.query_params["record"])["run"] == "demo"
+
+
+def test_the_grid_begins_at_the_first_page(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", every="yes", page="3")
+    app.segmented_control(key="failures.layout").set_value("grid").run()
+    assert "page 1 of 1" in texts(app)
+    assert app.query_params["layout"] == "grid"
+
+
+def test_a_pair_is_tagged_found_by_its_tag_and_taken_home(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", every="yes")
+    assert "failures.tagged" not in {each.key for each in app.multiselect}
+    app.button(key="failures.tag.1").click().run()
+    app.multiselect(key="failures.tagging.tags").set_value(["bad edit"]).run()
+    app.text_area(key="failures.tagging.note").set_value("the *rim* shows").run()
+    app.button(key="failures.tagging.save").click().run()
+    assert not app.exception
+    assert ":blue-badge[:material/label: bad edit]" in texts(app)
+    (pair,) = Tags().read().pairs
+    app.multiselect(key="failures.tagged").set_value(["bad edit"]).run()
+    assert "**1 pair**, 2 shifts · page 1 of 1" in texts(app)
+    assert app.query_params["tagged"] == "bad edit"
+    assert "the \\*rim\\* shows" in texts(app)
+    taken = with_tags(pd.DataFrame([pair._asdict(), pair._asdict() | {"item": "other"}]), Tags().read(),
+                      narrowed(present(), Scope(runs=("squares-1",))).only())  # fmt: skip
+    assert taken["tags"].tolist() == ["bad edit", ""]
+    assert taken["note"].tolist() == ["the *rim* shows", ""]
+
+
+def test_a_tag_that_is_none_is_refused_in_the_box(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, families="rotation", every="yes")
+    app.button(key="failures.tag.0").click().run()
+    app.session_state["failures.tagging.tags"] = ["a,b"]
+    app.button(key="failures.tagging.save").click().run()
+    assert any("a tag has 1 to 40 characters and no comma" in each.value for each in app.error)
+    assert not Tags().read().pairs
+
+
+def test_tags_that_leave_nothing_are_taken_back(open_page: Open, elsewhere: Path) -> None:
+    Tags().put(Pair("squares-1", "gone", "template", "rotate-10", "en", 0), ["bad edit"])
+    app = open_page(FAILURES, tagged="bad edit")
+    app.button(key="failures.relax.tagged").click().run()
+    assert heads(app)
+
+
+def test_a_tag_of_a_link_that_stands_nowhere_is_said(open_page: Open, elsewhere: Path) -> None:
+    app = open_page(FAILURES, tagged="fair")
+    assert any("No such tag here" in each.value for each in app.warning)
+    assert heads(app)
+
+
+def test_a_viewer_sees_no_tag_and_cannot_write_one(
+    open_page: Open, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(FAILURES, families="rotation", every="yes")
+    pair = read_record(_record_of(app))
+    Tags().put(Pair(pair["run"], pair["item"], pair["subject"], pair["probe"], "en", 0), ["secret"], "whispered")
+    assert "secret" in texts(open_page(FAILURES, families="rotation", every="yes"))
+    monkeypatch.setattr(tags, "may_operate", lambda: False)
+    app = open_page(FAILURES, families="rotation", every="yes")
+    assert heads(app)
+    assert "secret" not in texts(app)
+    assert "whispered" not in texts(app)
+    assert not [each for each in app.button if each.key and each.key.startswith("failures.tag.")]
+
+
+def _record_of(app: AppTest) -> str:
+    app.button(key="failures.open.0").click().run()
+    return str(app.query_params["record"])

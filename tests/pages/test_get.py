@@ -37,6 +37,7 @@ def test_licence_size_and_source_stand_beside_the_button(open_page: Open) -> Non
     words = said(app)
     assert "OpenAI CLIP ViT-B/32 · licence MIT · https://openaipublic" in words
     assert "151,277,313 parameters, about 577 MB in memory on a CPU" in words
+    assert "at four bytes each take 0.6 GB" in words
     assert "run.get.clipscore" in ways(app)
     assert "run.get.pac-s" not in ways(app)  # only a person can fetch it
     assert "run.get.pr-mcs" not in ways(app)  # nobody publishes it

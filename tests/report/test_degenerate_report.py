@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +114,22 @@ def test_a_correlation_that_is_none_says_why(report: Report) -> None:
     missing = agreement.frame[agreement.frame["spearman"].isna()]
     assert len(missing)
     assert missing["note"].ne("").all()
+
+
+def test_no_sentence_of_the_first_page_holds_nan(report: Report) -> None:
+    assert report.opening is not None
+    opening = report.opening
+    said = " ".join(
+        (*opening.audited, *opening.cautions, *(each for told in opening.evaluators.values() for each in told))
+    )
+    assert "Flip risk" in said
+    assert not re.search(r"\bnan\b", said)
+
+
+def test_a_run_whose_every_score_is_the_same_has_a_report(tmp_path: Path) -> None:
+    rows = scores_of(["vflip", "null:shift1"], ITEMS, lambda probe, item: 0.5, evaluator="same")
+    with Store.open(write_run(tmp_path / "r", rows, corpus={"name": "c"})) as store:
+        made = build(store)
+    told = {each.id: each.reason for each in made.missing}
+    assert "S30" in {each.id for each in (*made.tables, *made.details)} | set(told)
+    assert CONSTANT in markdown(made)

@@ -17,7 +17,7 @@ def band(clean: np.ndarray, change: np.ndarray, ratings: np.ndarray, lambdas: li
     return spearman_bands(clean, change, {"h": ratings}, lambdas, **how)["h"]
 
 
-scores_st = st.lists(st.integers(-5, 5), min_size=3, max_size=25)
+scores_st = st.lists(st.integers(-5, 5), min_size=10, max_size=25)
 
 
 @settings(deadline=None)

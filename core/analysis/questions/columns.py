@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.analysis.effects import ALL, COLUMNS, MEASURES
 from core.analysis.questions.base import Column, Drawing
-from core.analysis.verdicts import MOST_BEYOND, TOO_FEW
+from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
 from core.charts.spec import Figure
 from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
@@ -204,7 +204,7 @@ def marks(
         }
     )  # fmt: skip
     if "drift" in frame:
-        data["hollow"] = frame["drift"] == TOO_FEW
+        data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
         data["opens"] = [opening(row, opens) for row in frame.to_dict("records")]
     return data.dropna(subset=["value"]).reset_index(drop=True)

@@ -14,7 +14,7 @@ from core.analysis.questions import paper
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT
 from core.analysis.questions.composites import in_words
-from core.analysis.questions.filters import NOTHING, direction, overlap
+from core.analysis.questions.filters import NOTHING, direction, overlap, untold
 from core.analysis.questions.needs import no_family
 from core.analysis.slices import WHOLE, is_cut
 from core.analysis.table import ScoreTable, View
@@ -28,7 +28,7 @@ ALL_ITEMS, UNCUT = "all items", "without the items it cut"
 _TITLE = "Rotations without the items whose object they cut"
 _COLUMNS = (
     "evaluator", "corpus", "edit", "label", "cut_items", "least", "n_items", "median_percent", "low", "high",
-    "direction", "overlaps", "note",
+    "direction", "overlaps", "power", "note",
 )  # fmt: skip
 
 
@@ -43,6 +43,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("direction", "Direction", kind="text", help="Turned: the interval lies on the other side of 0 than the "
                "median of all items. Nothing to drop: the edit cut no object"),
         Column("overlap", "Interval", kind="text", help="With that of all items"),
+        Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
+               "power, and the items that would tell one as large as here"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
@@ -97,7 +100,7 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
                          "label": f"{group.label}, {name}", "cut_items": gone, "least": least, "n_items": found.n,
                          "median_percent": found.estimate, "low": found.low, "high": found.high,
                          "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
-                         "overlaps": overlap(found, whole), "note": found.note}
+                         "overlaps": overlap(found, whole), "power": untold(found, whole), "note": found.note}
                     )  # fmt: skip
     frame = pd.DataFrame(records, columns=list(_COLUMNS))
     return frame.assign(overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()))

@@ -206,27 +206,24 @@ def _no_groups(table: ScoreTable) -> str:
     return needs(table) or f"no family here has three or {MOST} groups of scores to put in order"
 
 
-def _stacked(view: View, names: Sequence[str], evaluator: str, own: np.ndarray) -> dict[str, np.ndarray]:
-    scores = view.after(evaluator, names)
-    kept = own & view.items
-    return {name: row[kept] for name, row in zip(names, scores, strict=True)}
-
-
 def _of_groups(
-    view: View,
-    answer: Callable[[Mapping[str, np.ndarray]], pd.DataFrame],
-    columns: Sequence[str],
-    *,
-    shares: Sequence[str],
+    view: View, answer: Callable[..., pd.DataFrame], columns: Sequence[str], *, shares: Sequence[str]
 ) -> pd.DataFrame:
-    """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent."""
-    parts = [
-        answer(groups).assign(evaluator=evaluator, corpus=corpus, family=family)
-        for evaluator in view.evaluators
-        for family, names in _groups(view.table).items()
-        for corpus, own in corpora(view.table)
-        if (groups := _stacked(view, names, evaluator, own))
-    ]
+    """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent.
+
+    Args:
+        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.orders.orders`.
+    """
+    table, parts = view.table, list[pd.DataFrame]()
+    for evaluator in view.evaluators:
+        for family, names in _groups(table).items():
+            scores = view.after(evaluator, names)
+            for corpus, own in corpora(table):
+                kept = own & view.items
+                sources = None if table.sources is None else table.sources[kept]
+                groups = {name: row[kept] for name, row in zip(names, scores, strict=True)}
+                told = {"evaluator": evaluator, "corpus": corpus, "family": family}
+                parts.append(answer(groups, sources=sources).assign(**told))
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(columns))
     return whole.assign(**{name: 100 * whole[name] for name in shares})[list(columns)]
 
@@ -244,7 +241,8 @@ def _orders() -> Question:
 
     note = (
         f"Items whose groups all have a score, by the order of these scores, highest first; {MOST} groups at most. "
-        f"Orders of at most {ABOVE:g} % of the items are left out; an item two of whose scores are equal is tied."
+        f"Orders of at most {ABOVE:g} % of the items are left out; an item two of whose scores are equal is tied. "
+        "Wilson’s interval over sources."
     )
     return Question(id_, "In which order do the groups of an item stand?", SECTION, DEPTH, note, columns, compute,
                     _no_groups, paper=paper)  # fmt: skip
@@ -260,7 +258,7 @@ def _pairwise() -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", "ties"))
 
-    note = "Share of the items in which one group scores strictly above another; Wilson’s interval."
+    note = "Share of the items in which one group scores strictly above another; Wilson’s interval over sources."
     return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,
                     part_of=papers.ORDERS[0])  # fmt: skip
 

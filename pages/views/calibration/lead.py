@@ -34,11 +34,16 @@ def lead(changed: pd.DataFrame, strength: float, basis: str) -> str:
 
 
 def _moved(row: dict[Any, Any]) -> str:
+    """How much less an axis moves, with the interval of the ratio; no more is claimed than that allows."""
     share = 100 * (float(row["after"]) / float(row["before"]) - 1)
+    low, high = (float(row.get(name, math.nan)) for name in ("ratio_low", "ratio_high"))
     ends = f"{number(row['before'])} → {number(row['after'])} SD"
+    between = "" if math.isnan(low) else f"; after / before {low:.2f} to {high:.2f}"
     if round(abs(share)) == 0:
-        return f"{safe(row['axis'])} edits move the score as far as before ({ends})"
-    return f"{safe(row['axis'])} edits move the score {abs(share):.0f} % {'less' if share < 0 else 'more'} ({ends})"
+        return f"{safe(row['axis'])} edits move the score as far as before ({ends}{between})"
+    told = f"{abs(share):.0f} % {'less' if share < 0 else 'more'}"
+    chance = ", which may be chance" if low <= 1 <= high else ""
+    return f"{safe(row['axis'])} edits move the score {told}{chance} ({ends}{between or '; no interval'})"
 
 
 def _order(row: dict[Any, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Two pictures of one size, one over the other, and a slider that uncovers the second."""
+"""Two pictures of one size, one over the other: a slider uncovers the second, a button shows them by turns."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from PIL import Image
 
 _HTML = """
 <figure><div class="stage"><img class="after"><img class="before"><span class="edge"></span></div>
-<label>Original <input type="range" min="0" max="100" value="50" step="1"> Variant</label></figure>
+<label>Original <input type="range" min="0" max="100" value="50" step="1"> Variant</label>
+<button type="button" aria-pressed="false">Blink</button></figure>
 """
 
 _CSS = """
@@ -21,6 +22,10 @@ img { grid-area: 1 / 1; max-width: 100%; max-height: 26rem; display: block; bord
   box-shadow: 0 0 3px #000000; }
 label { display: flex; gap: 0.7rem; align-items: center; justify-content: center; padding-top: 0.5rem; font: inherit;
   font-size: 0.9rem; color: inherit; }
+button { display: block; margin: 0.4rem auto 0; padding: 0.15rem 0.8rem; font: inherit; font-size: 0.9rem;
+  color: inherit; background: transparent; border: 1px solid currentColor; border-radius: 0.4rem; cursor: pointer; }
+button[aria-pressed="true"] { background: var(--st-primary-color); border-color: var(--st-primary-color);
+  color: var(--st-background-color); }
 input { width: min(22rem, 60%); accent-color: var(--st-primary-color); }
 """
 
@@ -37,8 +42,23 @@ export default function ({ data, parentElement }) {
     before.style.clipPath = `inset(0 ${100 - left}% 0 0)`;
     edge.style.left = left + "%";
   };
-  input.oninput = show;
+  const blink = parentElement.querySelector("button");
+  const swap = () => { input.value = Number(input.value) > 50 ? 0 : 100; show(); };
+  const still = () => {
+    clearInterval(parentElement.blinking);
+    parentElement.blinking = null;
+    blink.setAttribute("aria-pressed", "false");
+  };
+  blink.onclick = () => {
+    if (parentElement.blinking) { still(); return; }
+    swap();
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    parentElement.blinking = setInterval(swap, 700);
+    blink.setAttribute("aria-pressed", "true");
+  };
+  input.oninput = () => { still(); show(); };
   show();
+  return still;
 }
 """
 _slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
@@ -52,7 +72,9 @@ def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str) ->
         alt: what they show.
         key: prefix of the keys.
     """
-    if not st.toggle("One over the other", key=f"{key}.over", help="A slider uncovers the variant"):
+    if not st.toggle(
+        "One over the other", key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
+    ):
         return
     if not before_after(*pictures(), alt=alt, key=f"{key}.slider"):
         st.caption("The edit changed the size of the picture: no place of one lies over the same place of the other.")

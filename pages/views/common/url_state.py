@@ -73,6 +73,12 @@ class PageState:
         """Set a field; only before its widget is drawn, or in a callback."""
         st.session_state[self.key(name)] = value
 
+    def take_back(self, *names: str) -> None:
+        """Give some fields their usual values again."""
+        for field in self.fields:
+            if field.name in names:
+                self.put(field.name, field.default)
+
     def restore(self) -> None:
         """Bring the session in line with the link: on the first run, and when the reader follows another link.
 

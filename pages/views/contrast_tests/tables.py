@@ -35,6 +35,15 @@ def draw_tables(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
     _draw(state, files, scope, chosen, options, [each for each in known if each.part == part])
 
 
+def draw_responses(state: PageState, files: Signature, scope: Narrowed) -> None:
+    """Draw the tables of a scope without a directional probe; no answer of theirs is a failure."""
+    table = scores(files, scope)
+    there = [each for each in questions(files, scope).values() if each.section == SECTION and not each.needs(table)]
+    if there:
+        st.divider()
+        _draw(state, files, scope, Slice(), Options(), there)
+
+
 def _draw(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, asked: list[Question]
 ) -> None:

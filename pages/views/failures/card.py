@@ -14,8 +14,9 @@ from core.probes.titles import title
 from core.report.pair import times_null
 from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
-from pages.views.common.links import LAB, lab_link
+from pages.views.common.links import LAB, lab_link, record_text
 from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made
 from pages.views.probe_lab.state import corpus_names
 
@@ -25,7 +26,7 @@ TINY = "†"
 def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None:
     """Draw the pair's place, how far it moves in this order, and what it is."""
     first = rows.iloc[0]
-    st.header(f"{place}. {_headline(pair, rows, order)}", anchor=False)
+    st.header(f"{place}. {headline(pair, rows, order)}", anchor=False)
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
@@ -42,7 +43,8 @@ def cut_said(kept: float | None) -> str:
     return f"The edit cut the object: {as_percent(float(kept))} of its mask is left in the image"
 
 
-def _headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
+def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
+    """How far the pair moves in this order, under which evaluator."""
     if pd.isna(pair["key"]):
         return "No two shifts to compare" if order == "disagreement" else "No number in this order"
     if order == "disagreement":
@@ -89,6 +91,17 @@ def draw_pictures(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str
             return
         st.image(made.before, alt=f"{what}, unedited", width="stretch")
         st.image(made.after, alt=f"{what} after {title(row['probe']).lower()}, {_edit_said(made)}", width="stretch")
+
+
+def draw_variant(place: DeltaGenerator, made: Made, row: pd.Series, *, key: str) -> None:
+    """Fill the room with the variant alone, or the picture where the probe edits the caption."""
+    if isinstance(made, str):
+        place.caption(":material/hide_image: no picture", help=safe(made, limit=400))
+        return
+    what = row["label"] if pd.notna(row["label"]) else f"item {row['item']}"
+    alt = f"{what}, unedited" if made.after is None else f"{what} after {title(row['probe']).lower()}"
+    with place.container(key=f"failure_only_{key}"):
+        st.image(made.before if made.after is None else made.after, alt=alt, width="stretch")
 
 
 def _edit_said(made: Made) -> str:
@@ -155,17 +168,23 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
 
 def actions(
     pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None],
-    slide: Callable[[], Slide],
+    slide: Callable[[], Slide], tag: Callable[[], None],
 ) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
         to_lab(pair, rows)
+        tag()
         collect_button(slide, key=f"failure.{key}")
         if pair["more"]:
             st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
                       key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip
+
+
+def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
+    """What opens the full record of a pair; a callback."""
+    return lambda: state.put("record", record_text(pair))
 
 
 def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:

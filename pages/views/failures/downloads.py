@@ -11,17 +11,20 @@ from core.charts.contact_sheet import Cell, contact_sheet
 from core.charts.differences import side_by_side
 from core.charts.style import signed
 from core.corpora.images import encode_png
+from core.stories.tags import Held
 from pages.views.common.downloads import data_buttons
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import counted, number
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made, as_pixels, finished, pictures
-from pages.views.failures.state import by_pair, usual_scales
+from pages.views.failures.state import Named, by_pair, usual_scales
+from pages.views.failures.tags import with_tags
 
 
 def draw_downloads(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, rows: pd.DataFrame
-) -> None:
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, rows: pd.DataFrame, held: Held,
+    *, named: Named,
+) -> None:  # fmt: skip
     """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
     order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
     with st.popover("Download", icon=":material/download:", type="tertiary"):
@@ -30,8 +33,13 @@ def draw_downloads(
             f"Every shift of the filters in this order, {counted(taken, 'row')}" if taken == found.n_shifts
             else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
         )  # fmt: skip
-        data_buttons(lambda: export(store(files), scope, chosen, usual_scales(files, scope), order=order, floor=floor),
-                     f"failures-{order}", key="failures.data")  # fmt: skip
+
+        def shifts() -> pd.DataFrame:
+            usual = usual_scales(files, scope)
+            found = export(store(files), scope, chosen, usual, order=order, floor=floor, named=named)
+            return with_tags(found, held, scope)
+
+        data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
         st.download_button(
             "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)), "failures.png",

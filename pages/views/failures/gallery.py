@@ -1,6 +1,5 @@
 """The gallery of the page Failures: its order, its cards, its pages, and what is taken home."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +9,7 @@ import streamlit as st
 from core.analysis.failures import Ranking, relaxations, verdicts
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from pages.views.common.links import record_text
+from core.stories.tags import Held
 from pages.views.common.runs import Signature, store
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, safe
@@ -22,6 +21,7 @@ from pages.views.failures.card import (
     deciding,
     draw_pictures,
     heading,
+    opener,
     place_for_pictures,
     scores,
     verdict,
@@ -29,7 +29,19 @@ from pages.views.failures.card import (
 from pages.views.failures.downloads import draw_downloads
 from pages.views.failures.pictures import finished, pictures
 from pages.views.failures.slide import card_slide
-from pages.views.failures.state import A_PAGE, FLOORS, MARKS, by_pair, clear, once, page_in_view, shifts_of
+from pages.views.failures.state import (
+    A_PAGE,
+    FLOORS,
+    LAYOUTS,
+    MARKS,
+    Named,
+    by_pair,
+    once,
+    page_in_view,
+    shifts_of,
+)
+from pages.views.failures.tags import draw_tag_filter, draw_tags, pair_of, tag_button
+from pages.views.failures.tiles import draw_tiles
 
 _ORDERS = {
     "standardised": "Standardised change",
@@ -61,14 +73,19 @@ def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chose
         for name, count in counts.items():
             words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
             st.button(f"Without {safe(words, limit=60)} · {counted(count, 'shift')}", key=f"failures.relax.{name}",
-                      on_click=clear, args=(state, (name,)), disabled=count == 0)  # fmt: skip
-        st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all", on_click=clear,
-                  args=(state, tuple(counts)))  # fmt: skip
+                      on_click=state.take_back, args=(name,), disabled=count == 0)  # fmt: skip
+        if state.get("tagged"):
+            st.button("Without the tags", key="failures.relax.tagged", on_click=state.take_back, args=("tagged",))
+        st.button("Clear every filter", icon=":material/filter_alt_off:", key="failures.relax.all",
+                  on_click=state.take_back, args=(*counts, "tagged"))  # fmt: skip
 
 
-def draw_controls(state: PageState) -> None:
-    """Draw the order, the smallest baseline, the marks, and how a card is read."""
+def draw_controls(state: PageState, held: Held) -> None:
+    """Draw the layout, the order, the smallest baseline, the marks, the tags, and how a card is read."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.segmented_control(
+            "Layout", tuple(LAYOUTS), key=state.key("layout"), format_func=LAYOUTS.__getitem__, required=True
+        )
         st.selectbox("Furthest by", tuple(_ORDERS), key=state.key("sort"), format_func=_ORDERS.__getitem__,
                      help=_ORDERS_HELP, width=210)  # fmt: skip
         if state.get("sort") == "percent":
@@ -85,18 +102,22 @@ def draw_controls(state: PageState) -> None:
         )  # fmt: skip
         if not state.get("item"):
             st.toggle("Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item")
+        draw_tag_filter(state, held)
         with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
             st.markdown(_CARD_HELP)
 
 
-def draw_gallery(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking) -> None:
+def draw_gallery(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, held: Held, *, named: Named
+) -> None:  # fmt: skip
     """Draw one page of pairs, and the way to the others."""
-    pages = -(-(found.n_items if once(state) else found.n_pairs) // A_PAGE)
+    a_page = A_PAGE[state.get("layout")]
+    pages = -(-(found.n_items if once(state) else found.n_pairs) // a_page)
     draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
         state.put("page", pages)
-        found = page_in_view(state, files, scope, chosen, pages)
+        found = page_in_view(state, files, scope, chosen, pages, named=named)
     page = state.get("page")
     pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -104,10 +125,13 @@ def draw_gallery(state: PageState, files: Signature, scope: Narrowed, chosen: Sl
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
-            draw_downloads(state, files, scope, chosen, found, rows)
+            draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
     if said := _null_bands(rows):
         st.caption(said)
-    _cards(state, files, scope, pairs, rows, first=(page - 1) * A_PAGE + 1)
+    if state.get("layout") == "grid":
+        draw_tiles(state, store(files), scope, pairs, rows, held)
+    else:
+        _cards(state, files, scope, pairs, rows, held, first=(page - 1) * a_page + 1)
     if pages > 1:
         with st.container(horizontal=True, horizontal_alignment="center"):
             key = f"failures.page.from.{page}"
@@ -152,7 +176,8 @@ def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: b
 
 
 def _cards(
-    state: PageState, files: Signature, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, *, first: int
+    state: PageState, files: Signature, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held, *,
+    first: int,
 ) -> None:  # fmt: skip
     """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
     judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank)
@@ -164,7 +189,7 @@ def _cards(
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
                 heading(first + place, pair, own, state.get("sort"))
                 rooms.append((place_for_pictures(str(place)), st.empty()))
-                _below(state, files, scope, pair, own, judged, key=str(place))
+                _below(state, files, scope, pair, own, judged, held, key=str(place))
         for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
             shown = finished(made)
             draw_pictures(room, shown, own.iloc[0], key=str(place))
@@ -173,23 +198,22 @@ def _cards(
 
 
 def _below(
-    state: PageState, files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *,
-    key: str,
+    state: PageState, files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame,
+    held: Held, *, key: str,
 ) -> None:  # fmt: skip
     order = state.get("sort")
     captions(rows)
     scores(rows, bold=deciding(pair, rows, scope.evaluators, order),
            floor=state.get("floor") / 100 if order == "percent" else 0.0, key=key)  # fmt: skip
     verdict(judged, pair)
+    named = pair_of(pair, language=scope.language, rank=scope.rank)
+    draw_tags(held.of(named))
     actions(
         pair,
         rows,
         key=key,
-        open_record=_opener(state, pair),
+        open_record=opener(state, pair),
         show_item=lambda: state.put("item", pair["item"]),
         slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
+        tag=partial(tag_button, named, held, key=key),
     )
-
-
-def _opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
-    return lambda: state.put("record", record_text(pair))

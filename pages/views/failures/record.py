@@ -7,6 +7,7 @@ from core.analysis.failures import PAIR, as_json, verdicts
 from core.analysis.scope import Narrowed
 from core.probes.titles import title
 from core.report.pair import shown
+from core.stories.tags import Held
 from pages.views.common.before_after import offer
 from pages.views.common.dialogs import finding
 from pages.views.common.links import read_record
@@ -17,9 +18,10 @@ from pages.views.common.url_state import PageState
 from pages.views.failures.card import below_pictures, captions, draw_pictures, to_lab, verdict
 from pages.views.failures.pictures import LARGE, finished, pictures
 from pages.views.failures.state import record_of
+from pages.views.failures.tags import draw_tags, pair_of, tag_button
 
 
-def show_record(state: PageState, files: Signature, scope: Narrowed) -> None:
+def show_record(state: PageState, files: Signature, scope: Narrowed, held: Held) -> None:
     """Open the dialog where the link names a pair; say so where these runs do not hold it."""
     pair = read_record(state.get("record"))
     if pair is None or finding():
@@ -35,11 +37,11 @@ def show_record(state: PageState, files: Signature, scope: Narrowed) -> None:
         state.put("record", "")
 
     st.dialog(f"{safe(title(pair['probe']))} · {safe(pair['item'])}", width="large", on_dismiss=close)(_draw)(
-        state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records
+        state, files, pd.Series({**pair, "corpus": records[0]["corpus"]}), records, held
     )
 
 
-def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dict[str, object]]) -> None:
+def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dict[str, object]], held: Held) -> None:
     rows = pd.DataFrame(records)
     only = pd.DataFrame([pair])
     with pictures(store(files), only, marks=state.get("marks"), side=LARGE) as begun:
@@ -58,6 +60,8 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     captions(rows)
     told = rows.iloc[0]
     verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
+    named = pair_of(pair, language=str(told["language"]), rank=int(told["rank"]))
+    draw_tags(held.of(named))
     table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
     table.index.name = "column"
     draw_table(table.map(_cell).reset_index(), key="failures.record.table",
@@ -69,6 +73,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
                            "application/json", icon=":material/data_object:", on_click="ignore",
                            key="failures.record.json")  # fmt: skip
         to_lab(pair, rows)
+        tag_button(named, held, key="record", before=lambda: state.put("record", ""))
     with st.expander("As JSON, to copy"):
         st.code(text, language="json", height=300)
 

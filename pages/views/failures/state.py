@@ -1,6 +1,6 @@
 """What the page Failures remembers in its link, and what it asks the store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,10 +15,16 @@ from pages.views.common.links import read_record
 from pages.views.common.runs import Signature, narrowed, scores, store, under_all
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import read_switch, slice_fields
-from pages.views.common.url_state import Field, PageState, one_of, text
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 
-A_PAGE = 12
-"""Pairs on one page: with two pictures each, at most 24 pictures."""
+LAYOUTS: Mapping[str, str] = {"cards": "Cards", "grid": "Grid"}
+"""How a page of pairs is drawn -> its words."""
+
+A_PAGE: Mapping[str, int] = {"cards": 12, "grid": 36}
+"""Layout -> pairs on one page: a card has two pictures, a tile of the grid one."""
+
+Named = tuple[tuple[str, str], ...] | None
+"""The only (item, probe) to look at; None: every one."""
 
 FLOORS = (0, 1, 5, 10, 25)
 """Choices of the smallest baseline, in % of the evaluator's typical clean score."""
@@ -27,14 +33,16 @@ MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels
 """What is marked on the pictures -> its words."""
 
 
-def failure_state(files: Signature) -> PageState:
-    """Return the page's fields over these runs."""
+def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
+    """Return the page's fields over these runs; ``tags``: those that stand somewhere."""
     return PageState(
         "failures",
         (
             *scope_fields(files),
             *slice_fields(files),
             Field("sort", "standardised", one_of(lambda: tuple(ORDERS), "standardised", what="order")),
+            Field("layout", "cards", one_of(lambda: tuple(LAYOUTS), "cards", what="layout")),
+            Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
             Field("every", False, read_switch, lambda value: "yes" if value else "no"),
             Field("item", "", text(limit=200)),
             Field("floor", 5, _read_floor),
@@ -47,18 +55,12 @@ def failure_state(files: Signature) -> PageState:
 
 def begin_at_first_page(state: PageState, scope: Narrowed, chosen: Slice, followed: bool) -> None:
     """Go back to page 1 when the reader changes what is ranked; a link that was followed names its own page."""
-    view = (scope, chosen, *(state.get(name) for name in ("sort", "floor", "every", "item")))
+    asked = (state.get(name) for name in ("sort", "floor", "every", "item", "layout"))
+    view = (scope, chosen, *asked, tuple(state.get("tagged")))
     before = st.session_state.get(state.key("view"))
     if before not in (None, view) and not followed:
         state.put("page", 1)
     st.session_state[state.key("view")] = view
-
-
-def clear(state: PageState, names: tuple[str, ...]) -> None:
-    """Take choices back; a callback."""
-    for field in state.fields:
-        if field.name in names:
-            state.put(field.name, field.default)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
@@ -69,20 +71,28 @@ def usual_scales(files: Signature, scope: Narrowed) -> pd.DataFrame:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def page_of_pairs(
-    files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int, *, once: bool, item: str
-) -> Ranking:
+    files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int, *, once: bool, item: str,
+    a_page: int, named: Named,
+) -> Ranking:  # fmt: skip
     """One page of the ranking; see ``core.analysis.failures.rank``."""
     return rank(
-        store(files), scope, chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=A_PAGE,
-        offset=A_PAGE * (page - 1), once=once, item=item or None,
+        store(files), scope, chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=a_page,
+        offset=a_page * (page - 1), once=once, item=item or None, named=named,
     )  # fmt: skip
 
 
-def page_in_view(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, page: int) -> Ranking:
-    """A page of what the reader asked for: an item once, every pair, or every pair of one item."""
+def page_in_view(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, page: int, *, named: Named
+) -> Ranking:
+    """A page of what the reader asked for: an item once, every pair, or every pair of one item.
+
+    Args:
+        named: the only (item, probe) to look at; None: every one.
+    """
     return page_of_pairs(
-        files, scope, chosen, state.get("sort"), state.get("floor"), page, once=once(state), item=state.get("item")
-    )
+        files, scope, chosen, state.get("sort"), state.get("floor"), page, once=once(state), item=state.get("item"),
+        a_page=A_PAGE[state.get("layout")], named=named,
+    )  # fmt: skip
 
 
 def once(state: PageState) -> bool:

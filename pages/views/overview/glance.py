@@ -94,7 +94,7 @@ def _gap(row: Mapping[str, Any]) -> str:
     if math.isnan(row["evidence"]):
         return "none was found"
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
-    return f"from {row['evidence']:.3g} on{share} ({row['evidence_of']})"
+    return f"from {row['evidence']:.3g} on{share} ({family_title(row['evidence_of'])})"
 
 
 def draw_kinds(names: Iterable[str]) -> None:

@@ -51,9 +51,9 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))
     return (
         f"Of **{row['n_cells']} cells looked at**, the one that moves {safe(row['evaluator'])} furthest for certain: "
-        f"*{safe(family_title(row['family']))}* on {safe(row['category'])} that covers {safe(row['coverage_bin'])} % "
-        f"of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for {row['n_cells']} cells: {low} to "
-        f"{high}, n = {row['n_items']} items); the whole family: {whole} % (95 % CI {least} to {most}, "
-        f"n = {row['n_whole']}). "
+        f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
+        f"{safe(row['coverage_bin'])} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
+        f"{row['n_cells']} cells: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
+        f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
         f"The intervals of {above} of the {len(frame)} cells shown lie above the margin of ±{held.margin:g} %."
     )

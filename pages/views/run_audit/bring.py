@@ -1,5 +1,6 @@
 """What an operator brings through the browser: photographs as a corpus, and a metric where the server allows it."""
 
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.charts.canvas import jpeg
-from core.corpora.brought import Given, keep_pictures
+from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictures_dir, remove_set
 from core.corpora.images import decode_stranger
 from core.corpora.schema import Corpus, Item
-from core.errors import InvariscopeError
+from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
+from core.jobs import jobs
 from core.settings import brought_mb
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code
 from pages.views.common.text import counted, safe
@@ -25,7 +27,7 @@ MOST_MB = 1024
 """Of one upload of photographs."""
 
 _SIDE = 220
-_DONE, _SAID = "run.bring.done", "run.bring.said"
+_DONE, _SAID, _REMOVED = "run.bring.done", "run.bring.said", "run.bring.removed"
 _PICTURES = ["zip", "jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "csv", "json", "jsonl"]
 
 
@@ -39,7 +41,7 @@ def bring_pictures(state: PageState) -> None:
         st.caption(
             "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
             "width, height (the object's box in px). They are kept in this server's data folder, at most "
-            f"{_mb(brought_mb())} of all sets, until you remove them there."
+            f"{_mb(brought_mb())} of all sets, until you remove them."
         )
         marks = tuple(each.file_id for each in given)
         if given and st.session_state.get(_DONE) != marks:
@@ -48,6 +50,63 @@ def bring_pictures(state: PageState) -> None:
         kind, said = st.session_state.get(_SAID, ("", "")) if given else ("", "")
         if said:
             (st.error if kind == "error" else st.success)(safe(said, limit=600))
+        _draw_sets(state)
+
+
+def _draw_sets(state: PageState) -> None:
+    """Draw the choice of a set that is here already, and the way to remove it."""
+    if told := st.session_state.pop(_REMOVED, ""):
+        st.caption(safe(told, limit=400))
+    home = pictures_dir()
+    known = {each.folder.name: each for each in _sets(str(home), home.stat().st_mtime_ns if home.is_dir() else 0)}
+    if not known:
+        return
+    name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
+    with st.container(horizontal=True, gap="small"):
+        st.button("Use it", icon=":material/photo_library:", key="run.sets.use", on_click=_use,
+                  args=(state, known[name].folder))  # fmt: skip
+        with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+            st.caption(f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
+                       "and can show their pictures no more.")  # fmt: skip
+            st.button("Remove now", key="run.sets.remove", on_click=_remove, args=(state, known[name].folder))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _sets(home: str, changed: int) -> list[KeptSet]:  # noqa: ARG001  # the cache's key: a set itself never changes
+    return kept_sets()
+
+
+def _named(kept: KeptSet) -> str:
+    day = datetime.fromtimestamp(kept.since, UTC).date().isoformat()
+    return f"{corpus_of(kept.folder)} · {counted(kept.pictures, 'picture')} · {kept.size / 2**20:,.1f} MB · {day}"
+
+
+def corpus_of(folder: Path) -> str:
+    """What the corpus of a set is called; two sets are two corpora."""
+    return f"photos-{folder.name[:8]}"
+
+
+def _use(state: PageState, folder: Path) -> None:
+    """Make a set the corpus; also a callback."""
+    state.put("corpus", "folder")
+    state.put("root", str(folder.absolute()))
+    state.put("options", f"name={corpus_of(folder)}")
+
+
+def _remove(state: PageState, folder: Path) -> None:
+    """Remove a set that no job reads; a callback."""
+    try:
+        reading = [job.id for job in jobs.list_jobs()[0] if job.status in jobs.ACTIVE
+                   and getattr(job.request, "root", None) == str(folder.absolute())]  # fmt: skip
+        if reading:
+            raise NotAvailable(f"{', '.join(reading)} reads these pictures; wait for its end or cancel it first")
+        remove_set(folder.name)
+    except InvariscopeError as error:
+        st.session_state[_REMOVED] = str(error)
+        return
+    if state.get("root") == str(folder.absolute()):
+        state.take_back("corpus", "root", "options")
+    st.session_state[_REMOVED] = f"{corpus_of(folder)} is removed."
 
 
 def _keep(state: PageState, given: list[UploadedFile]) -> tuple[str, str]:
@@ -56,9 +115,7 @@ def _keep(state: PageState, given: list[UploadedFile]) -> tuple[str, str]:
             found = keep_pictures([Given(each.name, each, each.size) for each in given])
     except InvariscopeError as error:
         return "error", str(error)
-    state.put("corpus", "folder")
-    state.put("root", str(found.folder.absolute()))
-    state.put("options", f"name=photos-{found.folder.name[:8]}")  # two sets are two corpora
+    _use(state, found.folder)
     names = ", ".join(found.left_out[:3]) + (" …" if len(found.left_out) > 3 else "")
     rest = f" Neither pictures nor captions: {names}." if found.left_out else ""
     return "success", f"{counted(found.pictures, 'picture')} in {found.folder.name}.{rest}"

@@ -5,6 +5,7 @@ import streamlit as st
 from pydantic import BaseModel
 
 from core.analysis.planned import drifting, planned, prior
+from core.analysis.verdicts import MARGIN
 from core.api.progress import duration
 from core.audit.estimate import Estimate, estimate
 from core.audit.machine import cores
@@ -136,11 +137,14 @@ def _power(plan: Plan, items: int) -> None:
     with st.expander("Family by family"):
         draw_table(
             found.table, width="stretch", alt="Smallest drift of each family under each evaluator",
-            column_order=("family", "evaluator", "n_items", "detectable", "run", "n_prior"),
+            column_order=("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior"),
             column_config={
                 "family": "Family", "evaluator": "Evaluator",
                 "n_items": number("n items", help="Expected: not every item can be edited so"),
-                "detectable": number("Smallest drift", format="%.2f %%"), "run": "Scatter as in run",
+                "detectable": number("Smallest drift", format="%.2f %%"),
+                "needed": number(f"n for ±{MARGIN:g} %", help="Items that would place a drift of none within that "
+                                 "margin, in four audits of five"),
+                "run": "Scatter as in run",
                 "n_prior": number("n there", help="Items of that run behind the scatter"),
             },
         )  # fmt: skip

@@ -28,8 +28,11 @@ def draw_get(name: str) -> None:
     if not missing or not all(each.kind in _FETCHED for each in missing):
         return
     st.caption("  \n".join(map(_told, missing)))
-    st.caption(f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory "
-               "on a CPU; the publisher says the size of the files when they are asked for.")  # fmt: skip
+    st.caption(
+        f"{thousands(kind.entry.parameters)} parameters, about {kind.entry.memory_mb('cpu'):,.0f} MB in memory on a "
+        f"CPU. Files that hold them at four bytes each take {4e-9 * kind.entry.parameters:.1f} GB, at two bytes half "
+        "of it; the publisher says which when they are asked for."
+    )
     active = _active(name)
     st.button(
         "Being fetched" if active else f"Get {name}", key=f"run.get.{name}", icon=":material/download:",

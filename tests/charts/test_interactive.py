@@ -1,8 +1,14 @@
 """What a page draws: hovers with n and interval, one trace a series, and a file that stands alone."""
 
+import base64
+import json
+
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
+from plotly.io import to_json
+from plotly.tools import return_figure_from_figure_or_data
 
 from core.charts import still
 from core.charts.interactive import page, plot
@@ -108,3 +114,15 @@ def test_a_file_has_nothing_to_open() -> None:
     assert "click for" not in bare.hovertext[0]
     assert b"click for" not in page(figure(frame=FRAME.assign(opens="{}")))
     assert "opens" not in figure(frame=FRAME.assign(opens="{}")).data
+
+
+def test_what_is_sent_is_what_plotly_would_send() -> None:
+    drawn = plot(figure())
+    sent = json.loads(to_json(return_figure_from_figure_or_data(drawn, validate_figure=True), validate=False))
+    usual = json.loads(to_json(go.Figure(drawn), validate=False))
+    assert usual["data"][0]["x"]["dtype"] == "f8"
+    for mine, theirs in zip(sent["data"], usual["data"], strict=True):
+        np.testing.assert_array_equal(mine["x"], np.frombuffer(base64.b64decode(theirs["x"]["bdata"])))
+        arrays = {"x", "y", "error_x"}
+        assert {key: mine[key] for key in mine.keys() - arrays} == {key: theirs[key] for key in theirs.keys() - arrays}
+    assert {key: value for key, value in sent["layout"].items() if value != []} == usual["layout"]

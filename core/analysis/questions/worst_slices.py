@@ -21,7 +21,7 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Do
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.titles import family_title
-from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, median_bca
+from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, median_bca, median_bca_levels
 
 ID = "S-slices"
 SHOWN = 10
@@ -32,6 +32,12 @@ BEYOND = 10
 
 MOST_DRAWN = 5_000_000
 """Most values that are drawn for one interval beyond the usual resamples."""
+
+EARLY = 0.998
+"""Level of the bound by which cells are passed over unseen; of :data:`RESAMPLES` draws, ten lie beyond it."""
+
+FINE = 1 - (1 - EARLY) / 5
+"""Level of an adjusted interval from which on its bounds lie beyond those at EARLY, whatever was drawn for each."""
 
 _TITLE = "Worst slices: which kind of thing, at which size, moves most?"
 _NAMES = (
@@ -112,6 +118,7 @@ class _Cell:
         values: |%Δ| of its items, float64 [n].
         groups: source of each; None where each item is one of its own.
         plain: their median with its unadjusted interval.
+        early: lower bound at the level EARLY.
         whole: the same of every item of the family.
     """
 
@@ -121,6 +128,7 @@ class _Cell:
     values: np.ndarray
     groups: np.ndarray | None
     plain: Interval
+    early: float
     whole: Interval
 
 
@@ -137,21 +145,25 @@ def _cells(view: View, evaluator: str, items: np.ndarray) -> Iterator[_Cell]:
         for (category, coverage), places in cells.items():
             own = known[places]
             groups = None if table.sources is None else table.sources[own]
-            found = median_bca(sizes[own], groups=groups)
+            found, further = median_bca_levels(sizes[own], levels=(0.95, EARLY), groups=groups)
             if not math.isnan(found.low):
-                yield _Cell(group.label, category, coverage, sizes[own], groups, found, whole)
+                yield _Cell(group.label, category, coverage, sizes[own], groups, found, further.low, whole)
 
 
 def _furthest(cells: Sequence[_Cell]) -> Iterator[tuple[float, int, _Cell, Interval]]:
     """The cells with the highest adjusted lower bounds: level, how many were looked at, cell, interval.
 
-    An adjusted bound never lies above the plain one, so that a cell whose plain bound lies below enough adjusted ones
-    need not be drawn again.
+    An adjusted bound never lies above one at a lower level, so that a cell whose bound there lies below enough adjusted
+    ones need not be drawn again.
     """
     level, done = 1 - ALPHA / max(len(cells), 1), list[tuple[_Cell, Interval]]()
-    for cell in sorted(cells, key=lambda each: -each.plain.low):
+
+    def most(cell: _Cell) -> float:
+        return cell.early if level >= FINE else cell.plain.low
+
+    for cell in sorted(cells, key=lambda each: -most(each)):
         best = sorted((found.low for _, found in done), reverse=True)[:SHOWN]
-        if len(best) == SHOWN and best[-1] >= cell.plain.low:
+        if len(best) == SHOWN and best[-1] >= most(cell):
             break
         done.append((cell, _adjusted(cell, level)))
     for cell, found in sorted(done, key=lambda each: -each[1].low)[:SHOWN]:

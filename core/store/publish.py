@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -11,6 +12,7 @@ from core.store.files import write_whole
 from core.store.manifest import COMPLETE
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.seal import PUBLISH, with_seal
+from core.store.sorted_copies import limit
 from core.store.store import Store
 from core.store.whole import table_parts
 
@@ -56,10 +58,11 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
 
 def _write(store: Store, path: Path) -> None:
     try:
-        with duckdb.connect(str(path)) as file:
+        with TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled, duckdb.connect(str(path)) as file:
+            limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
             for table in SCHEMAS:
-                file.register("source", store.table(f"select * from {table} order by all"))
-                file.execute(f"create table {table} as select * from source")
+                file.register("source", store.batches(f"select * from {table}"))
+                file.execute(f"create table {table} as select * from source order by all")
                 file.unregister("source")
             file.execute("create table runs (run varchar, manifest varchar)")
             for run in store.runs():

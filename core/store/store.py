@@ -27,6 +27,7 @@ from core.store.published import can_be_opened
 from core.store.run_files import run_paths, signature
 from core.store.schema import SCHEMAS
 from core.store.sql import first_line
+from core.store.whole import BATCH_ROWS
 
 __all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
 
@@ -109,6 +110,10 @@ class Store:
     def table(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.Table:
         """Answer one SELECT as an Arrow table; see :meth:`query`."""
         return self._run(sql, params, duckdb.DuckDBPyRelation.to_arrow_table)
+
+    def batches(self, sql: str, params: Sequence[Any] | dict[str, Any] | None = None) -> pa.RecordBatchReader:
+        """Answer one SELECT as Arrow batches of at most BATCH_ROWS rows, none of which is held; see :meth:`query`."""
+        return self._run(sql, params, lambda relation: relation.to_arrow_reader(BATCH_ROWS))
 
     def close(self) -> None:
         """Let go of the files."""

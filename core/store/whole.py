@@ -14,7 +14,8 @@ from core.store.schema import schemas_of
 from core.store.seal import Part, Seal, file_digest
 from core.store.sql import column_list, first_line, quoted
 
-_BATCH_ROWS = 65_536
+BATCH_ROWS = 65_536
+"""Rows of a batch where more are asked for than should be held."""
 
 
 class NotWhole(StoreError):
@@ -98,7 +99,7 @@ def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, versio
     for table, schema in schemas_of(version).items():
         source = table if alias is None else f"{alias}.main.{table}"
         sql = f"select {column_list(schema)} from {source} where run = {quoted(run)}"
-        reader = connection.sql(sql).to_arrow_reader(_BATCH_ROWS)
+        reader = connection.sql(sql).to_arrow_reader(BATCH_ROWS)
         parts[table] = Part(*content_digest(reader, schema))
     return parts
 

@@ -320,6 +320,31 @@ def test_the_default_store_reads_the_results_and_the_runs(
     assert [run.id for run in list_runs()] == ["one"]
 
 
+def test_publishing_holds_no_table_and_sorts_by_way_of_the_disk(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open([built]) as store:
+        expected = {name: store.table(f"select * from {name} order by all") for name in SCHEMAS}
+    batches, held = Store.batches, []
+
+    def watched(self: Store, sql: str) -> pa.RecordBatchReader:
+        reader = batches(self, sql)
+        held.append(type(reader))
+        return reader
+
+    monkeypatch.setattr(Store, "batches", watched)
+    monkeypatch.setattr(Store, "table", None)
+    monkeypatch.setattr("core.store.store.BATCH_ROWS", 2048)
+    monkeypatch.setattr("core.store.sorted_copies.MEMORY", "32MB")
+    file = publish([built], tmp_path / "all.duckdb")
+    assert held == [pa.RecordBatchReader] * len(SCHEMAS)
+    assert {each.name for each in tmp_path.iterdir()} >= {"all.duckdb"}
+    assert not list(tmp_path.glob(".publish-*"))
+    with duckdb.connect(str(file), read_only=True) as found:
+        for name, rows in expected.items():
+            assert found.sql(f"select * from {name}").to_arrow_table().to_pylist() == rows.to_pylist()
+
+
 def test_publishing_refuses_what_would_lose_or_overwrite_something(runs: Path, tmp_path: Path) -> None:
     file = publish([runs], tmp_path / "all.duckdb")
     assert file.stat().st_mode & 0o222 == 0

@@ -7,29 +7,29 @@ pair has one shift an evaluator; it is ranked by the largest of those in the sli
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, where
 from core.analysis.table import ScoreTable
-from core.errors import InvalidInput
 from core.probes.base import ENGLISH
 from core.store.store import Store
 
 PAIR = ("run", "item", "subject", "probe")
 """Columns of ``shifts`` that name a pair; its run has one corpus."""
 
-ORDERS: Mapping[str, str] = {
+_COUNTS: Mapping[str, str] = {
     "percent": "case when abs(s.baseline_score) >= $floor * coalesce(c.typical, 0) then abs(s.percent) end",
     "absolute": "abs(s.delta)",
     "standardised": "abs(s.delta / nullif(c.sd, 0))",
     "disagreement": "s.delta / nullif(c.sd, 0)",
 }
-"""Order -> what a shift counts in it; a pair counts its largest, in ``disagreement`` its largest minus its smallest."""
+"""Order -> what a shift counts in it, as SQL: an export has more columns than the table of scores."""
 
 EXPORT_ROWS = 200_000
 """Most rows of an export; above it, the furthest ones are taken."""
@@ -40,44 +40,13 @@ EXPORTED = (
     "percent", "object_inside", "object_kept", "truncated", "bg_delta", "seam_energy", "seam_ratio", "error",
 )  # fmt: skip
 
-_COLUMNS = ", ".join(PAIR)
 _LOOKED_UP = ("run", "item", "probe")
-_COUNTS = ["n_pairs", "n_shifts", "n_unranked", "n_items"]
 
 _SCALE = """left join (select unnest($c_run) as run, unnest($c_evaluator) as evaluator, unnest($c_sd) as sd,
                               unnest($c_typical) as typical) c on c.run = s.run and c.evaluator = s.evaluator"""
 
 
 _NAMED = "(s.item, s.probe) in (select (unnest($named_item), unnest($named_probe)))"
-
-_EVERY = f"""select {_COLUMNS}, key, 0 as more from pairs order by key desc nulls last, {_COLUMNS}
-             limit $limit offset $offset"""
-# the items of the page first: a window over every pair would cost more than all the rest
-_FURTHEST = f"""select {_COLUMNS}, p.key, i.more from pairs p
-                join (select run, item, max(key) as key, count(*) - 1 as more from pairs group by run, item
-                      order by key desc nulls last, run, item limit $limit offset $offset) i using (run, item)
-                qualify row_number() over (partition by run, item order by p.key desc nulls last, {_COLUMNS}) = 1"""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """One page of pairs, the furthest first.
-
-    Args:
-        pairs: PAIR, corpus, key (what the order counts; NaN where it is not defined, and then last), leader (the
-            evaluator whose shift is the key; None in the order ``disagreement``) and more (the other pairs of its item
-            in the slice, where an item is there once; else 0).
-        n_pairs: pairs in the slice.
-        n_shifts: shifts in the slice, one a (pair, evaluator).
-        n_unranked: pairs without a key: unscored, without %Δ, below the floor, or under one evaluator only.
-        n_items: items of the pairs.
-    """
-
-    pairs: pd.DataFrame
-    n_pairs: int
-    n_shifts: int
-    n_unranked: int
-    n_items: int
 
 
 def scales(table: ScoreTable) -> pd.DataFrame:
@@ -97,56 +66,6 @@ def scales(table: ScoreTable) -> pd.DataFrame:
         null = view.null_band(name, corpus)
         records.append((table.scope.run, name, table.spread(name, corpus), typical, null.reach, null.n))
     return pd.DataFrame(records, columns=["run", "evaluator", "sd", "typical", "null_percent", "n_null"])
-
-
-def rank(
-    store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0, limit: int,
-    offset: int = 0, once: bool = False, item: str | None = None, named: Collection[tuple[str, str]] | None = None,
-) -> Ranking:  # fmt: skip
-    """Return one page of the slice's pairs in an order.
-
-    Args:
-        store: opened runs.
-        scope: whose corpus in view is looked at.
-        chosen: which shifts count; a pair is there when one of its shifts is.
-        usual: :func:`scales` of the scope.
-        order: a key of ORDERS. ``percent`` is the largest |%Δ|, ``absolute`` the largest |Δ| on the evaluator's
-            own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's clean scores
-            in the run, ``disagreement`` the range (largest minus smallest) of the standardised shifts of one pair
-            over its evaluators.
-        floor: least |baseline| of a shift that counts in the order ``percent``, as a share of the evaluator's
-            typical clean score; a percent change of a tiny baseline is large whatever happened.
-        limit, offset: pairs to return and to pass over.
-        once: an item is there with its furthest pair alone.
-        item: the only item to look at; None: every one.
-        named: the only (item, probe) of the scope to look at; None: every one.
-
-    Raises:
-        InvalidInput: for an unknown order or a number out of range.
-    """
-    _check(order, floor, limit, offset)
-    clause, params = where(scope, chosen)
-    params |= _scale_params(usual, floor, order)
-    aggregate = "case when count(key) > 1 then max(key) - min(key) end" if order == "disagreement" else "max(key)"
-    if item is not None:
-        clause, params = f"{clause} and s.item = $only", params | {"only": item}
-    if named is not None:
-        clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
-    keyed = _keyed(order, clause)
-    grouped = f"select {_COLUMNS}, {aggregate} as key, count(*) as n from ({keyed}) group by {_COLUMNS}"
-    found = store.query(
-        f"""with pairs as materialized ({grouped}), counts as (
-              select count(*) as n_pairs, sum(n)::bigint as n_shifts, count(*) - count(key) as n_unranked,
-                     count(distinct (run, item)) as n_items from pairs),
-            page as ({_FURTHEST if once else _EVERY})
-            select page.*, counts.* from counts left join page on true order by key desc nulls last, {_COLUMNS}""",
-        params | {"limit": limit, "offset": offset},
-    )
-    n_pairs, n_shifts, n_unranked, n_items = (int(found[name].fillna(0).iloc[0]) for name in _COUNTS)
-    pairs = found.drop(columns=_COUNTS).dropna(subset=["run"]).reset_index(drop=True)
-    pairs.insert(1, "corpus", scope.corpus)
-    pairs["leader"] = _leaders(store, pairs, keyed, params) if order != "disagreement" else None
-    return Ranking(pairs, n_pairs, n_shifts, n_unranked, n_items)
 
 
 def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:
@@ -198,16 +117,18 @@ def export(
     store: Store, scope: Narrowed, chosen: Slice, usual: pd.DataFrame, *, order: str, floor: float = 0.0,
     named: Collection[tuple[str, str]] | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them; see :func:`rank`.
+    """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them.
+
+    Args: those of :func:`core.analysis.ranking.rank`.
 
     Returns:
         EXPORTED + standardised and key (what the shift, or its pair, counts in the order).
     """
-    _check(order, floor, 1, 0)
+    check(order, floor, 1, 0)
     clause, params = where(scope, chosen)
     if named is not None:
         clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
-    key, pair = ORDERS[order], "(partition by s.run, s.item, s.subject, s.probe)"
+    key, pair = _COUNTS[order], "(partition by s.run, s.item, s.subject, s.probe)"
     if order == "disagreement":
         key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
     columns = ", ".join(f"s.{name}" for name in EXPORTED)
@@ -255,33 +176,8 @@ def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank
     return pairs[keys].drop_duplicates().merge(found, on=keys)
 
 
-def _check(order: str, floor: float, limit: int, offset: int) -> None:
-    if order not in ORDERS:
-        raise InvalidInput(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
-    if not 0 <= floor <= 1:
-        raise InvalidInput(f"floor must be a share of the typical clean score in [0, 1], got {floor}")
-    if limit < 1 or offset < 0:
-        raise InvalidInput(f"limit must be at least 1 and offset at least 0, got {limit} and {offset}")
-
-
-def _keyed(order: str, clause: str) -> str:
-    """SELECT of PAIR, evaluator and what each shift counts in an order; it ends with the slice's condition."""
-    columns = ", ".join(f"s.{name}" for name in (*PAIR, "evaluator"))
-    return f"select {columns}, {ORDERS[order]} as key from shifts s {_SCALE} {clause}"
-
-
 def _named_params(named: Collection[tuple[str, str]]) -> dict[str, Any]:
     return {"named_item": [item for item, _ in named], "named_probe": [probe for _, probe in named]}
-
-
-def _leaders(store: Store, pairs: pd.DataFrame, keyed: str, params: Mapping[str, Any]) -> list[str | None]:
-    """The evaluator with the largest key of each pair."""
-    some = " and ".join(f"list_contains($only_{name}, s.{name}::varchar)" for name in _LOOKED_UP)
-    only = {f"only_{name}": sorted(set(pairs[name])) for name in _LOOKED_UP}
-    found = store.query(f"{keyed} and {some} order by key, s.evaluator desc", {**params, **only})
-    found = found.dropna(subset=["key"])
-    last = dict(zip(found[list(PAIR)].itertuples(index=False, name=None), found["evaluator"], strict=True))
-    return [last.get(each) for each in pairs[list(PAIR)].itertuples(index=False, name=None)]
 
 
 def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, Any]:

@@ -33,6 +33,13 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 """Plotly's own options, the same on every page."""
 
 
+class _Drawn(go.Figure):
+    """A figure that is sent once and never changed: plotly copies every value of one before it writes it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"data": self._data, "layout": self._layout}
+
+
 def plot(figure: Figure, *, clicks: bool = False) -> go.Figure:
     """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
 
@@ -41,7 +48,7 @@ def plot(figure: Figure, *, clicks: bool = False) -> go.Figure:
         clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
     """
     # checking every property against the schema takes ten times as long as the figure; the tests do it
-    return go.Figure(*_parts(figure if clicks else _still(figure)), _validate=False)
+    return _Drawn(*_parts(figure if clicks else _still(figure)), _validate=False)
 
 
 def _still(figure: Figure) -> Figure:

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from core.analysis.failures import picture_hashes, rank, scales, under_every_evaluator
+from core.analysis.failures import picture_hashes, scales, under_every_evaluator
+from core.analysis.ranking import rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -37,7 +38,7 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
     seen = scope.only()
     table = read_table(store, seen)
     usual = scales(table)
-    found = rank(store, seen, Slice(), usual, order="standardised", limit=most, once=True)
+    found = rank(table, Slice(), usual, order="standardised", limit=most, once=True)
     rows = under_every_evaluator(store, seen, found.pairs, usual)
     told = signature_of(table, store.runs())
     runs = {run.id: run for run in store.runs()}

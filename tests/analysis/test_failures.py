@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 from core.analysis import failures
 from core.analysis.failures import (
     EXPORTED,
-    ORDERS,
     PAIR,
     as_json,
     export,
     picture_hashes,
-    rank,
     record,
     relaxations,
     scales,
     under_every_evaluator,
     verdicts,
 )  # fmt: skip
+from core.analysis.ranking import ORDERS, rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.settings import results_dir
 from core.store.schema import VERDICTS
@@ -41,8 +41,13 @@ def scope(store: Store) -> Narrowed:
 
 
 @pytest.fixture(scope="module")
-def usual(store: Store, scope: Narrowed) -> pd.DataFrame:
-    return scales(read_table(store, scope))
+def table(store: Store, scope: Narrowed) -> ScoreTable:
+    return read_table(store, scope)
+
+
+@pytest.fixture(scope="module")
+def usual(table: ScoreTable) -> pd.DataFrame:
+    return scales(table)
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +92,7 @@ slices = st.builds(
     offset=st.sampled_from([0, 12, 700]),
 )  # fmt: skip
 def test_pairs_come_by_what_their_order_counts(
-    store: Store,
-    scope: Narrowed,
+    table: ScoreTable,
     usual: pd.DataFrame,
     everything: pd.DataFrame,
     chosen: Slice,
@@ -97,7 +101,7 @@ def test_pairs_come_by_what_their_order_counts(
     offset: int,
 ) -> None:
     expected = read_plainly(everything, chosen, order, floor)
-    found = rank(store, scope, chosen, usual, order=order, floor=floor, limit=12, offset=offset)
+    found = rank(table, chosen, usual, order=order, floor=floor, limit=12, offset=offset)
     assert found.n_pairs == len(expected)
     assert found.n_unranked == expected.isna().sum()
     keys = np.sort(expected.dropna())[::-1][offset : offset + 12]
@@ -106,11 +110,11 @@ def test_pairs_come_by_what_their_order_counts(
     np.testing.assert_allclose(found.pairs["key"].astype(float), own, rtol=1e-12)
 
 
-def test_the_pages_together_are_every_pair_once(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+def test_the_pages_together_are_every_pair_once(table: ScoreTable, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("horizontal-flip", "emotion"))
-    first = rank(store, scope, chosen, usual, order="standardised", limit=50)
+    first = rank(table, chosen, usual, order="standardised", limit=50)
     pages = [
-        rank(store, scope, chosen, usual, order="standardised", limit=50, offset=start).pairs
+        rank(table, chosen, usual, order="standardised", limit=50, offset=start).pairs
         for start in range(0, first.n_pairs, 50)
     ]
     whole = pd.concat(pages)
@@ -120,12 +124,12 @@ def test_the_pages_together_are_every_pair_once(store: Store, scope: Narrowed, u
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_an_item_is_there_once_with_its_furthest_pair(
-    store: Store, scope: Narrowed, usual: pd.DataFrame, everything: pd.DataFrame, order: str
+    table: ScoreTable, usual: pd.DataFrame, everything: pd.DataFrame, order: str
 ) -> None:
     chosen = Slice(families=("rotation", "cultural"))
     expected = read_plainly(everything, chosen, order, 0.05)
     best = expected.groupby(level="item").max().sort_values(ascending=False)
-    found = rank(store, scope, chosen, usual, order=order, floor=0.05, limit=40, offset=10, once=True)
+    found = rank(table, chosen, usual, order=order, floor=0.05, limit=40, offset=10, once=True)
     assert found.n_items == len(best)
     np.testing.assert_allclose(found.pairs["key"], best.to_numpy()[10:50], rtol=1e-12)
     assert found.pairs["item"].is_unique
@@ -133,35 +137,37 @@ def test_an_item_is_there_once_with_its_furthest_pair(
     assert found.pairs["more"].tolist() == others[found.pairs["item"]].tolist()
 
 
-def test_one_item_is_looked_at_alone(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
-    found = rank(store, scope, Slice(families=("rotation",)), usual, order="absolute", limit=12, item="cat")
+def test_one_item_is_looked_at_alone(table: ScoreTable, usual: pd.DataFrame) -> None:
+    found = rank(table, Slice(families=("rotation",)), usual, order="absolute", limit=12, item="cat")
     assert set(found.pairs["item"]) == {"cat"}
     assert (found.n_pairs, found.n_items) == (4, 1)
-    assert rank(store, scope, Slice(), usual, order="absolute", limit=12, item="gone").n_pairs == 0
+    assert rank(table, Slice(), usual, order="absolute", limit=12, item="gone").n_pairs == 0
 
 
-def test_only_the_pairs_that_are_named_are_looked_at(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
-    first = rank(store, scope, Slice(), usual, order="absolute", limit=3).pairs
+def test_only_the_pairs_that_are_named_are_looked_at(
+    store: Store, scope: Narrowed, table: ScoreTable, usual: pd.DataFrame
+) -> None:
+    first = rank(table, Slice(), usual, order="absolute", limit=3).pairs
     names = list(first[["item", "probe"]].itertuples(index=False, name=None))
-    found = rank(store, scope, Slice(), usual, order="absolute", limit=9, named=[*names[:2], ("gone", "gone")])
+    found = rank(table, Slice(), usual, order="absolute", limit=9, named=[*names[:2], ("gone", "gone")])
     assert list(found.pairs[["item", "probe"]].itertuples(index=False, name=None)) == names[:2]
     assert found.n_pairs == 2
     taken = export(store, scope, Slice(), usual, order="absolute", named=names[:2])
     assert set(taken[["item", "probe"]].itertuples(index=False, name=None)) == set(names[:2])
-    assert rank(store, scope, Slice(), usual, order="absolute", limit=9, named=[]).n_pairs == 0
+    assert rank(table, Slice(), usual, order="absolute", limit=9, named=[]).n_pairs == 0
 
 
-def test_beyond_the_last_page_the_counts_stay(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+def test_beyond_the_last_page_the_counts_stay(table: ScoreTable, usual: pd.DataFrame) -> None:
     chosen = Slice(families=("vertical-flip",))
-    found = rank(store, scope, chosen, usual, order="percent", limit=12, offset=9_000)
+    found = rank(table, chosen, usual, order="percent", limit=12, offset=9_000)
     assert found.pairs.empty
     assert (found.n_pairs, found.n_shifts) == (252, 756)
 
 
 def test_a_pair_is_led_by_the_evaluator_whose_shift_is_the_key(
-    store: Store, scope: Narrowed, usual: pd.DataFrame
+    store: Store, scope: Narrowed, table: ScoreTable, usual: pd.DataFrame
 ) -> None:
-    found = rank(store, scope, Slice(), usual, order="absolute", limit=12)
+    found = rank(table, Slice(), usual, order="absolute", limit=12)
     rows = under_every_evaluator(store, scope, found.pairs, usual)
     for _, pair in found.pairs.iterrows():
         own = rows[(rows[KEYS] == pair[KEYS]).all(axis=1)].set_index("evaluator")["delta"].abs()
@@ -169,27 +175,25 @@ def test_a_pair_is_led_by_the_evaluator_whose_shift_is_the_key(
         assert own.max() == pair["key"]
 
 
-def test_a_pair_outside_the_floor_is_still_there_and_last(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
+def test_a_pair_outside_the_floor_is_still_there_and_last(table: ScoreTable, usual: pd.DataFrame) -> None:
     chosen = Slice(evaluators=("conse-lite0",))
-    free = rank(store, scope, chosen, usual, order="percent", limit=1)
-    held = rank(store, scope, chosen, usual, order="percent", floor=0.25, limit=1)
+    free = rank(table, chosen, usual, order="percent", limit=1)
+    held = rank(table, chosen, usual, order="percent", floor=0.25, limit=1)
     assert held.n_pairs == free.n_pairs
     assert held.n_unranked > free.n_unranked
     assert held.pairs["key"].iloc[0] < free.pairs["key"].iloc[0]
 
 
-def test_disagreement_of_one_evaluator_alone_is_not_defined(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
-    found = rank(store, scope, Slice(evaluators=("conse-lite0",)), usual, order="disagreement", limit=3)
+def test_disagreement_of_one_evaluator_alone_is_not_defined(table: ScoreTable, usual: pd.DataFrame) -> None:
+    found = rank(table, Slice(evaluators=("conse-lite0",)), usual, order="disagreement", limit=3)
     assert found.pairs["key"].isna().all()
     assert found.n_unranked == found.n_pairs > 0
 
 
 def test_the_same_pair_is_shown_under_evaluators_outside_the_slice_too(
-    store: Store, scope: Narrowed, usual: pd.DataFrame
+    store: Store, scope: Narrowed, table: ScoreTable, usual: pd.DataFrame
 ) -> None:
-    found = rank(
-        store, scope, Slice(evaluators=("conse-lite0",), families=("rotation",)), usual, order="percent", limit=12
-    )
+    found = rank(table, Slice(evaluators=("conse-lite0",), families=("rotation",)), usual, order="percent", limit=12)
     rows = under_every_evaluator(store, scope, found.pairs, usual)
     assert len(rows) == 36
     assert list(rows["evaluator"].iloc[:3]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
@@ -210,14 +214,14 @@ def test_scales_are_the_spread_of_clean_scores_and_the_reach_of_null_edits(store
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_an_export_holds_every_shift_in_order(
-    store: Store, scope: Narrowed, usual: pd.DataFrame, everything: pd.DataFrame, order: str
+    store: Store, scope: Narrowed, table: ScoreTable, usual: pd.DataFrame, everything: pd.DataFrame, order: str
 ) -> None:
     chosen = Slice(families=("gender",))
     rows = export(store, scope, chosen, usual, order=order, floor=0.05)
     assert list(rows.columns) == [*EXPORTED, "standardised", "key"]
     assert len(rows) == (everything["family"] == "gender").sum()
     assert rows["key"].dropna().is_monotonic_decreasing or order == "disagreement"
-    best = rank(store, scope, chosen, usual, order=order, floor=0.05, limit=1).pairs
+    best = rank(table, chosen, usual, order=order, floor=0.05, limit=1).pairs
     assert rows["key"].max() == pytest.approx(best["key"].iloc[0])
 
 
@@ -241,8 +245,10 @@ def test_taking_a_choice_back_leaves_what_is_counted(store: Store, scope: Narrow
     assert list(counts.values()) == sorted(counts.values(), reverse=True)
 
 
-def test_a_record_is_json_with_every_column(store: Store, scope: Narrowed, usual: pd.DataFrame) -> None:
-    pair = rank(store, scope, Slice(families=("cultural",)), usual, order="percent", limit=1).pairs.iloc[0]
+def test_a_record_is_json_with_every_column(
+    store: Store, scope: Narrowed, table: ScoreTable, usual: pd.DataFrame
+) -> None:
+    pair = rank(table, Slice(families=("cultural",)), usual, order="percent", limit=1).pairs.iloc[0]
     records = json.loads(as_json(record(store, scope, dict(pair[KEYS]), usual)))
     assert [each["evaluator"] for each in records] == ["conse-lite0", "conse-lite2", "grounding-judge"]
     stored = store.query("select * from shifts limit 1")
@@ -265,7 +271,7 @@ def test_people_s_verdicts_come_with_the_pairs_they_judged(usual: pd.DataFrame) 
         assert found["probe"].tolist() == ["vflip"]
         assert found["accepted"].tolist() == [0.75]
         assert verdicts(opened, pairs, language="de").empty
-        found = rank(opened, narrow(opened), Slice(accepted=0.7), usual, order="percent", limit=9)
+        found = rank(read_table(opened), Slice(accepted=0.7), usual, order="percent", limit=9)
         assert found.pairs["item"].tolist() == ["cat"]
     with Store.open(results_dir()) as opened:
         assert verdicts(opened, pairs).empty
@@ -283,21 +289,26 @@ def test_every_item_of_a_page_has_the_hash_that_the_run_recorded(store: Store) -
      ({"limit": 0}, "0"), ({"offset": -1}, "-1")],
 )  # fmt: skip
 def test_a_question_that_makes_no_sense_is_refused_with_the_value(
-    store: Store, scope: Narrowed, usual: pd.DataFrame, wrong: dict, value: str
+    table: ScoreTable, usual: pd.DataFrame, wrong: dict, value: str
 ) -> None:
     with pytest.raises(InvalidInput, match=value):
-        rank(store, scope, Slice(), usual, **{"order": "percent", "limit": 3, **wrong})
+        rank(table, Slice(), usual, **{"order": "percent", "limit": 3, **wrong})
 
 
-def test_a_store_without_runs_has_nothing_to_rank(scope: Narrowed, usual: pd.DataFrame) -> None:
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_where_a_slice_keeps_nothing_there_is_nothing_to_rank(
+    scope: Narrowed, table: ScoreTable, usual: pd.DataFrame, order: str, once: bool
+) -> None:
+    for nothing in (Slice(families=("nowhere",)), Slice(categories=("nowhere",)), Slice(evaluators=("nobody",))):
+        found = rank(table, nothing, usual, order=order, limit=3, once=once)
+        assert (found.n_pairs, found.n_shifts, found.n_unranked, found.n_items, len(found.pairs)) == (0, 0, 0, 0, 0)
     with Store.open([]) as empty:
-        found = rank(empty, scope, Slice(), usual, order="standardised", limit=3)
-        assert (found.n_pairs, len(found.pairs)) == (0, 0)
         assert under_every_evaluator(empty, scope, found.pairs, usual).empty
 
 
 def test_a_scope_of_one_evaluator_ranks_by_it_alone(store: Store, usual: pd.DataFrame) -> None:
-    own = narrow(store, Scope(evaluators=("conse-lite2",)))
-    found = rank(store, own, Slice(families=("vertical-flip",)), usual, order="percent", limit=12)
+    own = read_table(store, Scope(evaluators=("conse-lite2",)))
+    found = rank(own, Slice(families=("vertical-flip",)), usual, order="percent", limit=12)
     assert (found.n_pairs, found.n_shifts) == (252, 252)
     assert set(found.pairs["leader"]) == {"conse-lite2"}

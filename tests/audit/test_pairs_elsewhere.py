@@ -1,6 +1,7 @@
 """Pairs that are written out, scored by a script that knows nothing of Invariscope, and read back, equal an audit."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -85,7 +86,9 @@ def folder(plan: Plan, root: Path) -> PairFolder:
 def scores(folder: PairFolder, root: Path) -> Path:
     script, out = root / "metric.py", root / "scores.csv"
     script.write_text(SCRIPT)
-    env = {"PYTHONPATH": f"{PLUGINS}:{PLUGINS.parents[1]}", "PATH": "/usr/bin"}
+    # other kernels and thread counts round otherwise: only the way of the numbers is tried here
+    sums = {name: value for name, value in os.environ.items() if name.startswith(("OMP_", "OPENBLAS_", "MKL_"))}
+    env = sums | {"PYTHONPATH": f"{PLUGINS}:{PLUGINS.parents[1]}", "PATH": "/usr/bin"}
     subprocess.run([sys.executable, script, folder.path, out], check=True, env=env, timeout=120)
     return out
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.failures import rank, scales
+from core.analysis.failures import scales
+from core.analysis.ranking import rank
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.slices import Slice
@@ -73,8 +74,8 @@ def test_the_furthest_pairs_of_the_shipped_run_have_their_pictures() -> None:
     with Store.open(DEMO) as store:
         scope = narrow(store)
         told = furthest(store, scope, most=4)
-        found = rank(store, scope.only(), Slice(), scales(read_table(store, scope.only())), order="standardised",
-                     limit=4, once=True)  # fmt: skip
+        table = read_table(store, scope.only())
+        found = rank(table, Slice(), scales(table), order="standardised", limit=4, once=True)
     assert [each.of for each in told.slides] == [
         f"Run demo, corpus demo, item {pair['item']}, caption template, language en, probe {pair['probe']}; one pair"
         for _, pair in found.pairs.iterrows()

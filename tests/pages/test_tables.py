@@ -6,10 +6,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.io.formats.style import Styler
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.elements.lib.pandas_styler_utils import marshall_styler
+from streamlit.proto.ArrowData_pb2 import ArrowData
 from streamlit.testing.v1 import AppTest
 
-from pages.views.common.tables import written
+from pages.views.common.tables import FAMILIES, NOTHING, _worded, _words, written
 
 
 def page() -> None:
@@ -53,3 +56,24 @@ def test_a_written_number_reads_as_what_it_is(value: float) -> None:
 
 def test_numbers_of_numpy_are_written_alike() -> None:
     assert written(np.float32(-2), form="%d") == "−2" == written(pd.Series([-2])[0], form="%d")
+
+
+def _sent(styled: Styler) -> tuple[pd.DataFrame, str]:
+    proto = ArrowData()
+    marshall_styler(proto, styled, "same")
+    return convert_arrow_bytes_to_pandas_df(proto.styler.display_values), proto.styler.styles
+
+
+def test_the_words_are_those_that_pandas_would_write() -> None:
+    frame = pd.DataFrame({
+        "family": ["vertical-flip", "blur", None], "down": [-1.5, np.nan, 2.0], "up": [0.123456789, 1, 2],
+        "count": [1, 2, 3], "text": ["a", None, "b"], "mixed": pd.Series([1.25, "z", 2], dtype=object),
+        "holes": pd.Series([1.25, "z", None], dtype=object), "flag": [True, False, True],
+        "whole": pd.array([1, None, -3], dtype="Int64"), "kind": pd.Categorical(["q", None, "r"]),
+    })  # fmt: skip
+    words = _words(frame, {}, FAMILIES)
+    assert set(words) == {"family", "down", "whole"}
+    own, style = _sent(_worded(frame, words))
+    usual, plain = _sent(frame.style.format(words, na_rep=NOTHING))
+    pd.testing.assert_frame_equal(own, usual)
+    assert style == plain == ""

@@ -280,7 +280,7 @@ def _password() -> str:
 
 def _oidc() -> bool:
     """Whether Streamlit's log-in is configured, and coordinators are named."""
-    return "is_logged_in" in _user() and bool(os.environ.get(COORDINATORS, "").strip())
+    return bool(os.environ.get(COORDINATORS, "").strip()) and "is_logged_in" in _user()
 
 
 def _user() -> dict[str, Any]:

@@ -50,11 +50,47 @@ def draw_table(
         _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
     )
     if words:
-        styled = shown if isinstance(shown, Styler) else frame.style
-        shown = styled.format(words, na_rep=NOTHING)
+        shown = shown.format(words, na_rep=NOTHING) if isinstance(shown, Styler) else _worded(frame, words)
         config |= {name: _wide(config.get(name), frame[name]) for name in words if name in families}
         config |= {name: _plain(config[name]) for name in words if isinstance(config.get(name), Mapping)}
     st.dataframe(shown, hide_index=hide_index, placeholder=NOTHING, column_config=config, **drawn)
+
+
+def _worded(frame: pd.DataFrame, words: Mapping[Any, Write]) -> Styler:
+    """Words over values and no look of their own: pandas lays out every cell of a table as HTML before it is sent.
+
+    Args:
+        frame: the values.
+        words: column -> what writes its values.
+    """
+    styled = Styler(frame)
+    # Streamlit takes no subclass, and asks these two for the words of the cells
+    styled._compute = lambda: styled  # type: ignore[attr-defined]
+    styled._translate = lambda *_, **__: {"body": [_cells(frame, words)]}  # type: ignore[attr-defined]
+    return styled
+
+
+def _cells(frame: pd.DataFrame, words: Mapping[Any, Write]) -> list[dict[str, Any]]:
+    """The cells whose words are not their values', as Streamlit looks for them."""
+    cells = []
+    for column, (name, values) in enumerate(frame.items()):
+        if name not in words and not _rewritten(values):
+            continue
+        write = words.get(name, _usual)
+        cells += [
+            {"id": f"row{row}_col{column}", "display_value": NOTHING if pd.isna(value) else write(value)}
+            for row, value in enumerate(values)
+        ]
+    return cells
+
+
+def _usual(value: Any) -> Any:
+    return f"{value:.6f}" if isinstance(value, float) else value
+
+
+def _rewritten(values: pd.Series) -> bool:
+    """Whether words other than ``str`` stand in a column that nobody gave words."""
+    return bool(values.dtype == object or pd.api.types.is_float_dtype(values) or values.isna().any())
 
 
 def written(value: float, *, form: str) -> str:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import EXPORT_ROWS, Ranking, export
+from core.analysis.failures import EXPORT_ROWS, export
+from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.contact_sheet import Cell, contact_sheet

@@ -6,7 +6,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import Ranking, relaxations, verdicts
+from core.analysis.failures import relaxations, verdicts
+from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.stories.tags import Held

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import ORDERS, PAIR, Ranking, rank, record, scales, under_every_evaluator
+from core.analysis.failures import PAIR, record, scales, under_every_evaluator
+from core.analysis.ranking import ORDERS, Ranking, rank
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.errors import InvalidInput
@@ -40,7 +41,7 @@ def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
         (
             *scope_fields(files),
             *slice_fields(files),
-            Field("sort", "standardised", one_of(lambda: tuple(ORDERS), "standardised", what="order")),
+            Field("sort", "standardised", one_of(lambda: ORDERS, "standardised", what="order")),
             Field("layout", "cards", one_of(lambda: tuple(LAYOUTS), "cards", what="layout")),
             Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
             Field("every", False, read_switch, lambda value: "yes" if value else "no"),
@@ -74,9 +75,9 @@ def page_of_pairs(
     files: Signature, scope: Narrowed, chosen: Slice, order: str, floor: int, page: int, *, once: bool, item: str,
     a_page: int, named: Named,
 ) -> Ranking:  # fmt: skip
-    """One page of the ranking; see ``core.analysis.failures.rank``."""
+    """One page of the ranking; see ``core.analysis.ranking.rank``."""
     return rank(
-        store(files), scope, chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=a_page,
+        scores(files, scope), chosen, usual_scales(files, scope), order=order, floor=floor / 100, limit=a_page,
         offset=a_page * (page - 1), once=once, item=item or None, named=named,
     )  # fmt: skip
 

@@ -69,18 +69,18 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     draw_loaded(store(files).runs(), scores(files, seen))
     draw_found(worst, held)
     draw_doors(worst)
-    st.header("Worst findings", anchor=False)
-    choose_thresholds(state)
-    draw_findings(worst, held)
-    draw_slices(state, files, seen, held)
     sources = origin_of_scores(files, seen)
-    if table.empty:
-        st.header("Fairness card", anchor=False)
-        st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
-    else:
+    choose_thresholds(state)
+    if not table.empty:
         st.header("Evaluators at a glance", anchor=False)
         _glance(files, seen, table, risk, sources)
-        st.header("Fairness card", anchor=False)
+    st.header("Worst findings", anchor=False)
+    draw_findings(worst, held)
+    draw_slices(state, files, seen, held)
+    st.header("Fairness card", anchor=False)
+    if table.empty:
+        st.info(safe(" ".join(not_on_card(contrasts)) or "No family has a percent change yet."))
+    else:
         draw_card(table, contrasts, risk, blur_control(files, seen), blind(files, seen), sources)
     draw_plane(files, seen)
     st.header("Take it home", anchor=False)

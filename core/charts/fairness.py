@@ -1,12 +1,15 @@
-"""The fairness card's figure: how far every family moves one evaluator, the worst of each axis marked."""
+"""The fairness card's figures: every family of one evaluator, and the worst of each axis of all evaluators."""
 
+import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.charts.spec import Figure, Shade, Style
+from core.charts.style import colours
 
 
 def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:
@@ -37,6 +40,51 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
         "", "", "", frame, "", unit=" %", span=(0, 1.08 * top), styles={"median |%Δ|": Style(colour)},
         shades=() if math.isnan(null) else (Shade(0, null),),
     )  # fmt: skip
+
+
+def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
+    """Every evaluator's worst family of each axis on one scale, the calmest evaluator first.
+
+    Args:
+        rows: ``core.analysis.glance.at_a_glance``.
+        names: family -> the words for it.
+
+    Returns:
+        A panel an axis, a dot an evaluator at the median |%Δ| of its worst family there, with the 95 % interval.
+    """
+    axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
+    parts = [
+        pd.DataFrame(
+            {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family",
+             "value": rows[f"{axis}_abs"], "low": rows[f"{axis}_low"], "high": rows[f"{axis}_high"],
+             "n": rows[f"{axis}_n"],
+             "hover": [_hover_of_axis(row, axis, names) for row in rows.to_dict("records")],
+             "opens": [json.dumps({"evaluators": row["evaluator"], "families": row[axis]}) if
+                       isinstance(row[axis], str) else "" for row in rows.to_dict("records")]}
+        ) for axis in axes
+    ]  # fmt: skip
+    frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
+    look = colours(frame["series"].unique())
+    return Figure(
+        "", "", "", frame, "median |%Δ| of the worst family", unit=" %", span=(0, None), overlay=True,
+        order=tuple(rows["evaluator"]), styles={name: Style(colour) for name, colour in look.items()},
+    )  # fmt: skip
+
+
+def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) -> str:
+    if not isinstance(row[axis], str):
+        return ""
+    family = names.get(row[axis], row[axis])
+    interval = (
+        "no interval" if math.isnan(row[f"{axis}_low"]) else
+        f"95 % CI {row[f'{axis}_low']:.2f} to {row[f'{axis}_high']:.2f}"
+    )  # fmt: skip
+    return (
+        f"{row['evaluator']}: {family} ({row[axis]})\n"
+        f"median |%Δ| {row[f'{axis}_abs']:.2f} % ({interval}); {row[f'{axis}_scatter']}\n"
+        f"median %Δ {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\n"
+        f"n = {row[f'{axis}_n']:.0f} items"
+    )
 
 
 def shared_top(contrasts: pd.DataFrame, card: pd.DataFrame) -> float:

@@ -43,7 +43,8 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
     parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
     styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
-    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles)
+    return Figure("", "", "", pd.concat(parts, ignore_index=True), "median %Δ", unit=" %", styles=styles,
+                  counts=True)  # fmt: skip
 
 
 def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
@@ -64,7 +65,8 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
         f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
         f"({_interval(row['low'], row['high'])})\nn = {row['n']} comparisons" for row in frame.to_dict("records")
     ]  # fmt: skip
-    return Figure("", "", "", frame.assign(hover=hover), "right one wins", unit=" %", span=(0, 102),
+    frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
+    return Figure("", "", "", frame, "right one wins", unit=" %", span=(0, 102), counts=True,
                   styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)})  # fmt: skip
 
 
@@ -179,7 +181,7 @@ def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
          "value": rows[f"median_{which}"], "low": rows[f"low_{which}"], "high": rows[f"high_{which}"],
          "n": rows[f"n_{which}"]}
     )  # fmt: skip
-    return frame.assign(hover=[
+    return frame.assign(hollow=frame["n"] < FEW, hover=[
         f"{row['label']}, {row['panel']}\n{series}: {row['value']:.2f} % ({_interval(row['low'], row['high'])})\n"
         f"n = {row['n']} items" for row in frame.to_dict("records")
     ])  # fmt: skip

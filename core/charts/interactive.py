@@ -1,5 +1,6 @@
 """A figure for a page: plotly, with what every mark says on hover."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,9 @@ CHOSEN = 2.1
 
 _UNSEEN = {"size": 12, "opacity": 0, "symbol": "circle"}
 """Marks on a line without any: plotly tells of no click on a bare line."""
+
+_MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
+"""A minus sign: before a digit, and after nothing that it could join to it (*conse-lite0*, *2026-11-25*, *gpt-4*)."""
 
 _CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
 
@@ -121,7 +125,8 @@ def _described(figure: Figure) -> list[str]:
 
 
 def _bold(first: str, *others: str) -> str:
-    return "<br>".join([f"<b>{plain(first)}</b>" if first else "", *map(plain, others)])
+    lines = [_MINUS.sub("−", plain(each)) for each in (first, *others)]
+    return "<br>".join([f"<b>{lines[0]}</b>" if lines[0] else "", *lines[1:]])
 
 
 def _number(value: float) -> str:

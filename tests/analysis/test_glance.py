@@ -14,7 +14,8 @@ from core.store.store import Store
 
 def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, object]:
     return {"evaluator": evaluator, "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 1,
-            "abs_high": size + 1}  # fmt: skip
+            "abs_high": size + 1, "n_items": 40, "median_percent": -size / 2, "drift": f"drift of {family}",
+            "scatter": f"scatter of {family}"}  # fmt: skip
 
 
 def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
@@ -40,6 +41,8 @@ def test_the_calmest_stands_first_with_the_worst_family_of_each_axis() -> None:
         8,
         10,
     ]
+    claims = ["spatial_n", "spatial_signed", "spatial_drift", "spatial_scatter"]
+    assert found.loc["wild", claims].tolist() == [40, -4.5, "drift of rotation", "scatter of rotation"]
     assert found["selectivity"].isna().all()
 
 

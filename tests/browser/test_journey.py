@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 OTHERS = (
     "failures", "results", "compare", "flip_risk", "systems", "calibration", "geometry", "run_audit",
-    "human_validation", "stories",
+    "human_validation", "stories", "contrast_tests", "suites", "video", "words",
 )  # fmt: skip
 LAB = "/probe_lab?evaluators=conse-lite0&probes=vflip%2Crotate%2B10"
 

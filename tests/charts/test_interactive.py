@@ -116,6 +116,12 @@ def test_a_file_has_nothing_to_open() -> None:
     assert "opens" not in figure(frame=FRAME.assign(opens="{}")).data
 
 
+def test_negative_numbers_of_any_hover_have_a_real_minus_and_names_keep_their_hyphen() -> None:
+    said = "conse-lite0, gpt-4\nmedian %Δ -1.5 % (-2 to +0.1), rotate-10 on 2026-11-25, bins 10-20"
+    drawn = plot(figure(frame=FRAME.assign(hover=said))).data[0].hovertext[0]
+    assert drawn == ("<b>conse-lite0, gpt-4</b><br>median %Δ −1.5 % (−2 to +0.1), rotate-10 on 2026-11-25, bins 10-20")
+
+
 def test_what_is_sent_is_what_plotly_would_send() -> None:
     drawn = plot(figure())
     sent = json.loads(to_json(return_figure_from_figure_or_data(drawn, validate_figure=True), validate=False))

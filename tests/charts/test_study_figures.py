@@ -31,6 +31,8 @@ def test_every_analysis_stands_beside_all_pairs_with_its_own_interval() -> None:
         [2.0, 1.0, 3.0, 40], [2.5, 1.5, 4.0, 30], [1.0, 1.5, 4.0, 20]
     ]  # fmt: skip
     assert figure.styles[ALL_PAIRS].fill == 0
+    few = reanalysis_dots(table.assign(n_all=4, n_kept=[5, 4]))
+    assert few.frame["hollow"].tolist() == [True, False, True]
 
 
 def test_people_stand_beside_evaluators_in_how_often_the_right_side_wins() -> None:
@@ -43,6 +45,8 @@ def test_people_stand_beside_evaluators_in_how_often_the_right_side_wins() -> No
     assert marks == [[PEOPLE, 75.0, 40.0, 90.0, 8], ["e", 70.0, 40.0, 90.0, 7]]
     rated = comparison_dots(people.assign(prefer=np.nan), evaluators)
     assert rated.frame.loc[0, ["value", "low", "high"]].tolist() == [50.0, 20.0, 80.0]
+    assert not figure.frame["hollow"].any()
+    assert comparison_dots(people.assign(n=4), evaluators).frame["hollow"].tolist() == [True, False]
     alone = comparison_dots(people, evaluators.head(0))
     assert alone.frame["series"].tolist() == [PEOPLE]
 

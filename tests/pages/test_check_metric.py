@@ -55,7 +55,7 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     app.toggle(key="run.check.directional").set_value(True).run()
     assert "--threshold 0.1 --items 12 --probes vertical-flip,blur,foil --directional" in said(app).replace("\n", " ")
     app.button(key="run.check.start").click().run()
-    assert "is in line, among the jobs" in said(app)
+    assert "was put in line, among the jobs" in said(app)
     (job,) = jobs.list_jobs()[0]
     assert isinstance(job.request, CheckRequest)
     deadline = time.monotonic() + PATIENCE_S

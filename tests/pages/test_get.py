@@ -48,7 +48,7 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
     app = open_page(RUN)
     app.button(key="run.get.clipscore").click().run()
     assert not app.exception
-    assert "is in line, among the jobs" in said(app)
+    assert "was put in line, among the jobs" in said(app)
     (job,) = jobs.list_jobs()[0]
     assert job.request == GetRequest(name="clipscore", run_id=job.id)
     deadline = time.monotonic() + PATIENCE_S

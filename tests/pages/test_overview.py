@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.overview import fairness_card
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.worst_slices import worst_slices
 from core.analysis.reading import read_table
@@ -248,3 +249,18 @@ def test_thresholds_stand_in_the_link_and_in_what_is_held_against_them(open_page
     assert said(strict) == said(usual)
     odd = open_page(OVERVIEW, margin="-3", least="9")
     assert "must be a number from 10 to 10000" in said(odd)
+
+
+def test_the_leaderboard_stands_before_the_findings_with_both_claims_of_every_worst_family(
+    open_page: Open, findings_run: Path
+) -> None:
+    app = open_page(OVERVIEW)
+    headings = [each.value for each in app.header]
+    assert headings.index("Evaluators at a glance") < headings.index("Worst findings") < headings.index("Fairness card")
+    board = next(each.value for each in app.dataframe if "Drift, spatial" in each.value)
+    with default_store() as store:
+        view = read_table(store).view()
+        card = fairness_card(view).set_index("axis")
+    assert board["Scatter, spatial"].tolist() == [card.loc["spatial", "scatter"]]
+    assert board["Drift, spatial"].iloc[0].endswith(card.loc["spatial", "drift"])
+    assert len(board) == 1

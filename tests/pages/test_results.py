@@ -1,6 +1,7 @@
 """The results page on the shipped run: every part, every switch, what the filters do, and links of any kind."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -163,3 +164,22 @@ def second_corpus(demo: Path) -> None:
             place = table.schema.get_field_index(column)
             table = table.set_column(place, table.schema.field(column), pa.array(["other"] * len(table), pa.string()))
         pq.write_table(table, file, write_page_checksum=True)
+
+
+def test_a_family_s_evaluators_stand_beneath_each_other_on_bands(open_page: Open, demo: Path) -> None:
+    drawn = open_page(RESULTS).dataframe[0]
+    table = drawn.value
+    assert list(table.columns[:2]) == ["label", "evaluator"]
+    blocks = table["label"].ne(table["label"].shift()).cumsum()
+    assert blocks.max() == table["label"].nunique() > 2
+    assert set(table.groupby(blocks)["evaluator"].nunique()) == {3}
+    banded = set(re.findall(r"row(\d+)_col0\b", drawn.proto.arrow_data.styler.styles))
+    assert {int(each) for each in banded} == set(table.index[blocks % 2 == 0])
+
+
+def test_evaluators_can_have_a_panel_each(open_page: Open, demo: Path) -> None:
+    one, other = (json.loads(open_page(RESULTS, **query).get("plotly_chart")[0].proto.spec)
+                  for query in ({}, {"facets": "yes"}))  # fmt: skip
+    assert len([each for each in one["layout"] if each.startswith("xaxis")]) == 1
+    assert len([each for each in other["layout"] if each.startswith("xaxis")]) == 3
+    assert len(one["data"]) == len(other["data"]) == 3

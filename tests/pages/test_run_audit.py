@@ -227,7 +227,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     assert "files" not in app.query_params
     app.button(key="run.start").click().run()
     assert not app.exception
-    assert "mine is in line" in app.success[0].value
+    assert "mine was put in line" in app.success[0].value
     assert "run_id" not in app.query_params
     wait(app, lambda app: gate.holds())
     time.sleep(EVERY_S)  # from now on the next word on progress is due

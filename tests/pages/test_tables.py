@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -77,3 +78,20 @@ def test_the_words_are_those_that_pandas_would_write() -> None:
     usual, plain = _sent(frame.style.format(words, na_rep=NOTHING))
     pd.testing.assert_frame_equal(own, usual)
     assert style == plain == ""
+
+
+def _unnamed(style: str) -> list[str]:
+    """Rules without the name that every table has of its own."""
+    return re.sub(r"#T_[0-9a-f]+_", "", style).split("\n")
+
+
+def test_rows_have_the_looks_that_pandas_would_give_them() -> None:
+    frame = pd.DataFrame({"down": [-1.5, 2.0, 3.0], "text": ["a", "b", "c"]})
+    looks = ["", "color: grey", "background-color: rgba(0,0,0,0.1)"]
+    words = _words(frame, {}, FAMILIES)
+    rows = pd.DataFrame([[look] * 2 for look in looks], columns=frame.columns)
+    own, style = _sent(_worded(frame, words, looks))
+    usual, expected = _sent(frame.style.format(words, na_rep=NOTHING).apply(lambda _: rows, axis=None))
+    pd.testing.assert_frame_equal(own, usual)
+    assert {*_unnamed(style)} == {*_unnamed(expected)}
+    assert "row1_col0" in style

@@ -4,7 +4,7 @@ What is shown is words over the values, which stay what they were: columns sort 
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,44 +30,59 @@ Write = Callable[[Any], str]
 
 
 def draw_table(
-    shown: pd.DataFrame | Styler, *, column_config: Mapping[str, Any] | None = None,
-    families: Collection[str] = FAMILIES, hide_index: bool = True, **drawn: Any,
+    frame: pd.DataFrame, *, column_config: Mapping[str, Any] | None = None, families: Collection[str] = FAMILIES,
+    looks: Sequence[str] = (), hide_index: bool = True, **drawn: Any,
 ) -> None:  # fmt: skip
     """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
 
     Args:
-        shown: the rows, or those with a look of their own.
+        frame: the rows.
         column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
         families: columns whose values are names of families.
+        looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has a look of its own.
         hide_index: whether the names of the rows are left out.
         drawn: everything else that ``st.dataframe`` takes.
     """
-    if isinstance(shown, pd.DataFrame) and "note" in shown and not shown["note"].fillna("").astype(bool).any():
-        shown = shown.drop(columns="note")
-    frame: pd.DataFrame = shown.data if isinstance(shown, Styler) else shown  # type: ignore[attr-defined]
+    if "note" in frame and not frame["note"].fillna("").astype(bool).any():
+        frame = frame.drop(columns="note")
     config = dict(column_config or {})
     words: dict[Any, Any] = (
         _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
     )
-    if words:
-        shown = shown.format(words, na_rep=NOTHING) if isinstance(shown, Styler) else _worded(frame, words)
+    shown: pd.DataFrame | Styler = frame
+    if words or (any(looks) and frame.size <= MOST_CELLS):
+        shown = _worded(frame, words, looks)
         config |= {name: _wide(config.get(name), frame[name]) for name in words if name in families}
         config |= {name: _plain(config[name]) for name in words if isinstance(config.get(name), Mapping)}
     st.dataframe(shown, hide_index=hide_index, placeholder=NOTHING, column_config=config, **drawn)
 
 
-def _worded(frame: pd.DataFrame, words: Mapping[Any, Write]) -> Styler:
-    """Words over values and no look of their own: pandas lays out every cell of a table as HTML before it is sent.
+def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str] = ()) -> Styler:
+    """Words over values, and looks of rows; pandas' own way lays out every cell of a table as HTML before it is sent.
 
     Args:
         frame: the values.
         words: column -> what writes its values.
+        looks: see :func:`draw_table`.
     """
     styled = Styler(frame)
-    # Streamlit takes no subclass, and asks these two for the words of the cells
+    told = {"body": [_cells(frame, words)], "cellstyle": _cell_looks(looks, frame.shape[1])}
+    # Streamlit takes no subclass, and asks these two for the words and looks of the cells
     styled._compute = lambda: styled  # type: ignore[attr-defined]
-    styled._translate = lambda *_, **__: {"body": [_cells(frame, words)]}  # type: ignore[attr-defined]
+    styled._translate = lambda *_, **__: told  # type: ignore[attr-defined]
     return styled
+
+
+def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
+    """The cells of each look, by its CSS."""
+    rows: dict[str, list[int]] = {}
+    for row, look in enumerate(looks):
+        rows.setdefault(look, []).append(row)
+    return [
+        {"props": [tuple(each.split(":", 1)) for each in look.split(";")],
+         "selectors": [f"row{row}_col{column}" for row in own for column in range(columns)]}
+        for look, own in rows.items() if look
+    ]  # fmt: skip
 
 
 def _cells(frame: pd.DataFrame, words: Mapping[Any, Write]) -> list[dict[str, Any]]:

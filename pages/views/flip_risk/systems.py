@@ -18,7 +18,7 @@ from core.evaluators.pool import shared_pool
 from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
-from pages.views.common.charts import draw
+from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.own_metrics import own_ready, stamps
 from pages.views.common.tables import draw_table
@@ -190,7 +190,11 @@ def _result(state: PageState, found: Systems) -> None:
     st.header("How often the order changes", anchor=False)
     _sentence(next(iter(flips.values())))
     figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
-    draw(figure, key="flip.shares", alt="Share of pairs whose order changes, by family, with 95 % intervals")
+    draw(
+        titled(figure, flips),
+        key="flip.shares",
+        alt="Share of pairs whose order changes, by family, with 95 % intervals",
+    )
     st.caption(
         "Dot: pointwise flips with the 95 % Wilson interval over images; a tie that is broken counts as a flip. "
         f"Ring: only where the lead changes sides. Scored by {safe(found.told, limit=400)}."

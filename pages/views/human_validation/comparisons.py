@@ -9,7 +9,7 @@ from core.analysis.people.comparisons import evaluator_rows, judged_comparisons,
 from core.charts.human import comparison_dots
 from core.human.studies import Study
 from core.human.votes import vote_table
-from pages.views.common.charts import draw
+from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.tables import draw_table
@@ -56,6 +56,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
     st.caption(f"n = {counted(int(people['n'].iloc[-1]), 'comparison')} whose two sides have two votes or more each"
                + (f"; {counted(short, 'comparison')} with fewer left out." if short else "."))  # fmt: skip
     figure = comparison_dots(people, evaluators)
+    figure = titled(figure, people["family"])
     draw(figure, key="study.comparisons", alt="Share of comparisons in which the right side wins, for people and for "
          "each evaluator, each with its 95 % interval")  # fmt: skip
     figure_buttons(figure, people, f"{study.id}-comparisons", title="People beside evaluators",

@@ -15,7 +15,8 @@ from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
-from pages.views.common.charts import draw
+from core.statistics.agreement import LEAST_CHANCE
+from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.tables import draw_table
@@ -43,6 +44,24 @@ _PAIRS = {
     "low": st.column_config.NumberColumn("from", format="%.2f", help="Lower end of the 95 % interval"),
     "high": st.column_config.NumberColumn("to", format="%.2f", help="Upper end of the 95 % interval"),
     "note": st.column_config.TextColumn("Remark"),
+}  # fmt: skip
+
+
+_REANALYSED = {
+    "evaluator": st.column_config.TextColumn("Evaluator", pinned=True),
+    "axis": st.column_config.TextColumn("Axis"),
+    "family": st.column_config.TextColumn("Family", pinned=True),
+    "analysis": st.column_config.TextColumn("Pairs left out"),
+    "n_all": st.column_config.NumberColumn("n, all"),
+    "median_all": st.column_config.NumberColumn("Median %Δ, all", format="%+.2f"),
+    "low_all": st.column_config.NumberColumn("95 % from", format="%+.2f"),
+    "high_all": st.column_config.NumberColumn("to", format="%+.2f"),
+    "n_kept": st.column_config.NumberColumn("n, kept"),
+    "median_kept": st.column_config.NumberColumn("Median %Δ, kept", format="%+.2f"),
+    "low_kept": st.column_config.NumberColumn("95 % from", format="%+.2f"),
+    "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
+    "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
+    "flips": st.column_config.CheckboxColumn("Direction flips"),
 }  # fmt: skip
 
 
@@ -127,14 +146,17 @@ def draw_scores(study: Study, state: PageState) -> None:
             f"the largest change of a median %Δ is {number(change, digits=2)} points, and "
             f"{counted(flips, 'direction')} {'flips' if flips == 1 else 'flip'}."
         )
+    if found.n_pairs < LEAST_CHANCE:
+        st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")
     figure = reanalysis_dots(found.table)
-    draw(figure, key="study.reanalysis",
+    draw(titled(figure, found.table["family"]), key="study.reanalysis",
          alt="Median percent change of each family with and without the pairs left out")  # fmt: skip
     figure_buttons(
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )
     with st.expander("Every number"):
-        draw_table(found.table, width="stretch")
+        draw_table(found.table, alt="Every median with and without the pairs left out", width="stretch",
+                   column_config=_REANALYSED)  # fmt: skip
 
 
 def _of_comparisons_alone(study: Study) -> bool:

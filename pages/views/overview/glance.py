@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.charts.fairness import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title
+from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons
 from pages.views.common.glossary import meaning
-from pages.views.common.tables import draw_table
+from pages.views.common.links import pairs_behind
+from pages.views.common.tables import draw_table, written
 from pages.views.common.text import listed, number, safe
 
 _GAP = "Gap that means something"
@@ -40,7 +44,7 @@ def kind_of(name: str, origins: Mapping[str, str]) -> str:
 
 
 def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str) -> None:
-    """Draw the table.
+    """Draw the leaderboard: its worst families on one scale, then every claim in words.
 
     Args:
         rows: ``core.analysis.glance.at_a_glance``.
@@ -49,6 +53,10 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
     """
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+    named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
+    figure = worst_of_axes(rows, names=named)
+    draw(figure, key="overview.glance.axes", alt=_spoken(records, axes),
+         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
     shown = pd.DataFrame(
         {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}
     )
@@ -61,6 +69,10 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured[f"Worst {axis} edits"] = st.column_config.Column(
             help="The family that moves it most: median |%Δ| and its 95 % interval"
         )
+        shown[f"Scatter, {axis}"] = [_claim(row, axis, "scatter") for row in records]
+        configured[f"Scatter, {axis}"] = st.column_config.Column(help=meaning("scatter"))
+        shown[f"Drift, {axis}"] = [_drift(row, axis) for row in records]
+        configured[f"Drift, {axis}"] = st.column_config.Column(help=meaning("drift"))
     shown[_GAP] = [_gap(row) for row in records]
     configured[_GAP] = st.column_config.Column(
         help=meaning("gap of evidence") + " Of the families in this row, the one that needs the largest."
@@ -70,10 +82,27 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "The calmest first, by the larger of its worst medians: an order of what was seen, not a test. "
-        + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
+        "The calmest first, by the larger of its worst medians: an order of what was seen, not a test. Each dot is "
+        "the family that moves the evaluator most on that axis, picked after seeing them all, with the 95 % interval "
+        "of its median \\|%Δ\\|. " + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     data_buttons(rows, "evaluators-at-a-glance", key="overview.glance")
+
+
+def _spoken(records: list[dict[str, Any]], axes: list[str]) -> str:
+    told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst(row, axis)}" for axis in axes) for row in records]
+    return f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}"
+
+
+def _claim(row: Mapping[str, Any], axis: str, which: str) -> str:
+    said = row.get(f"{axis}_{which}")
+    return said if isinstance(said, str) else "—"
+
+
+def _drift(row: Mapping[str, Any], axis: str) -> str:
+    """Signed median of the worst family and what it allows to claim."""
+    said, value = _claim(row, axis, "drift"), row.get(f"{axis}_signed", math.nan)
+    return said if math.isnan(value) else f"{written(value, form='%+.1f')} %: {said}"
 
 
 def _worst(row: Mapping[str, Any], axis: str) -> str:

@@ -12,7 +12,7 @@ from core.analysis.effects import COLUMNS
 from core.analysis.questions import Column, Question
 from core.analysis.questions.columns import PERCENT, UNITS
 from core.charts.spec import Figure
-from core.charts.style import NEUTRAL
+from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.report.cells import p_value
 from pages.views.common.charts import draw
@@ -33,6 +33,10 @@ _TALL = 24
 
 _FROZEN = 2
 """Columns at the left that stay in sight when a table is moved sideways."""
+
+
+_BAND = f"background-color: {faded(NEUTRAL, 0.12)}"
+"""Behind the rows of every second family, on light and on dark."""
 
 
 def figure_block(
@@ -68,9 +72,14 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         measure: of ``core.analysis.effects.MEASURES``.
         several: whether the scores are of several corpora; otherwise theirs is not named in every row.
     """
+    opens = {(kind, column) for drawing in question.figures for kind, column in drawing.opens.items()}
+    rows_are_families = ("families", "label") in opens or ("test", "family") in opens or question.part == "families"
+    bands, columns = [""] * len(frame), question.columns
+    if rows_are_families:
+        frame, bands, columns = _by_family(frame, question.columns)
     values, config = dict[str, pd.Series](), dict[str, Any]()
     more = [each for each in _MORE if each.name in frame and frame[each.name].any()]
-    for column in (*question.columns, *more):
+    for column in (*columns, *more):
         if column.name == "corpus" and not several:
             continue
         for name, own, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
@@ -78,23 +87,34 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     shown = pd.DataFrame(values, index=frame.index)
     for frozen in list(values)[:_FROZEN]:
         config[frozen]["pinned"] = True
-    opens = {(kind, column) for drawing in question.figures for kind, column in drawing.opens.items()}
-    rows_are_families = ("families", "label") in opens or ("test", "family") in opens
     height: Any = 620 if len(shown) > _TALL else "content"
+    looks = [faint or band for faint, band in zip(_greyed(frame), bands, strict=True)]
     draw_table(
-        _greyed(shown, frame), alt=f"Table: {question.title}",
+        shown, looks=looks, alt=f"Table: {question.title}",
         key=f"results.{question.id}.rows", column_config=config, height=height,
         families=(*FAMILIES, "label") if rows_are_families else FAMILIES,
     )  # fmt: skip
 
 
-def _greyed(shown: pd.DataFrame, frame: pd.DataFrame) -> Any:
+def _greyed(frame: pd.DataFrame) -> list[str]:
     """Rows of few comparisons in grey, where an answer says which those are."""
-    if "grey" not in frame or not frame["grey"].any():
-        return shown
-    few = frame["grey"].to_numpy()
-    look = np.broadcast_to(np.where(few, f"color: {NEUTRAL}", "")[:, None], shown.shape)
-    return shown.style.apply(lambda cells: pd.DataFrame(look, index=cells.index, columns=cells.columns), axis=None)
+    few = frame["grey"].tolist() if "grey" in frame else [False] * len(frame)
+    return [f"color: {NEUTRAL}" if each else "" for each in few]
+
+
+def _by_family(frame: pd.DataFrame, columns: tuple[Column, ...]) -> tuple[pd.DataFrame, list[str], tuple[Column, ...]]:
+    """The rows a family after the other, so that its evaluators can be compared, every second one on a band.
+
+    Returns:
+        Rows, a look for each, and columns, the family first; all as they come where there is one evaluator.
+    """
+    lead = next((each for each in columns if each.name in ("label", "family")), None)
+    if lead is None or "evaluator" not in frame or len(frame["evaluator"].unique()) < 2:
+        return frame, [""] * len(frame), columns
+    place, _ = pd.factorize(frame[lead.name])
+    order = np.argsort(place, kind="stable")
+    looks = [_BAND if each % 2 else "" for each in place[order]]
+    return frame.iloc[order].reset_index(drop=True), looks, (lead, *(each for each in columns if each is not lead))
 
 
 def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[str, pd.Series, Any]]:

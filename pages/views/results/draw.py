@@ -16,7 +16,7 @@ from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
 from pages.views.results.data import answer
-from pages.views.results.state import choose_one, choose_options
+from pages.views.results.state import choose_one, choose_options, parted
 
 _COMMAND = "python -m core"
 
@@ -76,7 +76,7 @@ def _draw(state: PageState, question: Question, frame: pd.DataFrame, options: Op
 def _draw_figure(
     state: PageState, question: Question, drawing: Drawing, frame: pd.DataFrame, measure: str, options: Options
 ) -> None:
-    figure = drawing.figure(frame, measure=measure)
+    figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
     if figure.frame.empty:
         return
     if "margin" in question.asks and measure == "percent" and figure.kind == "dots":

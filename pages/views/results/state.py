@@ -1,16 +1,18 @@
 """What the results page remembers in its link, and the controls that set it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from core.analysis.effects import MEASURES
-from core.analysis.questions import SECTIONS, Options, Question
+from core.analysis.questions import SECTIONS, Drawing, Options, Question
+from core.analysis.questions.columns import Dots
 from core.analysis.scope import holdings
 from core.analysis.verdicts import MARGIN
 from pages.views.common.runs import Signature, store, stored_values
 from pages.views.common.scope import scope_fields
-from pages.views.common.slice_filters import slice_fields
+from pages.views.common.slice_filters import read_switch, slice_fields
 from pages.views.common.url_state import Field, PageState, one_of, text
 
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
@@ -37,6 +39,7 @@ def results_state(files: Signature) -> PageState:
             Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
             Field("part", None, text(limit=80)),
             Field("measure", "percent", one_of(lambda: tuple(MEASURES), "percent", what="measure")),
+            Field("facets", False, read_switch, lambda value: "yes" if value else "no"),
             Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
             Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
             Field("of", None, one_of(lambda: held("evaluator"), None, what="evaluator")),
@@ -82,6 +85,12 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if "measure" in names:
             _choose_measure(state)
+            if any(can_part(drawing) for each in asked for drawing in each.figures):
+                st.toggle(
+                    "A panel each evaluator",
+                    key=state.key("facets"),
+                    help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
+                )
         if "bare" in names:
             st.segmented_control(
                 "Held against", tuple(AGAINST), format_func=AGAINST.__getitem__, required=True,
@@ -113,6 +122,19 @@ def _choose_measure(state: PageState) -> None:
         "of the evaluator's clean scores, which compares evaluators of different scales. Absolute: on the evaluator's "
         "own scale, a panel each.",
     )  # fmt: skip
+
+
+def can_part(drawing: Drawing) -> bool:
+    """Whether the evaluators of a figure, on one line, could have a panel each."""
+    return isinstance(drawing.make, Dots) and drawing.make.series == "evaluator" and not drawing.make.lines
+
+
+def parted(drawing: Drawing) -> Drawing:
+    """The same figure with a panel each evaluator, where that can be."""
+    if not (can_part(drawing) and isinstance(drawing.make, Dots)):
+        return drawing
+    panel = ("evaluator", *(name for name in drawing.make.panel if name != "evaluator"))
+    return replace(drawing, make=replace(drawing.make, panel=panel))
 
 
 def choose_one(state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str) -> str:

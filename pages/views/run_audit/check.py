@@ -99,7 +99,7 @@ def _start(request: CheckRequest) -> None:
     except InvariscopeError as error:
         st.session_state[_SAID] = ("error", str(error))
         return
-    st.session_state[_SAID] = ("success", f"{job.id} is in line, among the jobs. Its report appears there.")
+    st.session_state[_SAID] = ("success", f"{job.id} was put in line, among the jobs. Its report appears there.")
 
 
 def _families() -> tuple[str, ...]:

@@ -181,7 +181,10 @@ def _start(state: PageState, request: AuditRequest | None) -> None:
         st.session_state["run.said"] = ("error", str(error))
         return
     state.put("run_id", "")
-    st.session_state["run.said"] = ("success", f"{job.id} is in line. Closing this page does not stop it.")
+    st.session_state["run.said"] = (
+        "success",
+        f"{job.id} was put in line, among the jobs. Closing this page does not stop it.",
+    )
 
 
 def _same(one: BaseModel, other: AuditRequest) -> bool:

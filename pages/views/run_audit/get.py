@@ -81,4 +81,4 @@ def _start(name: str) -> None:
     except InvariscopeError as error:
         st.session_state[_SAID] = ("error", str(error))
         return
-    st.session_state[_SAID] = ("success", f"{job.id} is in line, among the jobs.")
+    st.session_state[_SAID] = ("success", f"{job.id} was put in line, among the jobs.")

@@ -11,7 +11,8 @@ from core.corpora.taxonomy import Taxonomy, load_taxonomy
 from core.errors import InvalidInput
 from core.settings import assets_dir
 
-COLUMNS = ("label", "noun")
+NOUNS = ("label", "noun")
+OLDER = ("older", "label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,12 @@ class Labels:
     Args:
         taxonomy: label -> category.
         nouns: what a caption calls a label that is no noun as it stands; keys in lower case.
+        older: the label of the map for one that an older edition of the source spells otherwise; keys in lower case.
     """
 
     taxonomy: Taxonomy
     nouns: Mapping[str, str]
+    older: Mapping[str, str]
 
     def noun(self, label: str) -> str:
         """The singular English noun of a label, or the plural of what has no singular.
@@ -33,6 +36,7 @@ class Labels:
             >>> load_labels("objects365").noun("Cabinet/shelf"), load_labels("openimages").noun("Bat (Animal)")
             ('cabinet', 'bat')
         """
+        label = self._today(label)
         return self.nouns.get(label.strip().casefold()) or plain(label)
 
     def others(self, label: str) -> tuple[str, ...]:
@@ -46,9 +50,24 @@ class Labels:
         return tuple(name for name in dict.fromkeys(found) if name != self.noun(label))
 
     def category(self, label: str) -> str | None:
-        """The category of a label, also where a corrected edition spells it as its noun; None where none is known."""
-        found = self.taxonomy.category(label)
-        return found or self.taxonomy.category(self._as_given().get(label.strip().casefold(), ""))
+        """The category of a label, also where an older or a corrected edition spells it otherwise; None: not known.
+
+        Example:
+            >>> load_labels("openimages").category("Lifejacket"), load_labels("objects365").category("Basket")
+            ('sports', 'kitchen')
+        """
+        return self.category_of_word(self._today(label))
+
+    def category_of_word(self, word: str) -> str | None:
+        """The category of a word that is a label or the noun of one.
+
+        Names of an older edition do not count: they were changed because they mean several things (*bat*, *nail*).
+        """
+        found = self.taxonomy.category(word)
+        return found or self.taxonomy.category(self._as_given().get(word.strip().casefold(), ""))
+
+    def _today(self, label: str) -> str:
+        return self.older.get(label.strip().casefold(), label)
 
     def _as_given(self) -> dict[str, str]:
         return {noun.casefold(): label for label, noun in self.nouns.items()}
@@ -56,20 +75,18 @@ class Labels:
 
 @cache
 def load_labels(source: str) -> Labels:
-    """Read ``assets/taxonomy/<source>.csv`` and ``assets/taxonomy/nouns/<source>.csv``, where there is one.
+    """Read ``assets/taxonomy/<source>.csv``, and its files in ``nouns/`` and ``older/`` where there are any.
 
     Raises:
         InvalidInput: if a file has a slip.
     """
-    path = assets_dir() / "taxonomy" / "nouns" / f"{source}.csv"
-    nouns: dict[str, str] = {}
-    lines = csv_records(path, _check) if path.is_file() else iter(())
-    for where, row in lines:
-        label, noun = (str(row[name]).strip() for name in COLUMNS)
-        if not label or not noun or label.casefold() in nouns:
-            raise InvalidInput(f"{where}: a cell is empty or {label!r} stands twice; mend {path}")
-        nouns[label.casefold()] = noun
-    return Labels(load_taxonomy(source), MappingProxyType(nouns))
+    folder = assets_dir() / "taxonomy"
+    nouns, older = (_pairs(folder / name / f"{source}.csv", columns) for name, columns in _FILES.items())
+    return Labels(load_taxonomy(source), nouns, older)
+
+
+_FILES = {"nouns": NOUNS, "older": OLDER}
+"""Folders of files beside the maps, and their columns."""
 
 
 def plain(label: str) -> str:
@@ -78,6 +95,17 @@ def plain(label: str) -> str:
     return " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in name.split())
 
 
-def _check(path: Path, columns: Sequence[str]) -> None:
-    if tuple(columns) != COLUMNS:
-        raise InvalidInput(f"{path} must begin with the header {','.join(COLUMNS)}")
+def _pairs(path: Path, columns: tuple[str, str]) -> Mapping[str, str]:
+    """What a file of two columns says, the first in lower case -> the second; nothing where there is no file."""
+
+    def check(path: Path, found: Sequence[str]) -> None:
+        if tuple(found) != columns:
+            raise InvalidInput(f"{path} must begin with the header {','.join(columns)}")
+
+    read: dict[str, str] = {}
+    for where, row in csv_records(path, check) if path.is_file() else ():
+        key, value = (str(row[name]).strip() for name in columns)
+        if not key or not value or key.casefold() in read:
+            raise InvalidInput(f"{where}: a cell is empty or {key!r} stands twice; mend {path}")
+        read[key.casefold()] = value
+    return MappingProxyType(read)

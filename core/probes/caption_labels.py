@@ -60,7 +60,7 @@ def origins(items: Sequence[Item]) -> dict[str, int]:
 @cache
 def category_of(noun: str) -> str | None:
     """The harmonised category of a noun that is a label of one of the sources; None where it is none."""
-    found = (load_labels(source).category(noun) for source in SOURCES)
+    found = (load_labels(source).category_of_word(noun) for source in SOURCES)
     return next((each for each in found if each), None)
 
 

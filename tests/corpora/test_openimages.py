@@ -45,6 +45,15 @@ def test_every_edition_of_the_tables_gives_the_same_item(made: OpenImagesFolder,
     assert [each.label for each in item.others] == ["table"]
 
 
+def test_a_class_file_of_the_older_edition_leaves_no_label_without_a_category(made: OpenImagesFolder) -> None:
+    made.header = False
+    made.image("a")
+    made.box("a", "Lifejacket")
+    corpus = load(made.write())
+    assert [(item.label, item.category) for item in corpus.items] == [("personal flotation device", "sports")]
+    assert corpus.remarks == ()
+
+
 def test_parts_and_general_names_of_one_object_are_no_further_objects(made: OpenImagesFolder) -> None:
     made.image("a")
     made.box("a", "Person", (0.21, 0.71, 0.1, 0.6))

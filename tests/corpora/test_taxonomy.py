@@ -9,6 +9,7 @@ from core.corpora.labels import load_labels
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
 from core.corpora.taxonomy import TaxonomyEntry, load_taxonomy, read_taxonomy, taxonomy_names
 from core.errors import InvalidInput
+from core.probes.caption_labels import category_of
 
 HEADER = "label,category,tie,note\n"
 
@@ -60,6 +61,8 @@ def test_every_line_of_nouns_is_of_a_label_that_the_map_has(source: str) -> None
     labels = load_labels(source)
     known = {entry.label.casefold() for entry in labels.taxonomy.entries.values()}
     assert set(labels.nouns) <= known
+    assert {label.casefold() for label in labels.older.values()} <= known
+    assert not set(labels.older) & known
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,39 @@ def test_every_line_of_nouns_is_of_a_label_that_the_map_has(source: str) -> None
 def test_a_label_is_said_as_a_noun(source: str, label: str, noun: str, category: str | None) -> None:
     labels = load_labels(source)
     assert (labels.noun(label), labels.category(label)) == (noun, category)
+
+
+OLDER = {
+    "Asparagus": ("garden asparagus", "food"),
+    "Bat": ("bat", "animal"),
+    "Dairy": ("dairy product", "food"),
+    "Drill": ("drill", "indoor"),
+    "Egg": ("egg", "food"),
+    "Horn": ("French horn", "indoor"),
+    "Jaguar": ("jaguar", "animal"),
+    "Lavender": ("lavender plant", "outdoor"),
+    "Lifejacket": ("personal flotation device", "sports"),
+    "Nail": ("nail", "indoor"),
+    "Organ": ("organ", "indoor"),
+    "Pitcher": ("pitcher", "kitchen"),
+    "Ratchet": ("ratchet", "indoor"),
+    "Squash": ("squash", "food"),
+    "Sunflower": ("common sunflower", "outdoor"),
+    "Volleyball": ("volleyball", "sports"),
+}
+"""Names that only the class file of V4 and V5 has, and what each is said as and belongs to."""
+
+
+@pytest.mark.parametrize("label", OLDER)
+def test_a_name_of_the_older_edition_has_its_noun_and_category(label: str) -> None:
+    labels = load_labels("openimages")
+    assert (labels.noun(label), labels.category(label)) == OLDER[label]
+    assert set(labels.older) == {each.casefold() for each in OLDER}
+
+
+def test_a_word_of_a_caption_is_no_name_of_an_older_edition() -> None:
+    assert (category_of("bat"), category_of("nail")) == (None, None)
+    assert (category_of("snail"), category_of("baseball bat")) == ("animal", "sports")
 
 
 @pytest.mark.parametrize("label", ["dining table", "Dining Table", " dining_table ", "dining  table"])

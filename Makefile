@@ -33,7 +33,8 @@ check: setup-dev ## ruff and mypy
 
 # Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
 # finds no noun in a few captions of the demo corpus.
-# The first run holds the template and asks what should not matter, the last asks so at many strengths and places of a sample;
+# The first run holds the template and asks what should not matter, the last asks so at many strengths and places of a sample,
+# and of what surrounds its short captions;
 # the others hold captions and ask what should.
 AUDIT = $(BIN)/python -m core audit --out data/results --overwrite --workers 2
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
@@ -52,7 +53,7 @@ audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject human --language $(LANGUAGES) \
 		--probes directional,$(HARMLESS),surface,null \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
-	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,null \
+	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,surface,null \
 		--evaluators $(ENGLISH) || test $$? -eq 1
 
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.

@@ -22,9 +22,10 @@ from core.evaluators.video.idf import Idf
 from core.evaluators.video.items import asks, for_items
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Construction, Edits, Probe
 from core.probes.caption_labels import labelled, origins
+from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
 from core.probes.registry import with_baselines, with_taggers
-from core.probes.tables import lexicons_fingerprint, words_fingerprint
+from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
 from core.probes.words.places import VIDEO
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
@@ -253,11 +254,15 @@ class Plan:
 
     @property
     def words(self) -> dict[str, str]:
-        """Digest of the tables that directional and surface probes and videos depend on; empty without any of these."""
+        """Digest of the tables that directional and surface probes, moves along the ground and videos depend on.
+
+        Empty without any of these.
+        """
         axes = {probe.axis for probe in self.caption_probes}
         surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
         folders = ["words"] if surface or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT} else []
         folders += ["surface"] if surface else []
+        folders += [BACKDROPS] if any(probe.family == ALONG_GROUND for probe in self.probes) else []
         folders += [VIDEO] if self.videos else []
         return {"words": words_fingerprint(folders)} if folders else {}
 

@@ -3,11 +3,12 @@
 import ast
 import inspect
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from core.corpora.places import ordinary
 from core.errors import InvalidInput, InvariscopeError
@@ -16,7 +17,7 @@ from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated
 from core.evaluators.calibrator import read_calibrator
 from core.evaluators.imported import is_imported, refuse
-from core.evaluators.weights.catalogue import PRECISIONS, PrecisionPlan
+from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import checked_label, kept
 from core.evaluators.weights.published import Published
 from core.registry import Catalogue, discover, load_object
@@ -62,8 +63,8 @@ def find(reference: str) -> type[Evaluator]:
         reference: a registered name; ``path/to/file.py:Name``; ``path/to/calibrator.json``; ``family:argument``
             such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or a family's with ``@path`` of a checkpoint to
             run instead of the publisher's, or ``@label`` of one that the user keeps in the list; either with
-            ``:bf16``, ``:fp16`` or ``:fp32`` behind the name, for other numbers than the publisher's, which make
-            another evaluator.
+            ``:no-prefix`` behind the name, for captions without the publisher's words before them, and with ``:bf16``,
+            ``:fp16`` or ``:fp32`` behind that, for other numbers than the publisher's; each makes another evaluator.
 
     Raises:
         UnknownName: if no evaluator has that name.
@@ -87,11 +88,11 @@ def find(reference: str) -> type[Evaluator]:
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
-    base, _, low = name.rpartition(":")
-    wanted = low if base and low in PRECISIONS else ""
-    name = base if wanted else name
+    name, low = _split(name, PRECISIONS)
+    name, bare = _split(name, (NO_PREFIX,))
     kind = _made(name) if ":" in name else _registered().get(name)
-    kind = _with_precision(kind, wanted) if wanted else kind
+    kind = _without_prefix(kind) if bare else kind
+    kind = _with_precision(kind, low) if low else kind
     return _with_checkpoint(kind, ordinary(Path(checkpoint))) if at else kind
 
 
@@ -178,14 +179,33 @@ def _made(reference: str) -> type[Evaluator]:
     return families().get(prefix).make(argument)
 
 
+def _split(name: str, ways: Iterable[str]) -> tuple[str, str]:
+    """Split a way to run an evaluator off its name; empty where it ends in none of these."""
+    base, _, way = name.rpartition(":")
+    return (base, way) if base and way in ways else (name, "")
+
+
+@lru_cache(maxsize=64)
+def _without_prefix(kind: type[Evaluator]) -> type[Evaluator]:
+    """The evaluator that reads the caption alone; another one, since its publisher's reads words before it."""
+    if not issubclass(kind, Published) or not kind.entry.settings.get("prefix"):
+        raise InvalidInput(f"evaluator {kind.spec.name!r} has no prefix; leave the :{NO_PREFIX} out")
+    settings = {**kind.entry.settings, "prefix": ""}
+    return _variant(kind, NO_PREFIX, "no prefix", {"settings": settings})
+
+
 @lru_cache(maxsize=64)
 def _with_precision(kind: type[Evaluator], low: str) -> type[Evaluator]:
     """The evaluator in another precision: never a faster same one, hence under a name of its own."""
     if not issubclass(kind, Published) or not kind.any_precision:
         raise InvalidInput(f"evaluator {kind.spec.name!r} has one precision; leave the :{low} out")
     plan = PrecisionPlan(cpu=PRECISIONS[low], gpu=PRECISIONS[low])
-    spec = replace(kind.spec, name=f"{kind.spec.name}:{low}", title=f"{kind.spec.title}, {low}")
-    told = {"entry": kind.entry.model_copy(update={"precision": plan}), "spec": spec, "__doc__": kind.__doc__}
+    return _variant(kind, low, low, {"precision": plan})
+
+
+def _variant(kind: type[Published], way: str, title: str, update: Mapping[str, Any]) -> type[Evaluator]:
+    spec = replace(kind.spec, name=f"{kind.spec.name}:{way}", title=f"{kind.spec.title}, {title}")
+    told = {"entry": kind.entry.model_copy(update=dict(update)), "spec": spec, "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), told)
 
 

@@ -2,11 +2,11 @@
 
 from core.evaluators.registry import CHECKPOINT, catalogue
 from core.evaluators.towers.encoder import PublishedEncoder
-from core.evaluators.weights.catalogue import PRECISIONS
+from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS
 
 
 def scale_of(name: str) -> float | None:
-    """Return w where the evaluator's score is w · max(cos, 0), whatever its precision or checkpoint.
+    """Return w where the evaluator's score is w · max(cos, 0), whatever its precision, prefix or checkpoint.
 
     Args:
         name: of an evaluator; it may come from a file, so it is looked up and never opened.
@@ -18,6 +18,6 @@ def scale_of(name: str) -> float | None:
         >>> scale_of("clipscore"), scale_of("clipscore:bf16"), scale_of("refclipscore")
         (2.5, 2.5, None)
     """
-    base, colon, precision = name.partition(CHECKPOINT)[0].partition(":")
-    kind = None if colon and precision not in PRECISIONS else catalogue().entries.get(base)
+    base, *ways = name.partition(CHECKPOINT)[0].split(":")
+    kind = catalogue().entries.get(base) if all(way in (*PRECISIONS, NO_PREFIX) for way in ways) else None
     return kind.scale() if kind is not None and issubclass(kind, PublishedEncoder) else None

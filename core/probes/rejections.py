@@ -107,6 +107,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "not-composed": "nobody knows by construction where the object is and how much of the picture it takes",
         "few-objects": "fewer categories are annotated than the caption would name",
         "no-phrase": "the caption is a sentence of its own, which does not read on after the words that are added",
+        "no-sentence": "the caption is no sentence, which alone reads on after the words that are added",
         "similar-size": "no two annotated categories differ enough in area",
     }
 )

@@ -12,6 +12,8 @@ from core.settings import assets_dir
 
 WILDCARD = "*"
 SEPARATOR = "|"
+BACKDROPS = "backdrops"
+"""Folder of ``assets`` about the backgrounds of composed pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,19 @@ def surface_path(name: str) -> Path:
     return assets_dir() / "surface" / name
 
 
+def backdrops_path(name: str) -> Path:
+    """Path of a table about the backgrounds of composed pictures, e.g. ``backdrops_path("ground.csv")``."""
+    return assets_dir() / BACKDROPS / name
+
+
 def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
-    """Return a short digest of what edited captions depend on beside the lexicons: tables and the lists of nouns.
+    """Return a short digest of what edits depend on beside the lexicons: tables and the lists of nouns.
 
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
 
     Args:
         folders: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
-            videos.
+            videos, ``backdrops`` of moves along the ground.
     """
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()

@@ -66,6 +66,8 @@ def test_the_fingerprint_follows_what_decides_the_scores_and_not_where_the_image
 def test_tables_of_words_count_where_a_probe_reads_them(squares: Corpus) -> None:
     assert make_plan(squares, evaluators=[HISTOGRAM], probes=["default"]).words == {}
     assert make_plan(squares, evaluators=[HISTOGRAM], probes=["gender"]).words == {}
+    along = make_plan(squares, evaluators=[HISTOGRAM], probes=["reposition-ground"]).words
+    assert along == {"words": words_fingerprint(["backdrops"])}
     held = make_plan(squares, evaluators=[HISTOGRAM], probes=["order"], subjects=("human",)).words
     assert held == {"words": words_fingerprint()}
 

@@ -13,9 +13,12 @@ from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
+from core.probes.base import FRAMES
 from core.probes.registry import select
+from core.probes.words.dressing import wrappers
 from core.seeds import RUN_SEED
 from core.settings import ROOT
+from core.statistics.splines import KNOTS
 from core.store.store import Store
 
 RESULTS = ROOT / "data" / "results"
@@ -125,14 +128,37 @@ def test_the_sweeps_hold_every_strength_and_place_of_a_sample_that_is_even_over_
     assert (manifest["status"], manifest["counts"]["items_kept"]) == ("complete", SWEPT)
     assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(stratified(corpus, SWEPT, seed=RUN_SEED))
     assert {each["name"] for each in manifest["evaluators"]} == set(EVALUATORS)
+    surface = {probe.name for probe in select(["surface"]) if probe.needs != FRAMES}
     wanted = {probe.name for probe in select(["strength-sweep", "distance", "null"])}
-    assert {each["name"] for each in manifest["probes"]} == wanted
+    assert {each["name"] for each in manifest["probes"]} == wanted | surface
     with Store.open([RESULTS / "demo-sweeps"]) as store:
         scored = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")[
             "n"
         ]
     assert wanted <= set(scored.index)
     assert (scored[[name for name in wanted if not name.startswith("distance")]] == SWEPT).all()
+
+
+def test_every_surface_probe_that_fits_a_shipped_picture_has_scores() -> None:
+    scored = dict[str, int]()
+    for run in ("demo-scenes", "demo-sweeps"):
+        with Store.open([RESULTS / run]) as store:
+            asked = "select probe, count(distinct item) as n from scores where axis = 'surface' group by probe"
+            for row in store.query(asked).itertuples():
+                scored[row.probe] = max(row.n, scored.get(row.probe, 0))
+    surface = {probe.name for probe in select(["surface"]) if probe.needs != FRAMES}
+    items = [each for name in ("demo", "demo-scenes") for each in catalogue().get(name).load().items]
+    assert max(max(each.width, each.height) for each in items) < 800
+    assert set(scored) == surface - {"resampling:first-800"}
+    assert min(scored.values()) > 40
+
+
+@pytest.mark.parametrize("run", ["demo-scenes", "demo-sweeps"])
+def test_words_of_as_many_lengths_as_the_curve_has_knots_stand_around_long_and_short_captions(run: str) -> None:
+    with Store.open([RESULTS / run]) as store:
+        rows = store.query("select distinct probe from scores where family = 'verbosity' and language = 'en'")
+    words = {f"verbosity:{each.name}": each.words for each in wrappers()}
+    assert len({words[name] for name in rows["probe"]}) >= KNOTS
 
 
 def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> None:

@@ -11,15 +11,26 @@ from PIL import Image
 from core.corpora.images import encode_png
 from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
+from core.evaluators.weights.catalogue import description
 from core.probes.base import Subject, Variant
-from core.probes.families.verbosity import is_phrase
+from core.probes.families.verbosity import is_phrase, is_sentence
 from core.probes.pixels import edits as image_edits
 from core.probes.pixels.lettering import write_word
 from core.probes.pixels.preparation import RESAMPLERS, Target, shrunk
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
-from core.probes.words.dressing import ANY, PHRASE, Wrapper, double_blank, toggle_capital, toggle_stop, wrappers
+from core.probes.words.dressing import (
+    ANY,
+    PHRASE,
+    SENTENCE,
+    Wrapper,
+    double_blank,
+    toggle_capital,
+    toggle_stop,
+    wrappers,
+)
 from core.seeds import stream
+from core.statistics.splines import KNOTS
 from tests.probes.painted import SUBJECT, ellipse, ground, paint
 
 
@@ -76,6 +87,7 @@ def test_what_is_no_larger_is_not_shrunk() -> None:
     assert refused("resampling:bicubic", paint()) == "too-small"
     assert refused("resampling:first-800", paint(width=800, height=600)) == "too-small"
     assert made("resampling:first-800", paint(width=1000, height=500)).pixels.shape == (400, 800, 3)  # type: ignore[union-attr]
+    assert made("resampling:first-400", paint(width=512, height=384)).pixels.shape == (300, 400, 3)  # type: ignore[union-attr]
     with pytest.raises(InvalidInput, match="reduction"):
         shrunk(ground(10, 10), width=11, height=10, resampler="area")
     with pytest.raises(InvalidInput, match="nearest"):
@@ -176,10 +188,36 @@ def test_a_form_that_changes_nothing_is_refused() -> None:
         ("A picture of some fruit on a table.", False),
         ("A dog. A cat.", False),
         (" . ", False),
+        ("A dog on the left, a hen in the middle and a traffic cone on the right, in a pasture.", True),
+        ("Four rubber ducks on the left and a trumpet on the right, on a table.", True),
+        ("A kitchen, there is a stove in it", False),
+        ("A dog, barking", False),
     ],
 )
 def test_a_noun_phrase_is_told_from_a_sentence(caption: str, phrase: bool) -> None:
     assert is_phrase(caption) is phrase
+
+
+@pytest.mark.parametrize(
+    ("caption", "sentence"),
+    [
+        ("There is a dog.", True),
+        ("There's a garbage can in a field.", True),
+        ("A dog plays with a ball.", True),
+        ("A bird is next to a red post box on the savanna.", True),
+        ("This is a bike locked to a parking meter", True),
+        ("A dog on a bench.", False),
+        ("A cat that is black", False),
+        ("A garbage can in a field.", False),
+        ("A pig on the left, a chicken in the middle and a garbage can on the right, in a pasture.", False),
+        ("A frog covers little of the picture.", False),
+        ("Is there a dog?", False),
+        (" . ", False),
+    ],
+)
+def test_a_sentence_is_told_from_a_noun_phrase(caption: str, sentence: bool) -> None:
+    assert is_sentence(caption) is sentence
+    assert not (sentence and is_phrase(caption))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +242,24 @@ def test_every_wrapper_keeps_the_words_and_counts_its_own() -> None:
         assert len(said.split()) == len(caption.split()) + wrapper.words
         assert said.endswith(".")
     assert [each.words for each in wrappers()] == sorted(each.words for each in wrappers())
-    assert {each.takes for each in wrappers()} == {PHRASE, ANY}
+    assert {each.takes for each in wrappers()} == {PHRASE, SENTENCE, ANY}
+
+
+def test_a_phrase_and_a_sentence_each_take_wrappers_of_as_many_lengths_as_the_curve_has_knots() -> None:
+    for takes in (PHRASE, SENTENCE):
+        assert len({each.words for each in wrappers() if each.takes in (takes, ANY)}) >= KNOTS
+
+
+def test_the_prefix_of_clipscore_is_among_them() -> None:
+    (prefix,) = {str(description(name).settings["prefix"]) for name in ("clipscore", "pac-s", "pac-s++")}
+    wrapper = next(each for each in wrappers() if each.name == "depicts")
+    assert wrapper.around("A dog on a bench.") == f"{prefix}a dog on a bench."
+
+
+def test_a_phrase_does_not_stand_after_that() -> None:
+    assert refused("verbosity:we-see-that", paint(), english("A dog on a bench.")) == "no-sentence"
+    variant = made("verbosity:we-see-that", paint(), english("There is a dog."))
+    assert variant.caption == "In this image we can see that there is a dog."
 
 
 def test_a_sentence_does_not_stand_after_a_photo_of() -> None:

@@ -17,6 +17,8 @@ from core.settings import assets_dir
 Precision = Literal["float32", "float16", "bfloat16"]
 PRECISIONS: Mapping[str, Precision] = MappingProxyType({"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"})
 """How a reference writes a precision behind an evaluator's name, as in ``clipscore:bf16``."""
+NO_PREFIX = "no-prefix"
+"""How a reference says that nothing stands before the caption, as in ``clipscore:no-prefix``."""
 _BYTES: dict[Precision, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 Setting = float | bool | str | list[float]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

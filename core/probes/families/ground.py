@@ -1,11 +1,15 @@
 """Repositioning along the ground: the object moves left or right on the line that it stands on, at constant scale.
 
 The paper's anchors put a bus into the trees. An object that stands is as large anywhere on its own ground line, so this
-move changes where it is and nothing that a viewer would object to. Whether it stands is read off the picture alone: its
-lowest row lies in the lower half and above the last row, where a picture would have cut it off.
+move changes where it is and nothing that a viewer would object to. Whether it stands is read off the picture: its
+lowest row lies in the lower half and above the last row, where a picture would have cut it off. Of a composed picture
+it is known, too, whether its background has a ground at all: ``assets/backdrops/ground.csv``.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -14,7 +18,11 @@ from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.reposition import LEAST_ROOM, TRIES, Place, compose, is_free, pull_in
 from core.probes.scene import Scene
+from core.probes.tables import backdrops_path, read_table
 from core.probes.words.places import SIDE, SPOT
+
+ALONG_GROUND = "reposition-ground"
+"""The family."""
 
 SIDES = {"left": 0.25, "right": 0.75}
 """Side -> where the object's centroid goes, as a share of the width: the columns of the paper's anchors."""
@@ -24,9 +32,15 @@ def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> P
     """Find where the object goes: as Algorithm 1, but along its own ground line.
 
     Raises:
-        ProbeRejected: ``no-ground`` where it does not stand; ``too-large`` where the way is shorter than LEAST_ROOM of
-            the width; ``collision`` after TRIES tries, each drawn nearer to where the object came from.
+        ProbeRejected: ``no-ground`` where it does not stand or its background has no ground; ``too-large`` where the
+            way is shorter than LEAST_ROOM of the width; ``collision`` after TRIES tries, each drawn nearer to where
+            the object came from.
     """
+    shown = groundless().get(scene.item.backdrop)
+    if shown is not None:
+        raise ProbeRejected(
+            "no-ground", f"the background {scene.item.backdrop!r} shows {shown}: the object stands on no ground there"
+        )
     cutout, (height, width) = scene.cutout, scene.pixels.shape[:2]
     foot = cutout.top + cutout.height
     if not height / 2 < foot < height:
@@ -55,13 +69,29 @@ def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> P
     return place
 
 
+@cache
+def groundless(path: Path | None = None) -> Mapping[str, str]:
+    """Read which backgrounds have no ground: name -> what they show instead.
+
+    Raises:
+        InvalidInput: naming the line that says neither yes nor no, stands twice, or does not say what is shown.
+    """
+    found: dict[str, str | None] = {}
+    for row in read_table(path or backdrops_path("ground.csv"), ("backdrop", "ground", "shows")):
+        name = row.required("backdrop")
+        if name in found:
+            row.fail(f"the backdrop {name!r} stands twice; keep one line")
+        found[name] = None if row.one_of("ground", ("yes", "no")) == "yes" else row.required("shows")
+    return MappingProxyType({name: shows for name, shows in found.items() if shows is not None})
+
+
 def _along_ground(side: str) -> Probe:
-    name = f"reposition-ground-{side}"
+    name = f"{ALONG_GROUND}-{side}"
 
     @probe(
         name=name,
         axis=Axis.SPATIAL,
-        family="reposition-ground",
+        family=ALONG_GROUND,
         edits=Edits.IMAGE,
         summary=f"The object moves to the {side} along the line that it stands on, at the same size.",
         source="paper A, section A.4, kept to the object's own ground",

@@ -1,7 +1,7 @@
 """How a picture and a caption were prepared: shrunk, compressed, punctuated. Nothing of what they say changes.
 
 - ``resampling:…``: the shorter side becomes 224 px, what a loader for a ViT-B/32 does, by one resampler or another;
-- ``resampling:first-800``: the longer side is 800 px at most, as many stored copies are;
+- ``resampling:first-800``, ``first-400``: the longer side is 800 or 400 px at most, as many stored copies are;
 - ``compression:…``: the picture is saved once more as JPEG. PNG keeps every pixel, so there is nothing to score;
 - ``caption-form:…``: the final full stop, the capital at the beginning, a second blank between words.
 
@@ -25,8 +25,8 @@ from core.probes.words.dressing import FORMS
 NETWORK_SIDE = 224
 """Shorter side in pixels that a ViT-B/32 reads."""
 
-STORED_SIDE = 800
-"""Longer side in pixels of a copy that was made smaller before it was kept."""
+STORED_SIDES = (800, 400)
+"""Longer sides in pixels of copies that were made smaller before they were kept: a web page's, a preview's."""
 
 _HOW = {
     "bicubic": "Pillow's bicubic filter",
@@ -108,11 +108,14 @@ def _form(name: str) -> Probe:
 
 RESAMPLED = (
     *(_to_network(name) for name in RESAMPLERS),
-    _shrinking(
-        f"first-{STORED_SIDE}",
-        f"The picture is shrunk to {STORED_SIDE} px on its longer side before it is scored; it shows the same.",
-        Target(STORED_SIDE, longer=True),
-        "area",
+    *(
+        _shrinking(
+            f"first-{side}",
+            f"The picture is shrunk to {side} px on its longer side before it is scored; it shows the same.",
+            Target(side, longer=True),
+            "area",
+        )
+        for side in STORED_SIDES
     ),
 )
 COMPRESSED = (

@@ -2,7 +2,8 @@
 
 The words are data: ``assets/surface/wrappers.csv``. Every one says that there is a picture and nothing of what it
 shows, so a score must not move; ``words`` in the facts tells how many it adds, for the curve over length. Some take any
-caption, others only a noun phrase: *A photo of there is a dog* is refused.
+caption, others only a noun phrase or only a sentence: *A photo of there is a dog* is refused, as is *The image shows
+that a dog on a bench*.
 """
 
 import re
@@ -13,21 +14,63 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
-from core.probes.words.caption_words import holds_clause
+from core.probes.words.caption_words import closed_words, holds_clause
 from core.probes.words.changes import check_english
-from core.probes.words.dressing import PHRASE, Wrapper, wrappers
+from core.probes.words.dressing import PHRASE, SENTENCE, Wrapper, wrappers
 
-_SIGNS = re.compile(r"[.!?;:,]|\b(?:photo|photograph|picture|image|shot|view)\b", re.IGNORECASE)
+_SIGNS = re.compile(r"[.!?;:]|\b(?:photo|photograph|picture|image|shot|view)\b", re.IGNORECASE)
+
+_RELATIVE = re.compile(r"\b(?:that|which|who|whom|whose|where|what)\b", re.IGNORECASE)
+"""The verb after one of these may be the only one: *A cat that is black* is no sentence."""
+
+_PLACED = frozenset({"in", "on", "at", "under", "near", "beside", "behind", "against", "between", "above", "below"})
+"""What a further part of a list of noun phrases may begin with, beside a determiner: *…, in a pasture*."""
 
 
 def is_phrase(caption: str) -> bool:
-    """Whether a caption is one noun phrase, as *A dog on a bench.*: it reads on after *we can see*.
+    """Whether a caption is a noun phrase, as *A dog on a bench.*, or a list of some: it reads on after *we can see*.
 
-    One that speaks of the picture already (*A photo of a dog*) does not.
+    A list's further parts begin with a determiner, a number or a word of place (*A dog on the left, two hens on the
+    right, in a pasture*). One that speaks of the picture already (*A photo of a dog*) does not read on.
     """
     inner = caption.strip().removesuffix(".")
-    begins = inner.split(maxsplit=1)[0].casefold() if inner.split() else "there"
-    return not begins.startswith(("there", "this", "these")) and not _SIGNS.search(inner) and not holds_clause(inner)
+    return (
+        not _opening(inner).startswith(("there", "this", "these"))
+        and not _SIGNS.search(inner)
+        and all(map(_goes_on, inner.split(",")[1:]))
+        and not holds_clause(inner)
+    )
+
+
+def is_sentence(caption: str) -> bool:
+    """Whether a caption is one sentence, as *A dog runs.* or *There is a dog.*: it reads on after *we can see that*.
+
+    *Can* alone makes none (*A garbage can in a field*), nor does a verb that a relative clause may hold.
+    """
+    inner = caption.strip().removesuffix(".")
+    if not inner or _SIGNS.search(inner) or "," in inner:
+        return False
+    if _opening(inner) in ("there", "there's", "this", "these"):
+        return True
+    return not _RELATIVE.search(inner) and holds_clause(re.sub(r"\bcan\b", "", inner))
+
+
+def _opening(text: str) -> str:
+    return text.split(maxsplit=1)[0].casefold() if text.split() else "there"
+
+
+def _goes_on(part: str) -> bool:
+    first = _opening(part.strip().removeprefix("and "))
+    return first in _PLACED or closed_words(first, ("determiners",))
+
+
+_MISSED = MappingProxyType(
+    {
+        PHRASE: (is_phrase, "no-phrase", "no noun phrase"),
+        SENTENCE: (is_sentence, "no-sentence", "no sentence"),
+    }
+)
+"""What a wrapper takes -> the test, and the code and words of a caption that fails it."""
 
 
 def _wrapped(wrapper: Wrapper) -> Probe:
@@ -40,15 +83,16 @@ def _wrapped(wrapper: Wrapper) -> Probe:
         family="verbosity",
         edits=Edits.CAPTION,
         summary=f"Words that say nothing of the picture stand around the caption: {around!r}.",
-        source="length without content; the prefix of CLIPScore among them",
+        source="length without content; 'A photo depicts', the prefix of CLIPScore and PAC-S, among them",
         default=False,
         subjects=SUBJECTS,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         caption = check_english(subject)
-        if wrapper.takes == PHRASE and not is_phrase(caption):
-            told = f"{caption!r} is no noun phrase, so it does not read on beside {around!r}"
-            raise ProbeRejected("no-phrase", told)
+        if wrapper.takes in _MISSED:
+            fits, code, what = _MISSED[wrapper.takes]
+            if not fits(caption):
+                raise ProbeRejected(code, f"{caption!r} is {what}, so it does not read on beside {around!r}")
         facts = MappingProxyType({"words": float(wrapper.words)})
         return Variant(name, caption=wrapper.around(caption), facts=facts)
 

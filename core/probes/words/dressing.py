@@ -71,8 +71,8 @@ FORMS: Mapping[str, tuple[str, Callable[[str, str], str]]] = MappingProxyType(
 """Name of a form -> what changes, and how: (caption, language) -> caption."""
 
 
-PHRASE, ANY = "phrase", "any"
-"""What a wrapper takes: noun phrases alone, or sentences too."""
+PHRASE, SENTENCE, ANY = "phrase", "sentence", "any"
+"""What a wrapper takes: noun phrases alone, sentences alone, or both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Wrapper:
     """Words around a caption that say that there is a picture, and nothing of what it shows.
 
     Args:
-        takes: PHRASE, where the caption must be a noun phrase, or ANY.
+        takes: PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY.
     """
 
     name: str
@@ -129,7 +129,9 @@ def wrappers(path: Path | None = None) -> tuple[Wrapper, ...]:
     """
     found: dict[str, Wrapper] = {}
     for row in read_table(path or surface_path("wrappers.csv"), ("name", "takes", "before", "after")):
-        wrapper = Wrapper(row.required("name"), row.one_of("takes", (PHRASE, ANY)), row["before"], row["after"])
+        wrapper = Wrapper(
+            row.required("name"), row.one_of("takes", (PHRASE, SENTENCE, ANY)), row["before"], row["after"]
+        )
         if not wrapper.words:
             row.fail("neither before nor after holds a word; write one, or remove the line")
         if wrapper.name in found:

@@ -83,6 +83,32 @@ def test_every_cell_of_the_matrix_is_the_share_of_stored_pairs(run: str, ask: As
         assert row["auroc"] == pytest.approx(u)
 
 
+def test_every_broken_caption_stands_beside_the_harmless_edit_that_hides_it_best(
+    run: str, ask: Ask, sides: pd.DataFrame
+) -> None:
+    frame = ask("C-rates")
+    whole = frame[frame["label"] == frame["family"]]
+    harms = sides[(sides["expectation"] == "invariant") & (sides["axis"] != "null") & ~sides["control"]]
+    for row in whole.to_dict("records"):
+        harmless = set(of_caption(harms, row["caption"])["family"])
+        assert row["rival"] in harmless, row["family"]
+        assert 0 <= row["rival_low"] <= row["rival_value"] <= row["rival_high"] <= 1
+
+
+@pytest.mark.parametrize("subject", ["human", "template"])
+def test_selectivity_is_told_under_every_caption_that_a_run_breaks(run: str, subject: str, sides: pd.DataFrame) -> None:
+    broken = sides[(sides["expectation"] == "directional") & (sides["subject"] == subject)]
+    if broken.empty:
+        assert (run, subject) == ("demo-prototypes", "template")
+        return
+    with Store.open(results_dir() / run) as store:
+        other = read_table(store, Scope(subject=subject, language="en"))
+        question = next(each for each in catalogue(other) if each.id == "C-selectivity")
+        assert not question.needs(other)
+        found = question.compute(other.view(), Options())
+    assert set(found.loc[found["value"].notna(), "evaluator"]) == set(other.evaluators)
+
+
 def test_the_mean_over_languages_is_that_of_the_drops_of_each(run: str, ask: Ask, sides: pd.DataFrame) -> None:
     only(run, "demo-captions", "demo-scenes")
     frame = ask("C2-languages").set_index(["family", "language"])

@@ -151,3 +151,30 @@ def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> No
     assert len(made) > 60
     assert list(made.index) == list(kept.index)
     np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)
+
+
+SWEPT_WORDS = ("repetition", "removal", "masking", "lexical-sweep", "lexical-printed", "hollow-tail", "tail-sweep", "foil",
+               "foil-siblings")  # fmt: skip
+
+
+def test_the_sweeps_of_words_hold_every_probability_both_readings_every_tail_and_sibling_of_the_same_sample() -> None:
+    manifest = json.loads((RESULTS / "demo-lexical-sweeps" / "manifest.json").read_text(encoding="utf-8"))
+    corpus = catalogue().get("demo").load()
+    assert (manifest["status"], manifest["counts"]["items_kept"]) == ("complete", SWEPT)
+    assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(stratified(corpus, SWEPT, seed=RUN_SEED))
+    assert {each["name"] for each in manifest["evaluators"]} == {*EVALUATORS, "conse-multilingual"}
+    wanted = {probe.name for probe in select(SWEPT_WORDS)}
+    assert {each["name"] for each in manifest["probes"]} == wanted
+    with Store.open([RESULTS / "demo-lexical-sweeps"]) as store:
+        told = store.query("select distinct probe, subject, language from scores")
+        nulls = store.query("select error from scores where score is null")
+    assert set(told["subject"] + told["language"]) == {"humanen"}
+    assert {name for name in wanted if not name.startswith("foil:")} <= set(told["probe"])
+    assert nulls["error"].notna().all()
+
+
+def test_the_scenes_hold_every_sibling_of_a_foil_and_things_in_another_order() -> None:
+    with Store.open([RESULTS / "demo-scenes"]) as store:
+        told = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")["n"]
+    assert told["mention-order"] >= 30
+    assert told["foil:2"] >= 10

@@ -20,9 +20,15 @@ from core.store.store import Store
 
 RESULTS = ROOT / "data" / "results"
 SHIPPED = RESULTS / "demo"
-MEANING = {"demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes"}
+MEANING = {
+    "demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes",
+    "demo-scenes-one": "demo-scenes-one",
+}  # fmt: skip
 """Runs that ask whether a broken meaning costs -> their corpora."""
-CAPTIONS = {"demo-captions": ("template", "human"), "demo-prototypes": ("human",), "demo-scenes": ("template", "human")}
+CAPTIONS = {
+    "demo-captions": ("template", "human"), "demo-prototypes": ("human",), "demo-scenes": ("template", "human"),
+    "demo-scenes-one": ("human",),
+}  # fmt: skip
 """The captions that each of them breaks, and so holds harmless edits beside."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 3
@@ -153,8 +159,10 @@ def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> No
     np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)
 
 
-SWEPT_WORDS = ("repetition", "removal", "masking", "lexical-sweep", "lexical-printed", "hollow-tail", "tail-sweep", "foil",
-               "foil-siblings")  # fmt: skip
+SWEPT_WORDS = (
+    "repetition", "removal", "masking", "lexical-sweep", "lexical-printed", "hollow-tail", "tail-sweep", "foil",
+    "foil-siblings",
+)  # fmt: skip
 
 
 def test_the_sweeps_of_words_hold_every_probability_both_readings_every_tail_and_sibling_of_the_same_sample() -> None:
@@ -171,6 +179,12 @@ def test_the_sweeps_of_words_hold_every_probability_both_readings_every_tail_and
     assert set(told["subject"] + told["language"]) == {"humanen"}
     assert {name for name in wanted if not name.startswith("foil:")} <= set(told["probe"])
     assert nulls["error"].notna().all()
+
+
+def test_the_captions_of_one_thing_let_another_of_the_picture_be_named_in_its_place() -> None:
+    with Store.open([RESULTS / "demo-scenes-one"]) as store:
+        told = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")["n"]
+    assert min(told[f"grounding:{kind}"] for kind in ("plausible", "object", "random")) >= 25
 
 
 def test_the_scenes_hold_every_sibling_of_a_foil_and_things_in_another_order() -> None:

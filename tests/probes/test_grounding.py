@@ -20,7 +20,7 @@ from core.probes.pairs import Pairs, subjects_of
 from core.probes.registry import catalogue, select
 from core.probes.rejections import CODES
 from core.probes.words.categories import absent
-from core.probes.words.mentions import Mention, mentions, replaced, target_mentions
+from core.probes.words.mentions import Mention, mentions, neighbours, replaced, target_mentions
 from tests.probes.painted import ground
 
 
@@ -122,6 +122,27 @@ def test_the_three_kinds_replace_one_mention() -> None:
     assert taxonomy.category(str(facts["random"]["by"])) != taxonomy.category(said)
     there = {"bus", "dog", "bench", "couch"}  # a caption says "sofa"
     assert there.isdisjoint({facts["plausible"]["by"], facts["random"]["by"]})
+
+
+@pytest.mark.parametrize(
+    ("caption", "others", "by"),
+    [
+        ("A bus on the left.", ("hen", "gas cylinder"), {"hen", "gas cylinder"}),
+        ("A bus on the left, near two hens.", ("hen", "gas cylinder"), {"gas cylinder"}),
+        ("A bus on the left and a corn cob.", ("ear of corn", "hen"), {"hen"}),
+        ("A bus on the left.", ("hen", "dog"), {"hen", "dog"}),
+        ("A bus on the left.", ("tongs",), set()),
+    ],
+)
+def test_an_object_that_only_the_source_has_a_label_for_may_stand_in_anothers_place(
+    caption: str, others: tuple[str, ...], by: set[str]
+) -> None:
+    item = replace(STREET, others=tuple(map(thing, others)), captions={"en": (caption,)})
+    (mention,) = target_mentions(item, caption)[:1]
+    assert set(neighbours(item, mention, caption)) == by
+    if by:
+        edited = made("grounding:object", caption, item)
+        assert edited.caption == caption.replace("bus", str(edited.facts["by"]), 1)
 
 
 def test_foils_are_siblings_each_once() -> None:

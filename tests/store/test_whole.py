@@ -316,7 +316,16 @@ def test_a_content_digest_is_of_the_values_and_their_order_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["demo", "demo-captions", "demo-prototypes", "demo-scenes", "demo-sweeps", "demo-lexical-sweeps"]
+    "name",
+    [
+        "demo",
+        "demo-captions",
+        "demo-prototypes",
+        "demo-scenes",
+        "demo-scenes-one",
+        "demo-sweeps",
+        "demo-lexical-sweeps",
+    ],
 )
 def test_the_shipped_runs_are_whole(name: str) -> None:
     (verdict,) = verify(ROOT / "data" / "results" / name)

@@ -54,7 +54,8 @@ audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject both --language $(LANGUAGES) \
 		--probes directional,mention-order,foil-siblings,$(HARMLESS),surface,null \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
-	@$(AUDIT) --corpus demo-scenes-one --run-id demo-scenes-one --subject human --probes grounding,foil,$(HARMLESS),null \
+	@$(AUDIT) --corpus demo-scenes-one --run-id demo-scenes-one --subject human \
+		--probes grounding,foil,colour-word,$(HARMLESS),null \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,null \
 		--evaluators $(ENGLISH) || test $$? -eq 1

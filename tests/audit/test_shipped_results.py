@@ -185,6 +185,7 @@ def test_the_captions_of_one_thing_let_another_of_the_picture_be_named_in_its_pl
     with Store.open([RESULTS / "demo-scenes-one"]) as store:
         told = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")["n"]
     assert min(told[f"grounding:{kind}"] for kind in ("plausible", "object", "random")) >= 25
+    assert min(told["colour-word"], told["colour-word:object"]) >= 10
 
 
 def test_the_scenes_hold_every_sibling_of_a_foil_and_things_in_another_order() -> None:

@@ -194,6 +194,32 @@ def test_a_colour_gives_way_to_one_that_no_caption_names() -> None:
     assert edited.caption == f"A{'n' * (colour == 'orange')} {colour} bus standing near two dogs."
 
 
+def test_a_colour_gives_way_to_an_object_of_the_picture_in_the_same_place() -> None:
+    two = "A red bus near two white dogs."
+    edited = made("colour-word:object", two)
+    assert (edited.facts["by"], edited.facts["kind"], edited.facts["falsity"]) == ("bench", "object", "grounded")
+    assert edited.facts["replaced"] == made("colour-word", two).facts["replaced"]
+    assert edited.caption in ("A bench bus near two white dogs.", "A red bus near two bench dogs.")
+    assert made("colour-word:object", "An orange bus.", replace(STREET, others=(thing("dog"),))).caption == "A dog bus."
+
+
+@pytest.mark.parametrize(
+    ("caption", "others", "reason"),
+    [
+        ("A bus.", ("dog",), "no-colour-word"),
+        ("A red bus.", (), "no-replacement"),
+        ("A red bus near a dog.", ("dog",), "no-replacement"),
+        ("A red bus.", ("scissors",), "no-replacement"),
+    ],
+)
+def test_a_colour_that_no_object_can_stand_for_stays(caption: str, others: tuple[str, ...], reason: str) -> None:
+    assert code("colour-word:object", caption, replace(STREET, others=tuple(map(thing, others)))) == reason
+
+
+def test_both_swaps_of_a_colour_are_one_family() -> None:
+    assert [probe.name for probe in select(["colour-word"])] == ["colour-word", "colour-word:object"]
+
+
 def test_a_right_number_is_off_by_one_or_two_and_a_crowd_is_not_counted() -> None:
     edited = made("number-word")
     assert edited.caption in ("A red bus standing near three dogs.", "A red bus standing near four dogs.")

@@ -105,7 +105,12 @@ def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
 
 
 def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:
-    """Other annotated objects that a caption does not name and that fit the mention's number.
+    """Other annotated objects that a caption does not name and that fit the mention's number; see :func:`unnamed`."""
+    return tuple(label for label in unnamed(item, caption) if label != mention.label and fits(mention, label))
+
+
+def unnamed(item: Item, caption: str) -> tuple[str, ...]:
+    """Annotated objects that a caption does not name.
 
     COCO's categories come first, in their order; they may be named by any word. A label of the source's own comes
     after them, and counts as named where any word of it stands in the caption.
@@ -113,8 +118,7 @@ def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:
     there, named = annotated(item), named_in(caption)
     said = {word.core.casefold() for word in words(caption)}
     own = (label for label in there if label not in vocabulary() and not said & _words_of(label))
-    found = [*(label for label in vocabulary() if there[label] and label not in named), *own]
-    return tuple(label for label in found if label != mention.label and fits(mention, label))
+    return (*(label for label in vocabulary() if there[label] and label not in named), *own)
 
 
 def _words_of(label: str) -> set[str]:

@@ -33,28 +33,34 @@ check: setup-dev ## ruff and mypy
 
 # Exit code 1 says that the audit finished and some scores are null, each with its reason: the judge
 # finds no noun in a few captions of the demo corpus.
-# The first run holds the template and asks what should not matter, the last asks so at many strengths and places of a sample,
-# and of what surrounds its short captions;
-# the others hold captions and ask what should.
+# The first run holds the template and asks what should not matter, the last two ask of a sample how much an edit's strength
+# and place matter, of pictures and of words, and what surrounds a short caption;
+# the others hold captions and ask what should, each beside the same harmless edits under every caption that it breaks.
 AUDIT = $(BIN)/python -m core audit --out data/results --overwrite --workers 2
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
 PLATES = reposition-telea-TL,reposition-telea-BR,reposition-true-TL,reposition-true-BR,reposition-ground
 HARD = reposition-hard-TL,reposition-hard-BR
 HARMLESS = vflip,hflip,rotate+10,rotate-10
 LANGUAGES = en,de,fr,es,ja
+WORDS = repetition,removal,masking,lexical-sweep,lexical-printed,hollow-tail,tail-sweep,foil,foil-siblings
 audit: setup ## recompute the shipped run of what should not matter
 	@$(AUDIT) --corpus demo --run-id demo --probes default,$(PLATES),$(HARD) --evaluators $(ENGLISH) || test $$? -eq 1
 
 audits: audit ## recompute every shipped run
-	@$(AUDIT) --corpus demo --run-id demo-captions --subject human --language $(LANGUAGES) \
+	@$(AUDIT) --corpus demo --run-id demo-captions --subject both --language $(LANGUAGES) \
 		--probes directional,$(HARMLESS),null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-prototypes --run-id demo-prototypes --subject human \
 		--probes prototype,rotation,null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
-	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject human --language $(LANGUAGES) \
-		--probes directional,$(HARMLESS),surface,null \
+	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject both --language $(LANGUAGES) \
+		--probes directional,mention-order,foil-siblings,$(HARMLESS),surface,null \
+		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+	@$(AUDIT) --corpus demo-scenes-one --run-id demo-scenes-one --subject human \
+		--probes grounding,foil,colour-word,$(HARMLESS),null \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,surface,null \
 		--evaluators $(ENGLISH) || test $$? -eq 1
+	@$(AUDIT) --corpus demo --sample 84 --run-id demo-lexical-sweeps --subject human --probes $(WORDS) \
+		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
 REPORT = $(BIN)/python -m core report --overwrite

@@ -19,7 +19,7 @@ from core.store.store import Store
 EVALUATOR = "conse-multilingual"
 """The one that scored every run in every language."""
 
-RUNS = ("demo-captions", "demo-prototypes", "demo-scenes")
+RUNS = ("demo-captions", "demo-prototypes", "demo-scenes", "demo-scenes-one")
 ALIKE = 1e-9
 
 Ask = Callable[[str], pd.DataFrame]
@@ -81,6 +81,32 @@ def test_every_cell_of_the_matrix_is_the_share_of_stored_pairs(run: str, ask: As
         assert row["ties"] == pytest.approx(100 * (own["wrong"] == own["right"]).mean(), abs=ALIKE)
         u = stats.mannwhitneyu(own["right"], own["wrong"]).statistic / len(own) ** 2
         assert row["auroc"] == pytest.approx(u)
+
+
+def test_every_broken_caption_stands_beside_the_harmless_edit_that_hides_it_best(
+    run: str, ask: Ask, sides: pd.DataFrame
+) -> None:
+    frame = ask("C-rates")
+    whole = frame[frame["label"] == frame["family"]]
+    harms = sides[(sides["expectation"] == "invariant") & (sides["axis"] != "null") & ~sides["control"]]
+    for row in whole.to_dict("records"):
+        harmless = set(of_caption(harms, row["caption"])["family"])
+        assert row["rival"] in harmless, row["family"]
+        assert 0 <= row["rival_low"] <= row["rival_value"] <= row["rival_high"] <= 1
+
+
+@pytest.mark.parametrize("subject", ["human", "template"])
+def test_selectivity_is_told_under_every_caption_that_a_run_breaks(run: str, subject: str, sides: pd.DataFrame) -> None:
+    broken = sides[(sides["expectation"] == "directional") & (sides["subject"] == subject)]
+    if broken.empty:
+        assert (run, subject) in (("demo-prototypes", "template"), ("demo-scenes-one", "template"))
+        return
+    with Store.open(results_dir() / run) as store:
+        other = read_table(store, Scope(subject=subject, language="en"))
+        question = next(each for each in catalogue(other) if each.id == "C-selectivity")
+        assert not question.needs(other)
+        found = question.compute(other.view(), Options())
+    assert set(found.loc[found["value"].notna(), "evaluator"]) == set(other.evaluators)
 
 
 def test_the_mean_over_languages_is_that_of_the_drops_of_each(run: str, ask: Ask, sides: pd.DataFrame) -> None:

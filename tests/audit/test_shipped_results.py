@@ -23,8 +23,16 @@ from core.store.store import Store
 
 RESULTS = ROOT / "data" / "results"
 SHIPPED = RESULTS / "demo"
-MEANING = {"demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes"}
+MEANING = {
+    "demo-captions": "demo", "demo-prototypes": "demo-prototypes", "demo-scenes": "demo-scenes",
+    "demo-scenes-one": "demo-scenes-one",
+}  # fmt: skip
 """Runs that ask whether a broken meaning costs -> their corpora."""
+CAPTIONS = {
+    "demo-captions": ("template", "human"), "demo-prototypes": ("human",), "demo-scenes": ("template", "human"),
+    "demo-scenes-one": ("human",),
+}  # fmt: skip
+"""The captions that each of them breaks, and so holds harmless edits beside."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
 ITEMS = 3
 SWEPT = 84
@@ -87,8 +95,10 @@ def test_the_runs_of_broken_meanings_cover_their_corpora_under_four_evaluators(r
     assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(corpus)
     assert {each["name"] for each in manifest["evaluators"]} == {*EVALUATORS, "conse-multilingual"}
     with Store.open([RESULTS / run]) as store:
-        kinds = set(store.query("select distinct expectation from scores where baseline is not null")["expectation"])
-        assert {"directional", "invariant"} <= kinds
+        pairs = "from scores where baseline is not null and axis <> 'null' and not control"
+        kinds = store.query(f"select distinct subject, expectation {pairs}").groupby("subject")["expectation"].agg(set)
+        assert set(kinds.index) == set(CAPTIONS[run])
+        assert all({"directional", "invariant"} <= each for each in kinds)
         nulls = store.query("select error from scores where score is null")
     assert nulls["error"].notna().all()
 
@@ -100,7 +110,7 @@ def test_breaking_the_meaning_of_a_few_items_again_gives_the_shipped_scores(
     corpus = catalogue().get(name).load()
     few = replace(corpus, items=corpus.items[1 :: len(corpus) // 2][:2])
     probes = [each["name"] for each in json.loads((RESULTS / run / "manifest.json").read_text())["probes"]]
-    plan = make_plan(few, evaluators=["conse-lite2"], probes=probes, subjects=["human"])
+    plan = make_plan(few, evaluators=["conse-lite2"], probes=probes, subjects=CAPTIONS[run])
     run_audit(plan, tmp_path, run_id="again", pool=Pool())
     key = ["item", "probe", "subject", "evaluator"]
     with Store.open([tmp_path / "again"]) as again, Store.open([RESULTS / run]) as shipped:
@@ -173,3 +183,39 @@ def test_sweeping_two_items_again_gives_the_shipped_scores(tmp_path: Path) -> No
     assert len(made) > 60
     assert list(made.index) == list(kept.index)
     np.testing.assert_allclose(made["score"], kept["score"], rtol=1e-2, atol=1e-3)
+
+
+SWEPT_WORDS = (
+    "repetition", "removal", "masking", "lexical-sweep", "lexical-printed", "hollow-tail", "tail-sweep", "foil",
+    "foil-siblings",
+)  # fmt: skip
+
+
+def test_the_sweeps_of_words_hold_every_probability_both_readings_every_tail_and_sibling_of_the_same_sample() -> None:
+    manifest = json.loads((RESULTS / "demo-lexical-sweeps" / "manifest.json").read_text(encoding="utf-8"))
+    corpus = catalogue().get("demo").load()
+    assert (manifest["status"], manifest["counts"]["items_kept"]) == ("complete", SWEPT)
+    assert manifest["corpus"]["fingerprint"] == corpus_fingerprint(stratified(corpus, SWEPT, seed=RUN_SEED))
+    assert {each["name"] for each in manifest["evaluators"]} == {*EVALUATORS, "conse-multilingual"}
+    wanted = {probe.name for probe in select(SWEPT_WORDS)}
+    assert {each["name"] for each in manifest["probes"]} == wanted
+    with Store.open([RESULTS / "demo-lexical-sweeps"]) as store:
+        told = store.query("select distinct probe, subject, language from scores")
+        nulls = store.query("select error from scores where score is null")
+    assert set(told["subject"] + told["language"]) == {"humanen"}
+    assert {name for name in wanted if not name.startswith("foil:")} <= set(told["probe"])
+    assert nulls["error"].notna().all()
+
+
+def test_the_captions_of_one_thing_let_another_of_the_picture_be_named_in_its_place() -> None:
+    with Store.open([RESULTS / "demo-scenes-one"]) as store:
+        told = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")["n"]
+    assert min(told[f"grounding:{kind}"] for kind in ("plausible", "object", "random")) >= 25
+    assert min(told["colour-word"], told["colour-word:object"]) >= 10
+
+
+def test_the_scenes_hold_every_sibling_of_a_foil_and_things_in_another_order() -> None:
+    with Store.open([RESULTS / "demo-scenes"]) as store:
+        told = store.query("select probe, count(distinct item) as n from scores group by probe").set_index("probe")["n"]
+    assert told["mention-order"] >= 30
+    assert told["foil:2"] >= 10

@@ -1,6 +1,8 @@
 """Scenes of several things: counts, masks and captions, each against the pixels and the list."""
 
 import csv
+import hashlib
+import json
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -17,9 +19,11 @@ from core.corpora.build_demo import build_demo
 from core.corpora.demo_build.arrange import Kind, arrange
 from core.corpora.demo_build.plan import LANGUAGES, Plan, read_plan
 from core.corpora.demo_build.scenes import ScenePlan, read_scenes
-from core.corpora.demo_scenes import load_demo_scenes
+from core.corpora.demo_scenes import load_demo_scenes, load_demo_scenes_one
 from core.corpora.schema import Corpus, Item, SceneObject
+from core.corpora.taxonomy import load_taxonomy
 from core.errors import BadCorpus
+from core.probes.words.categories import named_in
 from core.seeds import stream
 from tests.corpora.stamp_folder import ellipse, stamp
 
@@ -133,34 +137,115 @@ def test_captions_name_every_kind_in_five_languages(scenes: Corpus, plan: Plan, 
     for item in scenes.items:
         assert set(item.captions) == set(LANGUAGES)
         for language in LANGUAGES:
-            (text,) = item.captions[language]
+            text = item.captions[language][0]
             for label, each in by_label(item).items():
                 plural = words.plurals[label][language]
                 noun = plan.grammar.nouns[label][language] if len(each) == 1 and language != "ja" else plural
                 assert noun.lower() in text.lower()
 
 
+def test_the_second_caption_counts_one_kind_and_places_it_as_its_masks_do(
+    scenes: Corpus, plan: Plan, words: ScenePlan
+) -> None:
+    plurals = {texts["en"]: label for label, texts in words.plurals.items()}
+    singulars = {texts["en"].split(" ", 1)[1]: label for label, texts in plan.grammar.nouns.items()}
+    for item in scenes.items:
+        assert {len(texts) for texts in item.captions.values()} == {2}
+        found = re.match(r"(\w+) ([\w -]+?) (on the left|in the middle|on the right), ", item.captions["en"][1])
+        assert found, item.captions["en"][1]
+        number, noun, where = found.groups()
+        count = NUMBERS[number.lower()]
+        label = singulars[noun] if count == 1 else plurals[noun]
+        kinds = by_label(item)
+        order = sorted(kinds, key=lambda name: min(thing.box.x for thing in kinds[name]))
+        assert len(kinds[label]) == count
+        assert where == {0: "on the left", len(order) - 1: "on the right"}.get(order.index(label), "in the middle")
+
+
+def test_the_second_caption_names_a_category_of_coco_where_one_is_there(scenes: Corpus) -> None:
+    known = load_taxonomy("coco").entries
+    for item in scenes.items:
+        there = {label for label in by_label(item) if label in known}
+        assert len(named_in(item.captions["en"][1]) & there) == min(len(there), 1)
+
+
+def test_second_captions_are_a_corpus_of_their_own_on_the_same_pictures(scenes: Corpus) -> None:
+    one = load_demo_scenes_one.load(settings.ROOT / "data" / "demo")
+    assert [(item.id, item.pixels_sha256, item.group) for item in one.items] == [
+        (item.id, item.pixels_sha256, item.group) for item in scenes.items
+    ]
+    assert all(
+        item.captions == {language: texts[1:] for language, texts in scenes.get(item.id).captions.items()}
+        for item in one.items
+    )
+
+
+def test_a_build_of_one_caption_a_scene_is_told_to_be_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    lines = (settings.ROOT / "data" / "demo" / "scenes.jsonl").read_text(encoding="utf-8").splitlines()[:1]
+    (record,) = map(json.loads, lines)
+    (folder / "images").mkdir()
+    shutil.copy(settings.ROOT / "data" / "demo" / record["file"], folder / record["file"])
+    record["captions"] = {language: texts[:1] for language, texts in record["captions"].items()}
+    (folder / "scenes.jsonl").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+    digest = hashlib.sha256((folder / "scenes.jsonl").read_bytes()).hexdigest()
+    (folder / "SHA256SUMS").write_text(f"{digest}  scenes.jsonl\n", encoding="utf-8")
+    with pytest.raises(BadCorpus, match="scene-dog-hen-1' has no second caption; rebuild it"):
+        load_demo_scenes_one.load(folder)
+
+
 READ = {
     "scene-cow-rooster-1": {
-        "en": "Three cows on the left, a rooster in the middle and a wheel on the right, in a field.",
-        "de": "Drei Kühe links, ein Hahn in der Mitte und ein Rad rechts auf einem Feld.",
-        "fr": "Trois vaches à gauche, un coq au milieu et une roue à droite, dans un champ.",
-        "es": "Tres vacas a la izquierda, un gallo en el centro y una rueda a la derecha, en un campo.",
-        "ja": "野原に、三頭の雌牛が左側に、一羽のおんどりが中央に、一本の車輪が右側に写っている。",
+        "en": (
+            "Three cows on the left, a rooster in the middle and a wheel on the right, in a field.",
+            "Three cows on the left, in a field.",
+        ),
+        "de": (
+            "Drei Kühe links, ein Hahn in der Mitte und ein Rad rechts auf einem Feld.",
+            "Drei Kühe links auf einem Feld.",
+        ),
+        "fr": (
+            "Trois vaches à gauche, un coq au milieu et une roue à droite, dans un champ.",
+            "Trois vaches à gauche, dans un champ.",
+        ),
+        "es": (
+            "Tres vacas a la izquierda, un gallo en el centro y una rueda a la derecha, en un campo.",
+            "Tres vacas a la izquierda, en un campo.",
+        ),
+        "ja": (
+            "野原に、三頭の雌牛が左側に、一羽のおんどりが中央に、一本の車輪が右側に写っている。",
+            "野原に、三頭の雌牛が左側に写っている。",
+        ),
     },
     "scene-mouse-corn-1": {
-        "en": "Two mice on the left and a corn cob on the right, on grey pebbles.",
-        "de": "Zwei Mäuse links und ein Maiskolben rechts auf grauen Kieselsteinen.",
-        "fr": "Deux souris à gauche et un épi de maïs à droite, sur des cailloux gris.",
-        "es": "Dos ratones a la izquierda y una mazorca de maíz a la derecha, sobre guijarros grises.",
-        "ja": "灰色の小石の上に、二匹のネズミが左側に、一本のトウモロコシが右側に写っている。",
+        "en": (
+            "Two mice on the left and a corn cob on the right, on grey pebbles.",
+            "Two mice on the left, on grey pebbles.",
+        ),
+        "de": (
+            "Zwei Mäuse links und ein Maiskolben rechts auf grauen Kieselsteinen.",
+            "Zwei Mäuse links auf grauen Kieselsteinen.",
+        ),
+        "fr": (
+            "Deux souris à gauche et un épi de maïs à droite, sur des cailloux gris.",
+            "Deux souris à gauche, sur des cailloux gris.",
+        ),
+        "es": (
+            "Dos ratones a la izquierda y una mazorca de maíz a la derecha, sobre guijarros grises.",
+            "Dos ratones a la izquierda, sobre guijarros grises.",
+        ),
+        "ja": (
+            "灰色の小石の上に、二匹のネズミが左側に、一本のトウモロコシが右側に写っている。",
+            "灰色の小石の上に、二匹のネズミが左側に写っている。",
+        ),
     },
 }
 
 
 @pytest.mark.parametrize("name", READ)
 def test_captions_come_out_as_a_person_read_them(scenes: Corpus, name: str) -> None:
-    assert {language: texts[0] for language, texts in scenes.get(name).captions.items()} == READ[name]
+    assert dict(scenes.get(name).captions) == READ[name]
 
 
 def test_scenes_of_the_same_cut_outs_share_a_group_and_no_others_do(scenes: Corpus) -> None:

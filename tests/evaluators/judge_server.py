@@ -15,9 +15,9 @@ MODEL = "eye-1"
 KEY = "sk-secret-of-the-test"
 
 
-def true_score(png: bytes, caption: str) -> int:
-    """What this server's judge thinks of a pair: any fixed function of both."""
-    return hashlib.sha256(png + caption.encode()).digest()[0] % 11
+def true_score(png: bytes, caption: str, low: int = 0, high: int = 10) -> int:
+    """What this server's judge thinks of a pair: any fixed function of both, on the scale that it is asked for."""
+    return low + hashlib.sha256(png + caption.encode()).digest()[0] % (high - low + 1)
 
 
 class JudgeServer:
@@ -64,7 +64,10 @@ class JudgeServer:
             self.asked[caption] += 1
             self.requests.append({"path": request.path, **body})
             turn = self.asked[caption]
-        model, content, finish = MODEL, json.dumps({"score": true_score(png, caption), "reason": "seen"}), "stop"
+        asked = body["response_format"]["json_schema"]["schema"]["properties"]
+        scale = (asked["score"]["minimum"], asked["score"]["maximum"])
+        told = {"score": true_score(png, caption, *scale), **({"reason": "seen"} if "reason" in asked else {})}
+        model, content, finish = MODEL, json.dumps(told), "stop"
         if request.headers["authorization"] != f"Bearer {KEY}":
             return _send(request, 401, {"error": {"message": f"bad key {request.headers['authorization']}"}})
         match caption.partition(":")[0]:
@@ -96,6 +99,10 @@ class JudgeServer:
                 content = json.dumps({"rating": 7})
             case "too much":
                 content = json.dumps({"score": 70, "reason": "generous"})
+            case "off the scale":
+                content = json.dumps({**told, "score": 5})
+            case "chatty":
+                content = json.dumps({**told, "reason": "seen"})
             case "a word":
                 content = json.dumps({"score": "7", "reason": "quoted"})
             case "fenced":

@@ -79,7 +79,7 @@ def test_a_passing_trouble_is_waited_out(judge: Judge, server: JudgeServer, capt
         ("no json: a cat", "not the JSON it was asked for", 1),
         ("half json: a cat", "not the JSON it was asked for", 1),
         ("wrong shape: a cat", "score: Field required", 1),
-        ("too much: a cat", "less than or equal to 10", 1),
+        ("too much: a cat", "is 70, which is not on the scale from 0 to 10", 1),
         ("a word: a cat", "valid number", 1),
         ("long: a cat", "cut off", 1),
         ("too large: a cat", "status 400", 1),
@@ -246,3 +246,51 @@ def test_the_judge_of_the_catalogue_asks_the_endpoint_of_the_environment(
     assert judge.score([picture()], ["A caption of the catalogue's judge."]).shape == (1,)
     assert "0 to 10" in server.requests[0]["messages"][0]["content"]
     assert (tmp_path / "judge" / "answers.jsonl").is_file()
+
+
+@pytest.fixture
+def four(server: JudgeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judge:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path))
+    for name, value in {"URL": server.url, "MODEL": MODEL, "KEY": KEY}.items():
+        monkeypatch.setenv(f"INVARISCOPE_JUDGE_{name}", value)
+    found = catalogue().get("judge-protoscore").load()
+    assert isinstance(found, Judge)
+    return found
+
+
+def test_the_rubric_of_paper_e_is_asked_for_a_number_from_1_to_4_and_no_reason(
+    four: Judge, server: JudgeServer, tmp_path: Path
+) -> None:
+    images, captions = [picture(seed) for seed in range(12)], [f"A bird, the {seed}." for seed in range(12)]
+    found = four.score(images, captions).tolist()
+    pairs = zip(images, captions, strict=True)
+    assert found == [float(true_score(encode_png(sent(image)), caption, 1, 4)) for image, caption in pairs]
+    assert (four.spec.score_range, min(found), max(found)) == ((1.0, 4.0), 1.0, 4.0)
+    assert server.requests[0]["messages"][0]["content"].startswith("You are a strict expert judge")
+    assert server.requests[0]["response_format"]["json_schema"]["schema"]["required"] == ["score"]
+    asked = len(server.requests)
+    assert type(four).load().score(images, captions).tolist() == found
+    assert len(server.requests) == asked
+
+
+def test_both_rubrics_are_told_apart_and_keep_answers_of_their_own(four: Judge, server: JudgeServer) -> None:
+    ten = catalogue().get("judge").load()
+    assert four.fingerprint.name != ten.fingerprint.name
+    assert dict(four.fingerprint.settings) != dict(ten.fingerprint.settings)
+    image, caption = picture(5), "One pair under both rubrics."
+    assert four.score([image], [caption]).tolist() == [float(true_score(encode_png(sent(image)), caption, 1, 4))]
+    assert ten.score([image], [caption]).tolist() == [truth(image, caption)]
+    assert server.asked[caption] == 2
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("off the scale: a cat", "is 5, which is not on the scale from 1 to 4"),
+        ("chatty: a cat", "reason: Extra inputs are not permitted"),
+    ],
+)
+def test_an_answer_off_the_scale_of_its_rubric_is_no_score(four: Judge, caption: str, reason: str) -> None:
+    with pytest.raises(PartlyScored) as told:
+        four.score([picture()], [caption])
+    assert reason in str(told.value.errors[0])

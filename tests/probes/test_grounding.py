@@ -20,7 +20,7 @@ from core.probes.pairs import Pairs, subjects_of
 from core.probes.registry import catalogue, select
 from core.probes.rejections import CODES
 from core.probes.words.categories import absent
-from core.probes.words.mentions import Mention, mentions, replaced, target_mentions
+from core.probes.words.mentions import Mention, mentions, neighbours, replaced, target_mentions
 from tests.probes.painted import ground
 
 
@@ -124,6 +124,27 @@ def test_the_three_kinds_replace_one_mention() -> None:
     assert there.isdisjoint({facts["plausible"]["by"], facts["random"]["by"]})
 
 
+@pytest.mark.parametrize(
+    ("caption", "others", "by"),
+    [
+        ("A bus on the left.", ("hen", "gas cylinder"), {"hen", "gas cylinder"}),
+        ("A bus on the left, near two hens.", ("hen", "gas cylinder"), {"gas cylinder"}),
+        ("A bus on the left and a corn cob.", ("ear of corn", "hen"), {"hen"}),
+        ("A bus on the left.", ("hen", "dog"), {"hen", "dog"}),
+        ("A bus on the left.", ("tongs",), set()),
+    ],
+)
+def test_an_object_that_only_the_source_has_a_label_for_may_stand_in_anothers_place(
+    caption: str, others: tuple[str, ...], by: set[str]
+) -> None:
+    item = replace(STREET, others=tuple(map(thing, others)), captions={"en": (caption,)})
+    (mention,) = target_mentions(item, caption)[:1]
+    assert set(neighbours(item, mention, caption)) == by
+    if by:
+        edited = made("grounding:object", caption, item)
+        assert edited.caption == caption.replace("bus", str(edited.facts["by"]), 1)
+
+
 def test_foils_are_siblings_each_once() -> None:
     item = replace(STREET, others=())
     found = [made("foil" if place == 1 else f"foil:{place}", item=item) for place in range(1, 8)]
@@ -171,6 +192,32 @@ def test_a_colour_gives_way_to_one_that_no_caption_names() -> None:
     colour = str(edited.facts["by"])
     assert colour not in ("red", "grey")
     assert edited.caption == f"A{'n' * (colour == 'orange')} {colour} bus standing near two dogs."
+
+
+def test_a_colour_gives_way_to_an_object_of_the_picture_in_the_same_place() -> None:
+    two = "A red bus near two white dogs."
+    edited = made("colour-word:object", two)
+    assert (edited.facts["by"], edited.facts["kind"], edited.facts["falsity"]) == ("bench", "object", "grounded")
+    assert edited.facts["replaced"] == made("colour-word", two).facts["replaced"]
+    assert edited.caption in ("A bench bus near two white dogs.", "A red bus near two bench dogs.")
+    assert made("colour-word:object", "An orange bus.", replace(STREET, others=(thing("dog"),))).caption == "A dog bus."
+
+
+@pytest.mark.parametrize(
+    ("caption", "others", "reason"),
+    [
+        ("A bus.", ("dog",), "no-colour-word"),
+        ("A red bus.", (), "no-replacement"),
+        ("A red bus near a dog.", ("dog",), "no-replacement"),
+        ("A red bus.", ("scissors",), "no-replacement"),
+    ],
+)
+def test_a_colour_that_no_object_can_stand_for_stays(caption: str, others: tuple[str, ...], reason: str) -> None:
+    assert code("colour-word:object", caption, replace(STREET, others=tuple(map(thing, others)))) == reason
+
+
+def test_both_swaps_of_a_colour_are_one_family() -> None:
+    assert [probe.name for probe in select(["colour-word"])] == ["colour-word", "colour-word:object"]
 
 
 def test_a_right_number_is_off_by_one_or_two_and_a_crowd_is_not_counted() -> None:

@@ -315,7 +315,18 @@ def test_a_content_digest_is_of_the_values_and_their_order_alone() -> None:
     assert len(digests | {whole[1]}) == len(others) + 1
 
 
-@pytest.mark.parametrize("name", ["demo", "demo-captions", "demo-prototypes", "demo-scenes", "demo-sweeps"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "demo",
+        "demo-captions",
+        "demo-prototypes",
+        "demo-scenes",
+        "demo-scenes-one",
+        "demo-sweeps",
+        "demo-lexical-sweeps",
+    ],
+)
 def test_the_shipped_runs_are_whole(name: str) -> None:
     (verdict,) = verify(ROOT / "data" / "results" / name)
     assert (verdict.state, verdict.problems) == (WHOLE, ())

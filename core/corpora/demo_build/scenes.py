@@ -18,6 +18,7 @@ from core.corpora.demo_build.sentences import Texts, capital
 from core.corpora.demo_build.stamps import LICENCE, PACKAGE, PACKAGE_VERSION, read_stamp
 from core.corpora.demo_build.write import encode_jpeg
 from core.corpora.schema import Item, Mask, SceneObject
+from core.corpora.taxonomy import load_taxonomy
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
 
@@ -26,6 +27,8 @@ MOST = 4
 
 _COLUMNS = ("id", "background", "width", "height", "first", "second", "third")
 _QUALITY = 82
+_WHERE = {2: ("left", "right"), 3: ("left", "middle", "right")}
+"""Number of kinds -> where each stands: names of ``where:…`` in ``grammar.csv``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class ScenePlan:
 
     Args:
         plurals: by label; Japanese: the counter and the noun.
-        phrases: ``pattern:two``, ``pattern:three`` and ``number:1`` to ``number:4``.
+        phrases: ``pattern:one``, ``pattern:two``, ``pattern:three`` and ``number:1`` to ``number:4``.
     """
 
     scenes: tuple[SceneEntry, ...]
@@ -168,12 +171,18 @@ def _mask(solid: np.ndarray, spot: Spot, canvas: Image.Image) -> Mask:
 
 
 def captions(entry: SceneEntry, plan: Plan, words: ScenePlan) -> dict[str, tuple[str, ...]]:
-    """Name every kind with its number, from left to right, in every language.
+    """Say in every language what a scene shows.
+
+    Returns:
+        Two captions a language: the first names every kind with its number, from left to right, the second one of
+        them, with its number and where it stands.
 
     Raises:
         BadCorpus: if a list lacks the words.
     """
     pattern = words.phrases["pattern:two" if len(entry.kinds) == 2 else "pattern:three"]
+    one = _told_alone(entry, plan)
+    where = _WHERE[len(entry.kinds)][one]
     found: dict[str, tuple[str, ...]] = {}
     for language in LANGUAGES:
         phrases = [_counted(kind, plan, words, language) for kind in entry.kinds]
@@ -181,8 +190,21 @@ def captions(entry: SceneEntry, plan: Plan, words: ScenePlan) -> dict[str, tuple
         place = plan.grammar.places[entry.background][language]
         # Japanese places stand before a noun, with の; before a verb they take に.
         place = f"{place.removesuffix('の')}に" if language == "ja" else place
-        found[language] = (capital(pattern[language].format(place=place, **named)),)
+        alone = words.phrases["pattern:one"][language].format(
+            one=phrases[one], where=plan.grammar.phrases[f"where:{where}"][language], place=place
+        )
+        found[language] = (capital(pattern[language].format(place=place, **named)), capital(alone))
     return found
+
+
+def _told_alone(entry: SceneEntry, plan: Plan) -> int:
+    """Place of the kind that the second caption names: the first of COCO's categories, else the largest kind.
+
+    COCO's categories are what another object can be named instead of.
+    """
+    known = load_taxonomy("coco").entries
+    found = [index for index, kind in enumerate(entry.kinds) if plan.stamps[kind.stamp].label in known]
+    return found[0] if found else max(range(len(entry.kinds)), key=lambda index: entry.kinds[index].percent)
 
 
 def _counted(kind: KindEntry, plan: Plan, words: ScenePlan, language: str) -> str:

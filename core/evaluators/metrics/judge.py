@@ -23,7 +23,7 @@ from core.evaluators.base import (
 )
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.generative.answers import read_rubric
-from core.evaluators.network.answer import Verdict
+from core.evaluators.network.answer import TEN, Verdict
 from core.evaluators.network.asking import SEED, Asker
 from core.evaluators.network.budget import Budget
 from core.evaluators.network.endpoint import NEEDED, Endpoint
@@ -66,6 +66,10 @@ class Judge(Evaluator):
     """
 
     one_process = True
+    rubric_file = "judge.md"
+    """Of ``assets/rubrics``."""
+    form = TEN
+    """What the rubric asks for."""
 
     def __init__(
         self, endpoint: Endpoint, rubric: str, answers: Path | None = None, *, earlier: Path | None = None
@@ -74,7 +78,7 @@ class Judge(Evaluator):
         self._endpoint = endpoint
         self._rubric = rubric
         self._digest = hashlib.sha256(rubric.encode()).hexdigest()[:16]
-        self._asker = Asker(endpoint, rubric, self.budget)
+        self._asker = Asker(endpoint, rubric, self.budget, self.form)
         self._answers = Journal(answers)
         self._earlier = EmbeddingCache(earlier, memory_mb=16) if earlier and earlier.is_file() else None
 
@@ -95,7 +99,7 @@ class Judge(Evaluator):
             NotAvailable: where no endpoint is named.
             InvalidInput: where a setting cannot be used or the rubric is missing.
         """
-        rubric = read_rubric("judge.md")
+        rubric = read_rubric(cls.rubric_file)
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
         return cls(Endpoint.from_environment(), rubric, journal, earlier=earlier)
 
@@ -116,7 +120,7 @@ class Judge(Evaluator):
         )
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Judge n pairs; float64 [n] in [0, 10].
+        """Judge n pairs; float64 [n] on the rubric's scale.
 
         Raises:
             PartlyScored: where some pairs have no score, with the others' scores.

@@ -1,6 +1,7 @@
 """What a judge wrote, read with suspicion: a score with its reason, or why there is none."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,12 +17,35 @@ LONGEST_REASON = 500
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 
-class Verdict(BaseModel):
-    """The shape of an answer; anything else is no score."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a rubric asks for: a whole number of a scale, and mostly a sentence.
+
+    Args:
+        low, high: ends of the scale.
+        reasoned: whether an answer gives its reason.
+    """
+
+    low: int = 0
+    high: int = 10
+    reasoned: bool = True
+
+
+TEN = Form()
+"""What ``assets/rubrics/judge.md`` asks for."""
+
+
+class _Score(BaseModel):
+    """An answer without a reason; anything else is no score."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    score: float = Field(ge=0, le=10, allow_inf_nan=False)
+    score: float = Field(allow_inf_nan=False)
+
+
+class Verdict(_Score):
+    """A score with its reason, which is empty where none was asked for."""
+
     reason: str
 
 
@@ -60,7 +84,7 @@ def read_completion(body: bytes) -> Completion:
         raise NoVerdict(f"the judge's answer is no chat completion ({_first(error)}): {text!r}") from None
 
 
-def verdict(answer: Completion) -> Verdict:
+def verdict(answer: Completion, form: Form = TEN) -> Verdict:
     """Read a score out of an answer.
 
     Raises:
@@ -73,10 +97,10 @@ def verdict(answer: Completion) -> Verdict:
         raise NoVerdict("the judge refused to judge this pair")
     if choice.finish_reason == "length":
         raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
-    return read_verdict(choice.message.content or "")
+    return read_verdict(choice.message.content or "", form)
 
 
-def read_verdict(answer: str) -> Verdict:
+def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     """Read the JSON that a judge was asked for, bare or in a fence; a long reason is cut, not refused.
 
     Raises:
@@ -85,12 +109,18 @@ def read_verdict(answer: str) -> Verdict:
     text = answer.strip()
     fenced = _FENCE.match(text)
     try:
-        found = Verdict.model_validate_json(fenced[1] if fenced else text)
+        found = (Verdict if form.reasoned else _Score).model_validate_json(fenced[1] if fenced else text)
     except ValidationError as error:
         raise NoVerdict(
             f"the judge's answer is not the JSON it was asked for ({_first(error)}): {text[:80]!r}"
         ) from None
-    return Verdict(score=found.score, reason=one_line(found.reason, limit=LONGEST_REASON))
+    if not form.low <= found.score <= form.high:
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, which is not on the scale from {form.low} to {form.high} that it "
+            "was asked for"
+        )
+    reason = found.reason if isinstance(found, Verdict) else ""
+    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
 
 
 def one_line(text: str, *, limit: int) -> str:

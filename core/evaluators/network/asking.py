@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, ScoringStopped
-from core.evaluators.network.answer import MOST_TOKENS, Verdict, one_line, read_completion, verdict
+from core.evaluators.network.answer import MOST_TOKENS, TEN, Form, Verdict, one_line, read_completion, verdict
 from core.evaluators.network.budget import Budget
 from core.evaluators.network.endpoint import PREFIX, Endpoint
 from core.evaluators.network.line import NoReply, Post, Reply, TooLate
@@ -20,10 +20,10 @@ _LONGEST_REFUSAL = 200
 
 
 class Asker:
-    """Asks one endpoint with one rubric; safe between threads."""
+    """Asks one endpoint with one rubric for answers of one form; safe between threads."""
 
-    def __init__(self, endpoint: Endpoint, rubric: str, budget: Budget) -> None:
-        self.endpoint, self.rubric, self.budget = endpoint, rubric, budget
+    def __init__(self, endpoint: Endpoint, rubric: str, budget: Budget, form: Form = TEN) -> None:
+        self.endpoint, self.rubric, self.budget, self.form = endpoint, rubric, budget, form
 
     def ask(self, post: Post, png: bytes, caption: str) -> Verdict:
         """Ask about one pair, again where that may help.
@@ -60,7 +60,7 @@ class Asker:
                 "seed": SEED,
                 "n": 1,
                 "max_tokens": MOST_TOKENS,
-                "response_format": _SHAPE,
+                "response_format": _shape(self.form),
             }
         )
         if reply.status in _RETRIED or reply.status >= 500:
@@ -70,7 +70,7 @@ class Asker:
         answer = read_completion(reply.body)
         self.budget.answered(answer.usage)
         self._same_model(answer.model)
-        return verdict(answer)
+        return verdict(answer, self.form)
 
     def _wait(self) -> Callable[["RetryCallState"], float]:
         from tenacity import wait_exponential_jitter
@@ -130,19 +130,11 @@ class _Busy(Exception):
         self.reply = reply
 
 
-_SHAPE: Any = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "verdict",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 10}, "reason": {"type": "string"}},
-            "required": ["score", "reason"],
-            "additionalProperties": False,
-        },
-    },
-}
+def _shape(form: Form) -> Any:
+    asked: dict[str, Any] = {"score": {"type": "integer", "minimum": form.low, "maximum": form.high}}
+    asked |= {"reason": {"type": "string"}} if form.reasoned else {}
+    schema = {"type": "object", "properties": asked, "required": list(asked), "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
 def _messages(rubric: str, png: bytes, caption: str) -> Any:

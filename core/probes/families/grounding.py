@@ -3,7 +3,7 @@
 The mention of an annotated category gives way to
 
 - ``grounding:plausible``: a category of the same supercategory, annotated absent and named in no caption;
-- ``grounding:object``: another annotated category of the image that the caption does not name: it is there, and the
+- ``grounding:object``: another annotated object of the image that the caption does not name: it is there, and the
   caption is false in that place alone, which is why its falsity is called *grounded* and not *verified*;
 - ``grounding:random``: a category of another supercategory, annotated absent.
 
@@ -20,7 +20,6 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
-from core.probes.words.categories import named_in
 from core.probes.words.changes import check_english
 from core.probes.words.mentions import Mention, neighbours, replaced, siblings, strangers, target_mentions
 
@@ -36,7 +35,7 @@ def _plausible(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
 
 
 def _object(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
-    return neighbours(scene.item, mention, named_in(caption))
+    return neighbours(scene.item, mention, caption)
 
 
 def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:

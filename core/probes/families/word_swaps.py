@@ -1,11 +1,14 @@
-"""Colours and numbers: one word of a human caption swapped for another of its kind.
+"""Colours and numbers: one word of a human caption swapped for another.
 
 A colour before a noun gives way to one that no caption of the item names. Its falsity is *presumed*: the object may
 have two colours. Where the noun mentions a category of which one instance is annotated, with a mask, and hardly a
-pixel inside it has the new colour, it is *checked*. A number word before the mention of an annotated category, whose
+pixel inside it has the new colour, it is *checked*. ``colour-word:object`` puts an object of the picture that the
+caption does not name in the place of the same colour (*a bench bus* for *a red bus*): no colour at all, so that it is
+wrong whatever the colours are. That object is there, elsewhere, which is why its falsity is called *grounded*.
+A number word before the mention of an annotated category, whose
 instances are as many, gives way to a number one or two away; it is *verified* against the annotations, and left out
 where a crowd of the category is annotated.
-Source: paper D, 4.2 (its colour and number questions).
+Source: paper D, 4.2 (its colour and number questions, to which the name of an object is always a wrong answer).
 """
 
 from types import MappingProxyType
@@ -19,8 +22,8 @@ from core.probes.scene import Scene
 from core.probes.words.caption_words import Word, colours, join, noun_phrases, words
 from core.probes.words.categories import annotated
 from core.probes.words.changes import check_english
-from core.probes.words.grammar import article
-from core.probes.words.mentions import mentions
+from core.probes.words.grammar import Number, article, number_of
+from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """Number words, from 2 on: *one* would ask for the singular."""
@@ -43,6 +46,35 @@ def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
 
 
 def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    found, place = _colour_place(subject, rng)
+    said = _colours_said(scene, subject.caption)
+    left = [word for word in colours() if word not in said and word != "grey"]
+    if not left:
+        raise ProbeRejected("no-replacement", "the captions of the item name every colour")
+    chosen = left[int(rng.integers(len(left)))]
+    facts: dict[str, str | float] = {"kind": "colour", "replaced": found[place].core.casefold(), "by": chosen}
+    mask, falsity = _mask_of(scene, subject.caption, place + 1), "presumed"
+    if mask is not None:
+        share = colour_shares(scene.pixels, mask).get(chosen, 0.0)
+        facts, falsity = facts | {"share_of_new": share}, "checked" if share < CHECKED_BELOW else "presumed"
+    return Variant(
+        "colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts | {"falsity": falsity})
+    )
+
+
+def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    found, place = _colour_place(subject, rng)
+    left = [label for label in unnamed(scene.item, subject.caption) if number_of(label) is Number.SINGULAR]
+    if not left:
+        raise ProbeRejected("no-replacement", f"{subject.caption!r} names every object that is annotated")
+    chosen = left[int(rng.integers(len(left)))]
+    facts: dict[str, str | float] = {"kind": "object", "replaced": found[place].core.casefold(), "by": chosen}
+    facts |= {"among": float(len(left)), "falsity": "grounded"}
+    return Variant("colour-word:object", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+
+
+def _colour_place(subject: Subject, rng: np.random.Generator) -> tuple[tuple[Word, ...], int]:
+    """Draw one of the colours of a caption that stand before a noun; return its words and the place."""
     found = words(check_english(subject))
     begins = {first for first, _ in noun_phrases(found, "en")}
     places = [
@@ -52,18 +84,7 @@ def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
     ]
     if not places:
         raise ProbeRejected("no-colour-word", f"no colour stands before a noun in {subject.caption!r}")
-    place = places[int(rng.integers(len(places)))]
-    said = _colours_said(scene, subject.caption)
-    left = [word for word in colours() if word not in said and word != "grey"]
-    if not left:
-        raise ProbeRejected("no-replacement", "the captions of the item name every colour")
-    chosen = left[int(rng.integers(len(left)))]
-    facts: dict[str, str | float] = {"replaced": found[place].core.casefold(), "by": chosen, "falsity": "presumed"}
-    mask = _mask_of(scene, subject.caption, place + 1)
-    if mask is not None:
-        share = colour_shares(scene.pixels, mask).get(chosen, 0.0)
-        facts |= {"share_of_new": share, "falsity": "checked" if share < CHECKED_BELOW else "presumed"}
-    return Variant("colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+    return found, places[int(rng.integers(len(places)))]
 
 
 def _mask_of(scene: Scene, caption: str, place: int) -> np.ndarray | None:
@@ -113,10 +134,11 @@ def _word_of(count: int) -> str | None:
 
 
 def _probe(name: str, summary: str, make: Maker) -> Probe:
+    family = name.partition(":")[0]
     return Probe(
         name,
         Axis.SEMANTIC,
-        name,
+        family,
         Expectation.DIRECTIONAL,
         Edits.CAPTION,
         summary,
@@ -124,10 +146,16 @@ def _probe(name: str, summary: str, make: Maker) -> Probe:
         source="paper D, 4.2",
         default=False,
         subjects=(HUMAN,),
+        draws=family,
     )
 
 
 SWAPS = (
     _probe("colour-word", "A colour in a human caption gives way to one that no caption of the item names.", _colour),
+    _probe(
+        "colour-word:object",
+        "A colour in a human caption gives way to an object of the picture that the caption does not name.",
+        _object,
+    ),
     _probe("number-word", "A right number in a human caption gives way to one that is off by one or two.", _number),
 )

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.words.caption_words import Word, dictionary, join, may_be_noun, noun_phrases, words
-from core.probes.words.categories import MOST_WORDS, Name, absent, also_called, annotated, own_names, vocabulary
+from core.probes.words.categories import (
+    MOST_WORDS,
+    Name,
+    absent,
+    also_called,
+    annotated,
+    forms,
+    named_in,
+    own_names,
+    vocabulary,
+)
 from core.probes.words.grammar import Number, article, number_of, plural
 
 
@@ -94,11 +104,25 @@ def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
     return tuple(label for label in absent(item) if vocabulary()[label] != kind and fits(mention, label))
 
 
-def neighbours(item: Item, mention: Mention, named: frozenset[str]) -> tuple[str, ...]:
-    """Other annotated categories that the caption does not name and that fit the mention's number."""
-    there = annotated(item)
-    found = (label for label in vocabulary() if there[label] and label != mention.label and label not in named)
-    return tuple(label for label in found if fits(mention, label))
+def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:
+    """Other annotated objects that a caption does not name and that fit the mention's number; see :func:`unnamed`."""
+    return tuple(label for label in unnamed(item, caption) if label != mention.label and fits(mention, label))
+
+
+def unnamed(item: Item, caption: str) -> tuple[str, ...]:
+    """Annotated objects that a caption does not name.
+
+    COCO's categories come first, in their order; they may be named by any word. A label of the source's own comes
+    after them, and counts as named where any word of it stands in the caption.
+    """
+    there, named = annotated(item), named_in(caption)
+    said = {word.core.casefold() for word in words(caption)}
+    own = (label for label in there if label not in vocabulary() and not said & _words_of(label))
+    return (*(label for label in vocabulary() if there[label] and label not in named), *own)
+
+
+def _words_of(label: str) -> set[str]:
+    return {word for text in forms(label) for word in text.casefold().split()} - {"of"}
 
 
 def fits(mention: Mention, label: str) -> bool:

@@ -37,6 +37,14 @@ _ARTICLES = (
 _BE = ("is", "are", "was", "were")
 _MODALS = ("can", "could", "will", "would", "may", "might", "must", "should")
 _JOINED = re.compile(r"\b(?:and|or|while|as) (?:a|an|the|some|another|two|three|his|her|its|their)\b", re.IGNORECASE)
+_NO_COUNT = ("of", "few", "lot", "little", "bit")
+"""Words after which *no* is no determiner: *one of the dogs*, *a few dogs*."""
+_CANS = ("a", "the", "garbage", "trash", "tin", "watering", "spray", "soda", "beer", "paint", "oil", "gas", "milk")
+"""Words after which *can* is a thing."""
+_PLACES = ("on", "in", "at", "under", "near", "behind", "beside", "above", "below", "inside", "outside", "over",
+           "beneath", "against", "among", "around", "between", "along", "across", "next")  # fmt: skip
+"""Prepositions that open a phrase of place."""
+_DEFINITE = ("the", "this", "that", "these", "those")
 _SUBORDINATE = ("who", "that", "which", "where", "when", "while", "as", "because", "whose", "if", "what", "and", "but")
 
 
@@ -45,7 +53,7 @@ class Negation:
     """A negated caption.
 
     Args:
-        rule: ``existential``, ``auxiliary``, ``noun-phrase`` or ``template``.
+        rule: ``existential``, ``auxiliary``, ``noun-phrase``, one of these after ``fronted-``, or ``template``.
         falsity: VERIFIED or PRESUMED.
     """
 
@@ -73,6 +81,9 @@ def negate(caption: str) -> Negation:
        awake, so it is presumed.
     3. *noun phrase*: ``A man riding a horse`` → ``No man riding a horse``. Exact, and presumed where a later phrase
        is joined to it, which the *no* may not reach.
+    4. *fronted*: one of the above, after a phrase of place and its comma: ``On the left, a dog sleeps`` → ``On the
+       left, no dog sleeps``. As exact as the rule is where the place is definite; of *on a bed* there may be another
+       bed, so it is presumed.
 
     Raises:
         ProbeRejected: ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
@@ -82,11 +93,30 @@ def negate(caption: str) -> Negation:
     if _NEGATIVE.search(caption):
         raise ProbeRejected("already-negated", f"{caption!r} holds a negative word, so a second one may undo it")
     text = " ".join(caption.split())
-    found = words(text)
-    made = _existential(text) or _auxiliary(found) or _noun_phrase(found)
+    made = _whole(text) or _fronted(text)
     if made is None:
         raise ProbeRejected("no-negation", f"no rule negates {caption!r} as a whole")
     return made
+
+
+def _whole(text: str) -> Negation | None:
+    found = words(text)
+    return _existential(text) or _auxiliary(found) or _noun_phrase(found)
+
+
+def _fronted(text: str) -> Negation | None:
+    """Negate what stands after a phrase of place that opens a caption: no clause, and the only thing before a comma."""
+    place, comma, rest = text.partition(", ")
+    inside = [word.core.casefold() for word in words(place)]
+    clause = {*_SUBORDINATE, *_BE, *_MODALS, "or"} & set(inside)
+    if not comma or len(inside) < 2 or inside[0] not in _PLACES or inside[1].endswith("ing") or clause:
+        return None
+    made = _whole(rest) if rest[:1].islower() else None
+    if made is None:
+        return None
+    exact = set(inside) & set(_DEFINITE) and not set(inside) & set(_ARTICLES)
+    said = made.text[:1].lower() + made.text[1:]
+    return Negation(f"{place}, {said}", f"fronted-{made.rule}", made.falsity if exact else PRESUMED)
 
 
 def _existential(text: str) -> Negation | None:
@@ -94,7 +124,7 @@ def _existential(text: str) -> Negation | None:
     if match is None:
         return None
     first, _, rest = match["rest"].partition(" ")
-    if first.casefold() in _ARTICLES and rest:
+    if first.casefold() in _ARTICLES and rest and rest.split()[0].casefold() not in _NO_COUNT:
         if re.search(r"\band (?:a|an|the|some|two|three)\b", rest, re.IGNORECASE):
             return None  # "no dog and a cat" negates one of two
         return Negation(f"{match['there']} no {rest}", "existential", VERIFIED)
@@ -108,15 +138,21 @@ def _auxiliary(found: tuple[Word, ...]) -> Negation | None:
         text = word.core.casefold()
         if text in _SUBORDINATE or (index and found[index - 1].trail):
             return None
-        if index and not word.trail and text in (*_BE, *_MODALS):
+        if index and not word.trail and text in (*_BE, *_MODALS) and not _is_thing(found, index):
             return _with_word(found, index + 1, "not", "auxiliary")
         if index and not word.trail and text in ("has", "have") and found[index + 1].core.casefold() == "been":
             return _with_word(found, index + 1, "not", "auxiliary")
     return None
 
 
+def _is_thing(found: tuple[Word, ...], index: int) -> bool:
+    """Whether *can* is a thing: *a garbage can on a street*, *the can on a table*."""
+    before, after = (found[place].core.casefold() for place in (index - 1, index + 1))
+    return found[index].core.casefold() == "can" and (before in _CANS or after in (*_PLACES, "of", "with"))
+
+
 def _with_word(found: tuple[Word, ...], place: int, word: str, rule: str) -> Negation:
-    definite = found[0].core.casefold() in ("the", "this", "that", "these", "those")
+    definite = found[0].core.casefold() in _DEFINITE
     texts = [each.text for each in found]
     return Negation(join([*texts[:place], word, *texts[place:]]), rule, VERIFIED if definite else PRESUMED)
 
@@ -132,6 +168,8 @@ def _noun_phrase(found: tuple[Word, ...]) -> Negation | None:
         return None
     texts = [word.text for word in found]
     falsity = PRESUMED if _JOINED.search(join(found[head + 1 :])) else VERIFIED
+    if first in _ARTICLES and len(texts) > 1 and found[1].core.casefold() in _NO_COUNT:
+        return None
     if first in _ARTICLES and len(texts) > 1:
         return Negation(join(["No", *texts[1:]]), "noun-phrase", falsity)
     if phrases[0][0] == 0 and not found[0].trail:

@@ -19,7 +19,7 @@ from core.probes.words.natural_names import read_name
 from core.store.manifest import Run
 from core.store.store import Store
 
-DIAGNOSTICS = ("bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "object_kept")
+DIAGNOSTICS = ("bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "texture_ratio", "object_kept")
 
 _ROWS = (
     "from scores where list_contains($runs, run) and subject = $subject and language = $language and rank = $rank "

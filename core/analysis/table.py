@@ -96,8 +96,8 @@ class ScoreTable:
         accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
         upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
             the right one; see :func:`core.human.ratings.verdicts`), float32 [P, N]; NaN where nobody judged.
-        diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, object_kept); NaN where
-            not measured.
+        diagnostics: float64 [P, N] by name (bg_delta, seam_energy, seam_ratio, fill_ratio, texture_ratio,
+            object_kept); NaN where not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), CAPTIONS

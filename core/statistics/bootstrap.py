@@ -232,12 +232,19 @@ def source_medians(
     return sample_medians(values, drawn), sample_medians(values, left_out)
 
 
-def expanded(level: float, sources: int) -> float:
+def expanded(level: float, sources: int, *, fitted: int = 1) -> float:
     """Level at which the interval of a bootstrap over so many sources holds what it names [4].
 
-    Resamples of few sources vary too little, by √(1 - 1/m), and the normal quantile is Student's for them.
+    Resamples of few sources vary too little, by √(1 - k/m) where k parameters are fitted to m sources, and the normal
+    quantile is Student's for them.
+
+    Args:
+        level: nominal, in (0, 1).
+        sources: m, above ``fitted``.
+        fitted: k; 1: a mean.
     """
-    reach = math.sqrt(sources / (sources - 1)) * float(stdtrit(sources - 1, (1 + level) / 2))
+    left = sources - fitted
+    reach = math.sqrt(sources / left) * float(stdtrit(left, (1 + level) / 2))
     return min(float(2 * ndtr(reach) - 1), _FINEST)
 
 

@@ -7,6 +7,8 @@ otherwise. Groups of as many rows are summed once, so that an evaluation does no
 
 References:
     [1] Bates, D. et al. (2015). Fitting linear mixed-effects models using lme4. JSS 67(1), section 3.4.
+    [2] Kuznetsova, A. et al. (2017). lmerTest: tests in linear mixed effects models. JSS 82(13), section 2
+        (Satterthwaite's degrees of freedom, and those of an F test of several combinations).
 """
 
 import math
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, optimize, sparse, stats
-from scipy.special import ndtr, ndtri
+from scipy.special import stdtr, stdtrit
 
 from core.errors import InvalidInput
 
@@ -29,11 +31,22 @@ INTERCEPTS = (("image", "images"), ("category", "categories"))
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A linear combination of fixed effects with its Wald interval and two-sided p."""
+    """A linear combination of fixed effects with its interval, two-sided p, and the degrees of freedom of both."""
 
     value: float
     low: float
     high: float
+    p: float
+    freedom: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A test that several combinations of fixed effects are 0: F with its degrees of freedom and p."""
+
+    f: float
+    df: int
+    freedom: float
     p: float
 
 
@@ -48,6 +61,9 @@ class CrossedModel:
         residual: standard deviation of what remains.
         n: rows behind the fit.
         groups: groups of each intercept.
+        slopes: how the covariance moves with each variance parameter, float64 [q, k, k]: the log of the residual
+            variance, then each intercept's deviation in residual ones; none of an intercept without any spread.
+        uncertainty: covariance of these parameters, float64 [q, q].
         note: why there is no fit, which intercept is left out, or what is on the boundary; empty otherwise.
     """
 
@@ -57,10 +73,12 @@ class CrossedModel:
     residual: float
     n: int
     groups: tuple[int, int]
+    slopes: np.ndarray
+    uncertainty: np.ndarray
     note: str = ""
 
     def estimate(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
-        """A combination w'β of the effects.
+        """A combination w'β of the effects, by Student's t with Satterthwaite's degrees of freedom [2].
 
         Args:
             weights: w, shape [k].
@@ -70,24 +88,37 @@ class CrossedModel:
         value, error = float(w @ self.effects), math.sqrt(max(float(w @ self.covariance @ w), 0.0))
         if not error > 0:
             return Estimate(value, math.nan, math.nan, math.nan)
-        half = float(-ndtri((1 - level) / 2)) * error
-        return Estimate(value, value - half, value + half, float(2 * ndtr(-abs(value / error))))
+        freedom = self._freedom(w)
+        half = float(stdtrit(freedom, (1 + level) / 2)) * error
+        return Estimate(value, value - half, value + half, float(2 * stdtr(freedom, -abs(value / error))), freedom)
 
-    def wald(self, contrasts: ArrayLike) -> tuple[float, int, float]:
-        """Joint Wald test that several combinations are 0.
+    def _freedom(self, w: np.ndarray) -> float:
+        """2 V² / Var(V) of the variance V of w'β, by the delta method: from 1 to the rows less the effects."""
+        steps = np.einsum("i,qij,j->q", w, self.slopes, w)
+        spread = float(steps @ self.uncertainty @ steps)
+        most = float(self.n - len(self.effects))
+        return min(max(2 * float(w @ self.covariance @ w) ** 2 / spread, 1.0), most) if spread > 0 else most
+
+    def joint(self, contrasts: ArrayLike) -> Joint:
+        """Test that several combinations are 0: F, its second degrees of freedom by Satterthwaite [2].
 
         Args:
             contrasts: one a row, shape [r, k], linearly independent.
 
         Returns:
-            χ², its degrees of freedom r, and p; NaN where there is no fit.
+            NaN where there is no fit; p is NaN where the error has 2 degrees of freedom or fewer.
         """
         rows = np.atleast_2d(np.asarray(contrasts, dtype=np.float64))
+        r = len(rows)
         if np.isnan(self.effects).any():
-            return math.nan, len(rows), math.nan
-        values = rows @ self.effects
-        found = float(values @ np.linalg.solve(rows @ self.covariance @ rows.T, values))
-        return found, len(rows), float(stats.chi2.sf(found, len(rows)))
+            return Joint(math.nan, r, math.nan, math.nan)
+        sizes, apart = np.linalg.eigh(rows @ self.covariance @ rows.T)
+        each = apart.T @ rows
+        found = float(((each @ self.effects) ** 2 / sizes).sum()) / r
+        own = np.array([self._freedom(w) for w in each])
+        reach = float((own[own > 2] / (own[own > 2] - 2)).sum())
+        freedom = 2 * reach / (reach - r) if reach > r else (float(own[0]) if r == 1 else math.nan)
+        return Joint(found, r, freedom, float(stats.f.sf(found, r, freedom)))
 
 
 def crossed_model(
@@ -131,7 +162,7 @@ def crossed_model(
     if reason := _no_fit(y, x):
         k = x.shape[1]
         return CrossedModel(np.full(k, math.nan), np.full((k, k), math.nan), (math.nan, math.nan), math.nan, len(y),
-                            (sizes[0], sizes[1]), reason)  # fmt: skip
+                            (sizes[0], sizes[1]), np.empty((0, k, k)), np.empty((0, 0)), reason)  # fmt: skip
     repeated = bool(np.bincount(groups[0]).max() > 1)
     notes = [] if repeated else [f"one row of each {names[0][0]}: the intercept is the residual"]
     notes += [f"one {names[1][0]}: no intercept for it"] if sizes[1] == 1 else []
@@ -142,9 +173,8 @@ def crossed_model(
     spreads = iter(theta)
     scaled = [float(next(spreads)) if kept else math.nan for kept in there]
     notes += [f"no spread between {name}" for (_, name), size in zip(names, scaled, strict=True) if size < BOUNDARY]
-    return CrossedModel(
-        beta, covariance, (scaled[0] * sigma, scaled[1] * sigma), sigma, len(y), (sizes[0], sizes[1]), "; ".join(notes)
-    )
+    return CrossedModel(beta, covariance, (scaled[0] * sigma, scaled[1] * sigma), sigma, len(y), (sizes[0], sizes[1]),
+                        *problem.certainty(theta), "; ".join(notes))  # fmt: skip
 
 
 _LARGEST = 1e150
@@ -213,12 +243,42 @@ class Problem:
 
     def criterion(self, theta: np.ndarray) -> float:
         """Profiled REML deviance up to a constant."""
+        log_det, residual = self._parts(theta)
+        return log_det + (self.n - self.columns) * math.log(max(residual, 1e-300))
+
+    def _parts(self, theta: np.ndarray) -> tuple[float, float]:
+        """Log determinants and the sum of squares that remains, of which the deviance is made."""
         inner, log_det = self.reduce(theta)
         k = self.columns
         residual = inner[k, k] - inner[k, :k] @ np.linalg.solve(inner[:k, :k], inner[:k, k])
-        return float(
-            log_det + np.linalg.slogdet(inner[:k, :k])[1] + (self.n - k) * math.log(max(float(residual), 1e-300))
-        )
+        return log_det + float(np.linalg.slogdet(inner[:k, :k])[1]), float(residual)
+
+    def certainty(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How the covariance of β moves with the variance parameters, and their covariance; see CrossedModel.
+
+        By central differences of the REML deviance at its minimum. An intercept on the boundary is as good as left out.
+        """
+        moving, k = np.flatnonzero(theta >= BOUNDARY), self.columns
+        variance = self._parts(theta)[1] / (self.n - k)
+
+        def at(log_variance: float, *own: float) -> tuple[float, np.ndarray]:
+            place = theta.copy()
+            place[moving] = own
+            log_det, residual = self._parts(place)
+            deviance = log_det + (self.n - k) * log_variance + residual / math.exp(log_variance)
+            return deviance, math.exp(log_variance) * np.linalg.inv(self.reduce(place)[0][:k, :k])
+
+        here = np.array([math.log(variance), *theta[moving]])
+        steps = np.diag([1e-3, *(1e-3 * theta[moving])])
+        moved = {sign: [at(*(here + sign * step)) for step in steps] for sign in (-1, 1)}
+        width = 2 * np.diagonal(steps)
+        slopes = np.array([(up[1] - down[1]) / w for up, down, w in zip(moved[1], moved[-1], width, strict=True)])
+        curve = np.empty((len(here), len(here)))
+        for i, one in enumerate(steps):
+            for j, other in enumerate(steps):
+                corners = [a * b * at(*(here + a * one + b * other))[0] for a in (-1, 1) for b in (-1, 1)]
+                curve[i, j] = sum(corners) / (width[i] * width[j])
+        return slopes * self.scale**2, 2 * np.linalg.pinv(curve, hermitian=True)
 
     def minimise(self) -> np.ndarray:
         """θ at the smallest deviance, one entry an intercept that is in the model."""

@@ -23,9 +23,9 @@ class MixedEffect:
 
     Args:
         effect: β₁, mean shift of the score; NaN where it cannot be told.
-        low: lower bound of the 95 % Wald interval; by source where images share theirs, see :func:`mixed_effect`.
+        low: lower bound of the 95 % interval by source, see :func:`mixed_effect`.
         high: upper bound.
-        p: two-sided Wald p; likewise.
+        p: two-sided p; likewise.
         image_sd: standard deviation of the images' intercepts.
         category_sd: standard deviation of the categories' intercepts.
         residual_sd: standard deviation of what remains.
@@ -60,8 +60,9 @@ def mixed_effect(
     """Fit score ~ 1 + perturbed + (1 | image) + (1 | category) by REML; see :func:`crossed_model`.
 
     Neither intercept is one of the shift, so that the model takes the shifts of two images of one source for
-    independent. Where images share theirs, β₁ stays and its interval and p are those of a mean of the images' own
-    shifts by source: see :func:`mean_by_source`.
+    independent, and its own error comes with a normal quantile, whose intervals of 10 images hold β₁ in 91 of 100. So
+    β₁ is the model's, and its interval and p are those of a mean of the images' own shifts by source, with Student's
+    quantile: see :func:`mean_by_source`.
 
     Args:
         scores: shape [n]; rows with a NaN are left out.
@@ -104,11 +105,11 @@ def _fitted(frame: pd.DataFrame, level: float) -> MixedEffect:
         return MixedEffect(none, none, none, none, none, none, none, rows, of_image, of_category, reason)
     design = np.column_stack([np.ones(rows), frame["perturbed"]])
     found = crossed_model(frame["score"], design, *(pd.factorize(frame[name])[0] for name in ("image", "category")))
-    beta, note = found.estimate([0.0, 1.0], level=level), found.note
+    own = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
+    ranks = np.unique(own.index.get_level_values("source"), return_inverse=True)[1]
+    beta = mean_by_source((own[1.0] - own[0.0]).to_numpy(), ranks, about=float(found.effects[1]), level=level)
+    note = found.note
     if frame["source"].nunique() < of_image:
-        own = frame.pivot_table(index=["source", "image"], columns="perturbed", values="score").dropna()
-        ranks = np.unique(own.index.get_level_values("source"), return_inverse=True)[1]
-        beta = mean_by_source((own[1.0] - own[0.0]).to_numpy(), ranks, about=beta.value, level=level)
         note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
     return MixedEffect(beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, rows, of_image,
                        of_category, note)  # fmt: skip

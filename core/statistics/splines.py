@@ -7,9 +7,13 @@ from scipy.interpolate import CubicSpline
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.bootstrap import expanded, too_few
 
 KNOTS = 5
 """Knots of a curve: the smallest and the largest x, and quantiles between them."""
+
+LEAST_SOURCES = 4 * KNOTS
+"""Fewest points, and sources of them, for the band of a curve: of 10, 99 of 100 held the curve."""
 
 BAND_RESAMPLES = 1000
 _CHUNK = 2_000_000  # weights held at once: 16 MB
@@ -46,8 +50,9 @@ def spline_curves(
 
     1. Place the knots at the smallest x, the largest, and equally spaced quantiles between them.
     2. Least squares over the natural cubic splines with these knots (their basis: 1 at one knot, 0 at the others).
-    3. Refit samples of the points, or of their sources, drawn with replacement; the band holds the middle ``level`` of
-       the curves. Curves through the same points are refitted from the same samples.
+    3. Refit samples of the points, or of their sources, drawn with replacement; the band holds the middle of the
+       curves, at a level expanded for what KNOTS parameters take from so many sources. Curves through the same points
+       are refitted from the same samples.
 
     Args:
         x: coverage (0..1) or normalised radius, shape [n]; points with a NaN are left out.
@@ -60,7 +65,8 @@ def spline_curves(
 
     Returns:
         For each y the columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS
-        distinct x: no curve is drawn through so little.
+        distinct x: no curve is drawn through so little. Fewer than LEAST_SOURCES points or sources: no band, low and
+        high NaN.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
@@ -97,13 +103,25 @@ def _curves(
     grid = np.linspace(at.min(), at.max(), points)
     basis = _basis(at)
     design, drawn_at = basis(at), basis(grid)
+    fitted = drawn_at @ np.linalg.lstsq(design, ys.T, rcond=None)[0]
+    bands = _bands(design, drawn_at, ys, sources, level, seed)
+    return [
+        pd.DataFrame({"x": grid, "y": line, "low": low, "high": high, "n": len(at)})
+        for line, (low, high) in zip(fitted.T, bands, strict=True)
+    ]
+
+
+def _bands(
+    design: np.ndarray, drawn_at: np.ndarray, ys: np.ndarray, sources: np.ndarray, level: float, seed: int
+) -> np.ndarray:
+    """Lower and upper bound of every curve, float64 [len(ys), 2, points]; NaN of too few points or sources."""
+    count = len(np.unique(sources))
+    if too_few(len(design), count, least=LEAST_SOURCES):
+        return np.full((len(ys), 2, len(drawn_at)), np.nan)
+    at = expanded(level, count, fitted=KNOTS)
     drawn = _resampled(design, ys, sources, np.random.default_rng(seed))
-    found = []
-    for values, coefficients in zip(ys, drawn, strict=True):
-        fitted = drawn_at @ np.linalg.lstsq(design, values, rcond=None)[0]
-        low, high = np.quantile(coefficients @ drawn_at.T, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        found.append(pd.DataFrame({"x": grid, "y": fitted, "low": low, "high": high, "n": len(at)}))
-    return found
+    ends = [np.quantile(each @ drawn_at.T, [(1 - at) / 2, (1 + at) / 2], axis=0) for each in drawn]
+    return np.array(ends)
 
 
 def spline_design(x: np.ndarray) -> np.ndarray:

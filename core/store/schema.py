@@ -1,9 +1,11 @@
 """Columns of the stored tables, in one place: the run writes them, the store and the analysis read them."""
 
+from typing import NamedTuple
+
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
-"""Raised when a column changes its meaning; the store refuses what is newer than itself and reads what is older."""
+SCHEMA_VERSION = 3
+"""Raised when a column comes or changes its meaning; the store refuses what is newer and reads what is older."""
 
 SCORES = pa.schema(
     [
@@ -33,7 +35,8 @@ SCORES = pa.schema(
         ("bg_delta", pa.float64()),
         ("seam_energy", pa.float64()),
         ("seam_ratio", pa.float64()),
-        ("fill_ratio", pa.float64()),  # texture inside the filled hole over that of its rim; 1: alike
+        ("fill_ratio", pa.float64()),  # gradient inside the filled hole over that of its rim; 1: alike
+        ("texture_ratio", pa.float64()),  # local variance inside the filled hole over that of its rim; 1: alike
         ("object_kept", pa.float64()),  # share of the object's mask that the edit left in the image, 0..1
     ]
 )
@@ -87,24 +90,42 @@ VARIANTS = pa.schema(
 SCHEMAS = {"scores": SCORES, "items": ITEMS, "rejections": REJECTIONS, "variants": VARIANTS}
 """Stored table -> its columns."""
 
-ADDED: dict[tuple[str, str], str | int | None] = {
-    ("scores", "language"): "en",
-    ("scores", "rank"): 0,
-    ("scores", "fill_ratio"): None,
-    ("scores", "object_kept"): None,
-    ("items", "item_group"): None,
+
+class Added(NamedTuple):
+    """A column that came later.
+
+    Args:
+        since: first version that has it.
+        means: what rows of an older version mean there; None: it was not measured, null.
+    """
+
+    since: int
+    means: str | int | None
+
+
+ADDED: dict[tuple[str, str], Added] = {
+    ("scores", "language"): Added(2, "en"),
+    ("scores", "rank"): Added(2, 0),
+    ("scores", "fill_ratio"): Added(2, None),
+    ("scores", "texture_ratio"): Added(3, None),
+    ("scores", "object_kept"): Added(2, None),
+    ("items", "item_group"): Added(2, None),
 }
-"""(table, column) that version 1 lacks -> what its rows mean there; it lacks the table ``variants`` altogether."""
+"""(table, column) that an older version lacks -> since when it is there, and what it means before."""
+
+_TABLE_SINCE = {"variants": 2}
 
 
 def schemas_of(version: int) -> dict[str, pa.Schema]:
     """Stored tables of a version -> their columns, e.g. ``schemas_of(1)`` knows no ``variants``."""
-    if version >= SCHEMA_VERSION:
-        return SCHEMAS
-    older = {table: schema for table, schema in SCHEMAS.items() if table != "variants"}
+
+    def there(table: str, name: str) -> bool:
+        return (table, name) not in ADDED or ADDED[table, name].since <= version
+
     return {
-        table: pa.schema([field for field in schema if (table, field.name) not in ADDED])
-        for table, schema in older.items()
+        table: pa.schema([field for field in schema if there(table, field.name)])
+        for table, schema in SCHEMAS.items()
+        if _TABLE_SINCE.get(table, 1) <= version
     }
 
 

@@ -53,7 +53,7 @@ def table_select(table: str, source: str, *, version: int) -> str:
 
 
 def _stands_for(table: str, field: pa.Field) -> str:
-    value = ADDED[table, field.name]
+    value = ADDED[table, field.name].means
     text = "null" if value is None else quoted(value) if isinstance(value, str) else str(value)
     return f'cast({text} as {SQL_TYPES[field.type]}) as "{field.name}"'
 

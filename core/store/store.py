@@ -1,12 +1,12 @@
 """Questions to any number of runs: DuckDB views over run folders and published files, read-only.
 
 Views: ``scores``, ``items``, ``rejections``, ``variants`` (columns in :mod:`core.store.schema`; a run of version 1
-reads as language ``en``, rank 0, without facts of variants), ``runs`` (run, corpus, status, created, schema_version,
-manifest as JSON text), ``shifts``: every row of ``scores`` that has a baseline, which is the row of that probe with
-the same run, corpus, item, subject, language, rank and evaluator, with baseline_score, baseline_caption, delta
-(score - baseline_score, null where either is null) and percent (100 · delta / baseline_score; null also where
-baseline_score < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item, probe, subject, language, rank), as
-given to :meth:`Store.open`.
+reads as language ``en``, rank 0, without facts of variants; what a version did not measure is null), ``runs`` (run,
+corpus, status, created, schema_version, manifest as JSON text), ``shifts``: every row of ``scores`` that has a
+baseline, which is the row of that probe with the same run, corpus, item, subject, language, rank and evaluator, with
+baseline_score, baseline_caption, delta (score - baseline_score, null where either is null) and percent (100 · delta /
+baseline_score; null also where baseline_score < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item,
+probe, subject, language, rank), as given to :meth:`Store.open`.
 """
 
 import threading

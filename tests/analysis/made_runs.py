@@ -5,6 +5,7 @@ Parquet files to a number.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.settings import results_dir
-from core.store.schema import ITEMS, SCHEMA_VERSION, schemas_of
+from core.store.schema import ADDED, ITEMS, SCHEMA_VERSION, schemas_of
 from tests.manifests import edit_manifest
 
 SHIPPED = results_dir() / "demo"
@@ -108,12 +109,12 @@ def _items_of(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def raw(folder: Path = SHIPPED, table: str = "scores") -> pd.DataFrame:
-    """Stored rows as pandas reads them; a run of version 1 is of the first English caption."""
+    """Stored rows as pandas reads them; what its version did not have means what the schema says."""
     files = sorted((folder / table).glob("*.parquet"))
     rows = pd.concat([pq.read_table(path).to_pandas() for path in files], ignore_index=True)
-    for name, value in (("language", "en"), ("rank", 0)):
-        if table == "scores" and name not in rows:
-            rows[name] = value
+    for (held, name), added in ADDED.items():
+        if table == held and name not in rows:
+            rows[name] = math.nan if added.means is None else added.means
     text = [name for name in rows.columns if not pd.api.types.is_numeric_dtype(rows[name])]
     return rows.astype(dict.fromkeys(text, object))
 

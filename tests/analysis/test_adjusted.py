@@ -75,17 +75,27 @@ def test_the_size_effect_is_that_of_statsmodels(answer: Answer, clean: pd.DataFr
         row, error = found.loc[f"{name} vs {MIDDLE}"], math.sqrt(covariance[place, place])
         assert row["n_items"] == (clean["coverage_bin"] == name).sum()
         assert row["value"] == pytest.approx(beta[place], abs=2e-4)
-        assert (row["high"] - row["low"]) / (2 * 1.959964) == pytest.approx(error, rel=0.01)
-        assert row["p"] == pytest.approx(2 * stats.norm.sf(abs(row["value"] / error)), rel=0.1, abs=1e-6)
+        assert 30 < row["freedom"] < len(clean)
+        quantile = stats.t.ppf(0.975, row["freedom"])
+        assert (row["high"] - row["low"]) / (2 * quantile) == pytest.approx(error, rel=0.01)
+        t = abs(row["value"] / error)
+        assert row["p"] == pytest.approx(2 * stats.t.sf(t, row["freedom"]), rel=0.1, abs=1e-6)
     np.testing.assert_allclose(found["p_holm"][:-1].astype(float), holm(found["p"][:-1]), rtol=1e-9)
     chi = beta[1:] @ np.linalg.solve(covariance[1:, 1:], beta[1:])
     assert (found.loc[EVERY, "df"], found.loc[EVERY, "n_items"]) == (len(others), len(clean))
-    assert found.loc[EVERY, "chi"] == pytest.approx(chi, rel=0.02)
+    assert found.loc[EVERY, "f"] == pytest.approx(chi / len(others), rel=0.02)
+    assert found.loc[EVERY, "p"] == pytest.approx(
+        stats.f.sf(found.loc[EVERY, "f"], len(others), found.loc[EVERY, "freedom"])
+    )
 
 
 def test_categories_are_held_at_one_coverage_as_statsmodels_does(answer: Answer, clean: pd.DataFrame) -> None:
     found = of(answer("S14-category"), evaluator=EVALUATOR).set_index("level")
     names = sorted(clean["category"].unique())
+    few = {str(name): f"no interval (n = {len(own)}, below 10)" if len(own) < 10
+           else f"no interval ({len(own)} items of {own['source'].nunique()} sources, below 10)"
+           for name, own in clean.groupby("category") if own["source"].nunique() < 10}  # fmt: skip
+    assert few
     cells = np.column_stack([clean["category"] == name for name in names]).astype(float)
     x = clean["coverage"].to_numpy()
     basis = "cr(x, knots=knots, lower_bound=low, upper_bound=high) - 1"
@@ -100,13 +110,19 @@ def test_categories_are_held_at_one_coverage_as_statsmodels_does(answer: Answer,
         for place, name in enumerate(names):
             row = found.loc[name]
             assert row[stem] == pytest.approx(beta[place], abs=2e-3)
-            width = (row[ends[1]] - row[ends[0]]) / (2 * 1.959964)
+            if name in few:
+                assert row[[*ends, "freedom"]].isna().all()
+                assert row["note"] == few[name]
+                continue
+            freedom = row["freedom" if stem == "value" else "adjusted_freedom"]
+            assert 1 <= freedom < len(clean)
+            width = (row[ends[1]] - row[ends[0]]) / (2 * stats.t.ppf(0.975, freedom))
             assert width == pytest.approx(math.sqrt(covariance[place, place]), rel=0.02)
         apart = np.eye(len(beta))[1 : len(names)] - np.eye(len(beta))[0]
         values = apart @ beta
         chi = values @ np.linalg.solve(apart @ covariance @ apart.T, values)
         row = found.loc[EVERY]
-        assert row["chi" if stem == "value" else "adjusted_chi"] == pytest.approx(chi, rel=0.03)
+        assert row["f" if stem == "value" else "adjusted_f"] == pytest.approx(chi / len(apart), rel=0.03)
     assert row["df"] == len(names) - 1
     assert found["n_items"][:-1].to_dict() == clean["category"].value_counts().to_dict()
 

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, USUAL, beside, filtered_moves
+from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, UNMEASURED, USUAL, beside, filtered_moves
 from core.analysis.reading import read_table
 from core.errors import InvalidInput
 from core.statistics.bootstrap import median_bca
+from core.statistics.changes import percent_change
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, write_run
 
@@ -41,10 +42,10 @@ def test_filters_drop_the_top_share_of_the_composites() -> None:
     found = filtered(*composites()).set_index(["filter", "q"])
     assert found["cut_items"].to_dict() == {
         ("none", 0): 0, ("seam", 5): 2, ("seam", 10): 4, ("background", 5): 2, ("background", 10): 4,
-        ("either", 5): 4, ("either", 10): 8, ("fill", 5): 0, ("fill", 10): 0,
+        ("fill", 5): 0, ("fill", 10): 0, ("seam or fill", 5): 2, ("seam or fill", 10): 4,
     }  # fmt: skip
-    assert set(found["direction"]) == {SAME, NOTHING}
-    assert set(found.loc[["fill"], "direction"]) == {NOTHING}
+    assert set(found["direction"]) == {SAME, UNMEASURED}
+    assert set(found.loc[["fill"], "direction"]) == {UNMEASURED}
 
 
 def test_dropping_what_carries_the_effect_shows() -> None:
@@ -87,6 +88,42 @@ def test_a_fill_is_as_suspicious_where_it_is_too_smooth_as_where_it_is_too_rough
     assert found["fill"] == pytest.approx(1.005, abs=0.01)
 
 
+def test_a_flat_fill_is_the_most_suspicious_one_and_texture_counts_where_the_gradient_is_blind() -> None:
+    scores, measured = composites()
+    measured["fill_ratio"] = np.exp(np.linspace(0, 0.01, 80)).reshape(2, 40)
+    measured["texture_ratio"] = np.exp(np.linspace(0, 0.01, 80)).reshape(2, 40)
+    measured["fill_ratio"][0, 3], measured["texture_ratio"][1, 5] = 0.0, 0.0
+    rows = filtered(scores, measured, shares=(2.5,)).set_index("filter")
+    assert rows.loc["fill", "cut_items"] == 2
+    assert rows.loc["fill", "texture"] == pytest.approx(1.005, abs=0.01)
+    measured["fill_ratio"][0, 3], measured["texture_ratio"][1, 5] = 1.3, 1.5  # log 1.3 is more than half log 1.5
+    one = filtered(scores, measured, shares=(1.25,)).set_index("filter").loc["fill"]
+    without = np.delete(percent_change(scores[1], scores[0]), 3)
+    assert (one["cut_items"], one["median_percent"]) == (1, np.median(without))
+
+
+def test_seam_or_fill_drops_what_either_finds_suspicious() -> None:
+    scores, measured = composites()
+    measured["fill_ratio"] = np.ones((2, 40))
+    measured["fill_ratio"][0, :2] = 0.2
+    measured["seam_energy"][:] = 0.0
+    measured["seam_energy"][1, -2:] = 5.0
+    rows = filtered(scores, measured, shares=(2.5,)).set_index("filter")
+    assert rows["cut_items"].to_dict() == {"none": 0, "seam": 2, "background": 1, "fill": 2, "seam or fill": 4}
+
+
+def test_a_run_that_did_not_measure_its_fills_says_so_and_has_a_dash() -> None:
+    scores, measured = composites()
+    rows = filtered(scores, measured).set_index(["filter", "q"])
+    assert set(rows.loc["fill", "direction"]) == {UNMEASURED}
+    assert rows.loc["fill", ["fill", "texture"]].isna().all(axis=None)
+    measured["fill_ratio"] = np.exp(np.linspace(0, 1, 80)).reshape(2, 40)  # a run before the texture was measured
+    rows = filtered(scores, measured).set_index(["filter", "q"])
+    assert UNMEASURED not in set(rows.loc["fill", "direction"])
+    assert rows.loc["fill", "cut_items"].tolist() == [4, 8]
+    assert rows["texture"].isna().all()
+
+
 def test_composites_without_a_diagnostic_or_a_score_are_no_traceback() -> None:
     scores, measured = composites(4)
     measured["seam_energy"][:] = math.nan
@@ -111,7 +148,7 @@ def test_without_a_change_in_percent_no_direction_is_said_to_be_the_same_or_turn
     scores, measured = composites()
     found = filtered(np.full_like(scores, value), measured)
     assert found["n_items"].eq(0).all()
-    assert set(found["direction"]) <= {"", NOTHING}
+    assert set(found["direction"]) <= {"", NOTHING, UNMEASURED}
     assert not found["overlaps"].any()
 
 

@@ -22,6 +22,7 @@ from core.statistics.agreement import LEAST_CHANCE, agreement, weighted_kappa
 from core.statistics.balance import balanced_mean
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.statistics.comparisons import compare
+from core.statistics.crossed_model import CrossedModel, crossed_model
 from core.statistics.factors import factor_test
 from core.statistics.flip_risk import (
     LEAST_EVIDENCE,
@@ -36,6 +37,8 @@ from core.statistics.ratios import mean_bca
 from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 from core.statistics.shift_tests import paired_test
+from core.statistics.splines import LEAST_SOURCES as LEAST_CURVE
+from core.statistics.splines import spline_curve
 
 RUNS = 500
 SIZES = (10, 30, 100)
@@ -305,6 +308,48 @@ def test_a_correlation_over_images_is_where_its_interval_says_or_has_none(images
     assert {name: len(each) for name, each in held.items()} == runs
     assert 0.92 <= float(np.mean(held["ρ"])) <= 0.98
     assert images != 30 or 0.9 <= float(np.mean(held["τ_b"])) <= 0.99
+
+
+def modelled(rng: np.random.Generator, n: int, *, what: str) -> tuple[CrossedModel, np.ndarray, np.ndarray]:
+    """A model as those of S14 without any effect; the weights of one level, and those of all against the first."""
+    level, source = np.arange(n) % 3, np.arange(n) // 2
+    noise = 0.1 * rng.normal(size=n) + 0.1 * rng.normal(size=n)[source]
+    if what == "size":  # a bin against the middle one, categories at random
+        category = rng.integers(4, size=n)[source]
+        design = np.column_stack([np.ones(n), np.eye(3)[level][:, 1:]])
+        scores = noise + 0.1 * rng.normal(size=4)[category]
+        return crossed_model(scores, design, source, category), np.eye(3)[1], np.eye(3)[1:]
+    label = source % 9  # the mean of a category of three labels
+    scores = noise + 0.1 * rng.normal(size=9)[label]
+    return crossed_model(scores, np.eye(3)[label % 3], source, label), np.eye(3)[0], np.eye(3)[1:] - np.eye(3)[0]
+
+
+@pytest.mark.parametrize("n", [30, 100])  # S14-size and S14-category give no level of fewer than ten an interval
+@pytest.mark.parametrize("what", ["size", "category"])
+def test_a_level_of_a_mixed_model_is_where_its_interval_says(what: str, n: int) -> None:
+    held, rejected, runs = 0, 0, 200
+    for run in range(runs):
+        found, weights, all_of_them = modelled(np.random.default_rng((15, run)), n, what=what)
+        own = found.estimate(weights)
+        held += own.low <= 0 <= own.high
+        rejected += found.joint(all_of_them).p < 0.05
+    assert 0.92 <= held / runs <= 0.98
+    assert rejected / runs <= 0.08
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("world", ["normal", "skewed"])
+def test_a_curve_lies_where_its_band_says_or_has_none(world: str, n: int) -> None:
+    draw, middle, held, runs = SHIFTS[world], float(large(SHIFTS[world]).mean()), [], 250
+    for run in range(runs):
+        rng = np.random.default_rng((16, run))
+        x = rng.random(n)
+        found = spline_curve(x, 3 * x + draw(rng, n) - middle, points=21)
+        if n < LEAST_CURVE:
+            assert found[["low", "high"]].isna().all(axis=None)
+            continue
+        held.append((found["low"] <= 3 * found["x"]) & (3 * found["x"] <= found["high"]))
+    assert not held or 0.92 <= float(np.mean(held)) <= 0.98
 
 
 SOURCES = {"12 of 15": np.repeat(np.arange(12), 15), "uneven": np.repeat(np.arange(14), [*([1, 2, 3] * 4), 20, 40]),

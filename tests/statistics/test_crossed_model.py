@@ -49,11 +49,11 @@ def test_effects_errors_and_variance_components_are_those_of_statsmodels(seed: i
     np.testing.assert_allclose(np.sqrt(np.diag(ours.covariance)), theirs.bse_fe, rtol=0.02)  # theirs: a rough Hessian
     assert ours.deviations == pytest.approx([math.sqrt(variances[name]) for name in ("source", "label")], rel=0.02)
     assert ours.residual == pytest.approx(math.sqrt(theirs.scale), rel=5e-3)
-    chi, df, p = ours.wald(np.eye(4)[1:3])
+    joint = ours.joint(np.eye(4)[1:3])
     both = theirs.fe_params.to_numpy()[1:3]
     expected = both @ np.linalg.solve(np.linalg.inv(x.T @ np.linalg.solve(whole, x))[1:3, 1:3], both)
-    assert (chi, df) == (pytest.approx(expected, rel=0.01), 2)
-    assert p == pytest.approx(stats.chi2.sf(expected, 2), rel=0.05)
+    assert (2 * joint.f, joint.df) == (pytest.approx(expected, rel=0.01), 2)
+    assert joint.p == pytest.approx(stats.f.sf(joint.f, 2, joint.freedom))
 
 
 def test_a_combination_of_effects_has_its_own_error() -> None:
@@ -62,8 +62,44 @@ def test_a_combination_of_effects_has_its_own_error() -> None:
     found = ours.estimate([0, 1, -1, 0])
     error = math.sqrt(ours.covariance[1, 1] + ours.covariance[2, 2] - 2 * ours.covariance[1, 2])
     assert found.value == pytest.approx(ours.effects[1] - ours.effects[2])
-    assert found.high - found.low == pytest.approx(2 * 1.959964 * error)
-    assert found.p == pytest.approx(2 * stats.norm.sf(abs(found.value) / error))
+    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, found.freedom) * error)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.value) / error, found.freedom))
+
+
+def nested(per_label: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, category and label of six labels in two categories, as many rows each."""
+    rng, label = np.random.default_rng(8), np.repeat(np.arange(6), per_label)
+    return rng.normal(size=6)[label] + rng.normal(0, 0.5, len(label)), label // 3, label
+
+
+def test_in_balanced_designs_the_degrees_of_freedom_are_the_exact_ones() -> None:
+    score, category, label = nested()
+    n = len(score)
+    cells = np.column_stack([category == 0, category == 1]).astype(float)
+    found = crossed_model(score, cells, np.arange(n), label)
+    of_labels = pd.Series(score).groupby(label).mean().to_numpy()
+    theirs = stats.ttest_ind(of_labels[:3], of_labels[3:])
+    apart = found.estimate([1, -1])
+    assert apart.freedom == pytest.approx(4, rel=1e-3)
+    assert (apart.low, apart.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-3)
+    assert apart.p == pytest.approx(theirs.pvalue, rel=1e-3)
+    joint = found.joint([[1, -1]])
+    assert (joint.df, joint.freedom, joint.p) == (1, pytest.approx(apart.freedom), pytest.approx(apart.p))
+    assert crossed_model(score, np.ones((n, 1)), np.arange(n), label).estimate([1]).freedom == pytest.approx(
+        5, rel=1e-3
+    )
+
+
+def test_a_joint_test_of_balanced_groups_is_that_of_the_analysis_of_variance_of_their_labels() -> None:
+    rng, label = np.random.default_rng(9), np.repeat(np.arange(12), 4)
+    score = rng.normal(size=12)[label] + rng.normal(0, 0.3, len(label))
+    found = crossed_model(score, np.eye(3)[label // 4], np.arange(len(score)), label)
+    theirs = stats.f_oneway(*pd.Series(score).groupby(label).mean().to_numpy().reshape(3, 4))
+    joint = found.joint([[-1, 1, 0], [-1, 0, 1]])
+    assert (joint.f, joint.df, joint.p) == (
+        pytest.approx(theirs.statistic, rel=1e-3), 2, pytest.approx(theirs.pvalue, rel=5e-3)
+    )  # fmt: skip
+    assert joint.freedom == pytest.approx(9, rel=1e-2)
 
 
 def test_means_of_cells_without_a_constant_are_those_with_one() -> None:
@@ -81,6 +117,9 @@ def test_without_repeated_groups_it_is_least_squares() -> None:
     theirs = sm.OLS(frame["score"], design(frame)).fit()
     np.testing.assert_allclose(ours.effects, theirs.params, atol=1e-9)
     np.testing.assert_allclose(ours.covariance, theirs.cov_params(), rtol=1e-6)
+    own = ours.estimate([0, 1, 0, 0])
+    assert (own.low, own.high) == pytest.approx(tuple(np.asarray(theirs.conf_int())[1]), rel=1e-6)
+    assert own.p == pytest.approx(np.asarray(theirs.pvalues)[1], rel=1e-6)
     assert ours.note == "one row of each image: the intercept is the residual; one category: no intercept for it"
     assert all(map(math.isnan, ours.deviations))
 
@@ -109,7 +148,7 @@ def test_what_cannot_be_fitted_has_no_effect_and_says_why(change: object, note: 
     assert note in ours.note
     assert np.isnan(ours.effects).all()
     assert math.isnan(ours.estimate(np.eye(len(ours.effects))[0]).value)
-    assert math.isnan(ours.wald(np.eye(len(ours.effects))[:1])[2])
+    assert math.isnan(ours.joint(np.eye(len(ours.effects))[:1]).p)
 
 
 def test_columns_of_other_lengths_or_without_a_number_are_refused() -> None:

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 from patsy import dmatrix
+from scipy import stats
 from scipy.interpolate import CubicSpline
 
 from core.errors import InvalidInput
-from core.statistics.splines import spline_curve
+from core.statistics.splines import KNOTS, LEAST_SOURCES, spline_curve
 
 
 def test_the_curve_follows_a_known_function_and_its_band_holds_it() -> None:
@@ -64,6 +65,15 @@ def test_too_few_places_make_no_curve(x: list[float]) -> None:
     assert list(curve.columns) == ["x", "y", "low", "high", "n"]
 
 
+@pytest.mark.parametrize(("n", "sources"), [(LEAST_SOURCES - 1, LEAST_SOURCES - 1), (60, LEAST_SOURCES - 1)])
+def test_a_curve_of_too_few_points_or_sources_has_no_band(n: int, sources: int) -> None:
+    x = np.linspace(0, 1, n)
+    curve = spline_curve(x, x**2, groups=np.arange(n) % sources)
+    assert len(curve) == 101
+    assert curve["y"].notna().all()
+    assert curve[["low", "high"]].isna().all(axis=None)
+
+
 def test_unequal_and_infinite_columns_are_refused() -> None:
     with pytest.raises(InvalidInput, match="2 and 1"):
         spline_curve([1.0, 2.0], [1.0])
@@ -84,7 +94,8 @@ def test_a_band_over_items_of_several_places_is_that_of_items_drawn_whole() -> N
     for _ in range(1000):
         rows = np.concatenate([np.flatnonzero(item == one) for one in rng.integers(items, size=items)])
         curves.append(drawn_at @ np.linalg.lstsq(design[rows], y[rows], rcond=None)[0])
-    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
+    reach = stats.t.ppf(0.975, items - KNOTS) * math.sqrt(items / (items - KNOTS))
+    low, high = np.quantile(curves, stats.norm.cdf([-reach, reach]), axis=0)
     np.testing.assert_allclose(found["low"], low, atol=0.12 * (high - low).max())
     np.testing.assert_allclose(found["high"], high, atol=0.12 * (high - low).max())
     np.testing.assert_array_equal(found["y"], alone["y"])

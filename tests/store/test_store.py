@@ -218,7 +218,7 @@ BREAKAGES = {
     ),
     "a shard of another schema": (
         lambda run: shutil.copy(run / "items" / "shard-00000.parquet", run / "scores" / "shard-00000.parquet"),
-        "has other columns than schema 2",
+        f"has other columns than schema {SCHEMA_VERSION}",
     ),
     "rows of another run": (
         lambda run: shutil.copy(run.parent / "two" / "scores" / "shard-00000.parquet", run / "scores"),

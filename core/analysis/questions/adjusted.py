@@ -3,6 +3,7 @@
 Source: paper A, B.2.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,8 +16,8 @@ from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_clean
 from core.analysis.table import ScoreTable, View
 from core.statistics.balance import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
-from core.statistics.bootstrap import Interval
-from core.statistics.crossed_model import CrossedModel, crossed_model
+from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed_model
 from core.statistics.splines import spline_design
 
 MIDDLE = "50-70"
@@ -30,14 +31,16 @@ _LEVEL, _P, _HOLM = (
     Column("p", "p", kind="p"),
     Column("p_holm", "p (Holm)", kind="p"),
 )
-_CHI = Column("chi", "χ² (joint)", digits=1, help="Wald test that no level differs")
-_DF = Column("df", "df", digits=0)
+_F = Column("f", "F (joint)", digits=1, help="Test that no level differs")
+_DF = Column("df", "df", digits=0, help="Degrees of freedom of the levels in the joint test")
+_FREEDOM = Column("freedom", "df of the error", digits=0, help="Satterthwaite's, of the row's interval and p")
 _REMARK = Column("note", "Remark", kind="text")
 _SOURCE = ("source", "sources")
-_WALD = (
-    "Wald intervals and tests, which take the spreads for known: with few groups they are too narrow. An image has one "
-    "clean score, so its own intercept is what remains; that of its source (a cut-out that several images share) "
-    "stands in its place where there is one."
+_TESTED = (
+    "Intervals and tests by Student's t and F with Satterthwaite's degrees of freedom, so that few groups make them "
+    f"wide; none for a level of fewer than {LEAST_N} items or sources. An image has one clean score, so its own "
+    "intercept is what remains; that of its source (a cut-out that several images share) stands in its place where "
+    "there is one."
 )
 _BALANCES = {
     "category": ("category",),
@@ -63,10 +66,10 @@ def _size(table: ScoreTable) -> Question:
         "S14-size", "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
         "object", "coverage",
         f"score ~ coverage bin + (1 | source) + (1 | category) by REML over clean scores; a row is a bin's mean minus "
-        f"that of {MIDDLE} % (without an item there: of the bin with the most). {_WALD} p (Holm) over the bins of an "
+        f"that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins of an "
         f"evaluator.{of_reference(table)}",
         (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low",
-                                                  high="high"), _P, _HOLM, _CHI, _DF, _REMARK),
+                                                  high="high"), _P, _HOLM, _F, _DF, _FREEDOM, _REMARK),
         _size_rows, lambda table: _needs(table, "coverage_bin", "category"), paper="B.2", tests="the bins",
     )  # fmt: skip
 
@@ -76,11 +79,11 @@ def _category(table: ScoreTable) -> Question:
         "S14-category", "Category: mean scores as they are, and at one coverage", "object", "category",
         "score ~ category + (1 | source) + (1 | label) by REML over clean scores, alone and with coverage as a natural "
         "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
-        f"the size of its objects. Joint: that no category differs, before and after. {_WALD}{of_reference(table)}",
+        f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}",
         (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
          Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
-         _CHI, Column("p", "p", kind="p"), Column("adjusted_chi", "χ², adjusted", digits=1),
-         Column("adjusted_p", "p, adjusted", kind="p"), _DF, _REMARK),
+         _F, Column("p", "p", kind="p"), Column("adjusted_f", "F, adjusted", digits=1),
+         Column("adjusted_p", "p, adjusted", kind="p"), _DF, _FREEDOM, _REMARK),
         _category_rows, lambda table: _needs(table, "coverage", "category"), paper="B.2",
     )  # fmt: skip
 
@@ -103,7 +106,7 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
     records = []
     for evaluator in view.evaluators:
         score, items = _clean(view, evaluator, "coverage_bin", "category")
-        counts = items["coverage_bin"].value_counts()
+        counts, few = items["coverage_bin"].value_counts(), _few(items, "coverage_bin")
         levels = in_order(list(counts.index), "coverage_bin")
         if len(levels) < 2:
             continue
@@ -114,27 +117,46 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
                               names=(_SOURCE, ("category", "categories")))  # fmt: skip
         head = {"evaluator": evaluator, "corpus": view.table.reference}
         for place, level in enumerate(others, start=1):
-            own = found.estimate(np.eye(len(levels))[place])
+            said = few[level] or (few[middle] and f"{middle} %: {few[middle]}")
+            own = _told(found.estimate(np.eye(len(levels))[place]), said)
             records.append({**head, "level": f"{level} vs {middle}", "n_items": int(counts[level]), "value": own.value,
-                            "low": own.low, "high": own.high, "p": own.p, "tests": "bins", "note": ""})  # fmt: skip
-        chi, df, p = found.wald(np.eye(len(levels))[1:])
-        records.append({**head, "level": EVERY, "n_items": len(score), "p": p, "tests": "", "chi": chi, "df": df,
-                        "note": found.note})  # fmt: skip
-    names = ["evaluator", "corpus", "level", "n_items", "value", "low", "high", "p", "tests", "chi", "df", "note"]
-    return with_holm(pd.DataFrame(records, columns=names).assign(test="Wald")).drop(columns="conflict")
+                            "low": own.low, "high": own.high, "p": own.p, "tests": "bins", "freedom": own.freedom,
+                            "note": said})  # fmt: skip
+        joint = _joint(found, np.eye(len(levels))[1:], items)
+        records.append({**head, "level": EVERY, "n_items": len(score), "p": joint.p, "tests": "", "f": joint.f,
+                        "df": joint.df, "freedom": joint.freedom, "note": found.note})  # fmt: skip
+    names = ["evaluator", "corpus", "level", "n_items", "value", "low", "high", "p", "tests", "f", "df", "freedom",
+             "note"]  # fmt: skip
+    return with_holm(pd.DataFrame(records, columns=names).assign(test="Satterthwaite's t")).drop(columns="conflict")
+
+
+def _few(items: pd.DataFrame, column: str) -> dict[str, str]:
+    """Why each level has no interval, in words; empty where its items and their sources are enough."""
+    return {str(level): too_few(len(own), own["source"].nunique()) for level, own in items.groupby(column)}
+
+
+def _told(found: Estimate, few: str) -> Estimate:
+    """An estimate of a level; alone where it rests on too few."""
+    return Estimate(found.value, *4 * [math.nan]) if few else found
+
+
+def _joint(model: CrossedModel, rows: np.ndarray, items: pd.DataFrame) -> Joint:
+    """The joint test of some levels; none of too few items or sources altogether."""
+    found = model.joint(rows)
+    return Joint(math.nan, found.df, math.nan, math.nan) if too_few(len(items), items["source"].nunique()) else found
 
 
 def _category_rows(view: View, options: Options) -> pd.DataFrame:
     frames = [_categories(view, evaluator) for evaluator in view.evaluators]
-    names = ["evaluator", "corpus", "level", "n_items", *PLAIN, "adjusted", "adjusted_low", "adjusted_high", "chi", "p",
-             "adjusted_chi", "adjusted_p", "df", "note"]  # fmt: skip
+    names = ["evaluator", "corpus", "level", "n_items", *PLAIN, "adjusted", "adjusted_low", "adjusted_high", "f", "p",
+             "adjusted_f", "adjusted_p", "df", "freedom", "adjusted_freedom", "note"]  # fmt: skip
     records = [record for frame in frames for record in frame]
     return pd.DataFrame(records, columns=names)
 
 
 def _categories(view: View, evaluator: str) -> Iterator[dict[str, object]]:
     score, items = _clean(view, evaluator, "coverage", "category")
-    counts = items["category"].value_counts()
+    counts, few = items["category"].value_counts(), _few(items, "category")
     levels = sorted(counts.index)
     if len(levels) < 2:
         return
@@ -143,15 +165,15 @@ def _categories(view: View, evaluator: str) -> Iterator[dict[str, object]]:
     plain, adjusted = (_of_labels(score, design, items) for design in (cells, np.column_stack([cells, bent])))
     head = {"evaluator": evaluator, "corpus": view.table.reference}
     for place, level in enumerate(levels):
-        one, other = (each.estimate(np.eye(len(each.effects))[place]) for each in (plain, adjusted))
+        one, other = (_told(each.estimate(np.eye(len(each.effects))[place]), few[level]) for each in (plain, adjusted))
         yield {**head, "level": level, "n_items": int(counts[level]), "value": one.value, "low": one.low,
                "high": one.high, "adjusted": other.value, "adjusted_low": other.low, "adjusted_high": other.high,
-               "note": ""}  # fmt: skip
-    chi, df, p = plain.wald(_against_first(plain, len(levels)))
-    adjusted_chi, _, adjusted_p = adjusted.wald(_against_first(adjusted, len(levels)))
+               "freedom": one.freedom, "adjusted_freedom": other.freedom, "note": few[level]}  # fmt: skip
+    joint, held = (_joint(each, _against_first(each, len(levels)), items) for each in (plain, adjusted))
     said = dict.fromkeys(each for each in (plain.note, adjusted.note) if each)
-    yield {**head, "level": EVERY, "n_items": len(score), "chi": chi, "p": p, "adjusted_chi": adjusted_chi,
-           "adjusted_p": adjusted_p, "df": df, "note": "; ".join(said)}  # fmt: skip
+    yield {**head, "level": EVERY, "n_items": len(score), "f": joint.f, "p": joint.p, "adjusted_f": held.f,
+           "adjusted_p": held.p, "df": joint.df, "freedom": joint.freedom, "adjusted_freedom": held.freedom,
+           "note": "; ".join(said)}  # fmt: skip
 
 
 def _of_labels(score: np.ndarray, design: np.ndarray, items: pd.DataFrame) -> CrossedModel:

@@ -15,14 +15,14 @@ from core.analysis.table import ScoreTable, View
 
 _COLUMNS = (
     "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
-    "background", "fill", "apart", "apart_low", "apart_high", "power", "note",
+    "background", "fill", "texture", "apart", "apart_low", "apart_high", "power", "note",
 )  # fmt: skip
 
 
 _KEPT = (
     "Share of the items with a %Δ that stay. The paper drops a share of its samples; here a sample is one of an item's "
     "two composites, and an item goes where either is dropped: the top 5 % of the composites take up to 10 % of the "
-    "items with them, and a filter by either diagnostic more."
+    "items with them, and a filter by seam or fill more."
 )
 
 
@@ -37,8 +37,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),
-        Column("fill", "Fill ratio", help="Texture inside the filled hole over that of its rim, median over the "
-               "composites kept; 1: alike, below 1: smoother"),
+        Column("fill", "Fill: gradient", help="Mean gradient inside the filled hole over that of its rim, median over "
+               "the composites kept; 1: alike, below 1: smoother"),
+        Column("texture", "Fill: texture", help="Mean local variance inside the filled hole over that of its "
+               "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it"),
         Column("apart", "Usual − this, points [95 % CI]", signed=True, low="apart_low", high="apart_high",
                help="Median over items of the item's %Δ as usual (a feathered edge, the hole filled by example) minus "
                     "that of this row"),
@@ -86,7 +88,7 @@ def _flat(background: np.ndarray) -> str:
         return ""
     return (
         " BGΔ is the same in every composite, as the fill stays within the 8 px that it leaves out: a filter by it has "
-        "nothing to drop, and one by either is one by the seam."
+        "nothing to drop. What the fill did to the hole, gradient and texture against its rim say."
     )
 
 

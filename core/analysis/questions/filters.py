@@ -18,17 +18,26 @@ SHARES = (5, 10)
 """Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
 
 FILTERS: Mapping[str, tuple[str, ...]] = {
-    "seam": ("seam_energy",),
-    "background": ("bg_delta",),
-    "either": ("seam_energy", "bg_delta"),
-    "fill": ("fill_ratio",),
+    "seam": ("seam",),
+    "background": ("background",),
+    "fill": ("fill",),
+    "seam or fill": ("seam", "fill"),
 }
-"""What each filter looks at; of the fill's texture, how far it is from that of its rim, on either side."""
+"""What makes a composite suspicious to each filter."""
+
+_SEEN_IN: Mapping[str, Mapping[str, float]] = {
+    "seam": {"seam_energy": 1.0},
+    "background": {"bg_delta": 1.0},
+    "fill": {"fill_ratio": 1.0, "texture_ratio": 0.5},
+}
+"""Where each shows: diagnostic -> weight. A ratio counts by its distance from 1 on the log scale, on either side; a
+variance is a square, so its distance counts half."""
 
 USUAL = "usual"
 """The composites as they are usually made: a feathered edge on the plate filled by example."""
 
 SAME, TURNED, OPEN, NOTHING = "same", "turned", "cannot be told", "nothing to drop"
+UNMEASURED = "not measured in these runs"
 """Where a filtered median points, held against the unfiltered one."""
 
 
@@ -87,8 +96,9 @@ def filtered_moves(
 
     Returns:
         One row a (filter, q), the unfiltered one first: filter, q, cut_items, median_percent, low, high, n_items,
-        direction (of SAME, TURNED, OPEN, NOTHING, held against the unfiltered one), overlaps (the intervals do),
-        seam, background, fill (median diagnostics of what is kept), power (beside OPEN, what would have shown), note.
+        direction (of SAME, TURNED, OPEN, NOTHING, held against the unfiltered one; UNMEASURED where no composite has
+        the diagnostic), overlaps (the intervals do), seam, background, fill, texture (median diagnostics of what is
+        kept), power (beside OPEN, what would have shown), note.
 
     Raises:
         InvalidInput: if a share is not in [0, 100).
@@ -102,7 +112,8 @@ def filtered_moves(
         yield {
             "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
             "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
-            "direction": direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none" else NOTHING,
+            "direction": direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none"
+            else _uncut(name, measured),
             "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "power": untold(found, whole),
             "note": found.note,
         }  # fmt: skip
@@ -133,7 +144,10 @@ def _both_said(own: Interval, paired: Interval) -> str:
     )
 
 
-_TOLD = (("seam", "seam_ratio", 1.0), ("background", "bg_delta", 1000.0), ("fill", "fill_ratio", 1.0))
+_TOLD = (
+    ("seam", "seam_ratio", 1.0), ("background", "bg_delta", 1000.0), ("fill", "fill_ratio", 1.0),
+    ("texture", "texture_ratio", 1.0),
+)  # fmt: skip
 """Column of the table, diagnostic, what it is multiplied by."""
 
 
@@ -158,18 +172,30 @@ def _cuts(
     """Name and share of every filter, and which items it drops, bool [n]."""
     yield "none", 0.0, np.zeros(scores.shape[1], dtype=bool)
     there = ~np.isnan(scores)
-    for name, columns in FILTERS.items():
+    for name, kinds in FILTERS.items():
         for q in shares:
-            worst = [_top(np.where(there, _suspicion(column, measured), np.nan), q) for column in columns]
+            worst = [_top(np.where(there, _suspicion(kind, measured), np.nan), q) for kind in kinds]
             yield name, float(q), np.logical_or.reduce(worst).any(axis=0)
 
 
-def _suspicion(column: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
-    """How suspicious a diagnostic makes each composite, the larger the more; NaN where it was not measured."""
-    values = measured.get(column)
-    if values is None:
-        return np.full(next(iter(measured.values())).shape, np.nan)
-    return np.abs(np.log(np.where(values > 0, values, np.nan))) if column == "fill_ratio" else values
+def _uncut(name: str, measured: Mapping[str, np.ndarray]) -> str:
+    """Why a filter drops nothing."""
+    return NOTHING if any(np.isfinite(_suspicion(kind, measured)).any() for kind in FILTERS[name]) else UNMEASURED
+
+
+def _suspicion(kind: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How suspicious each composite is, the larger the more; NaN where nothing of the kind was measured."""
+    worst = np.full(next(iter(measured.values())).shape, np.nan)
+    for column in _SEEN_IN[kind].keys() & measured.keys():
+        values = _from_rim(measured[column]) if kind == "fill" else measured[column]
+        worst = np.fmax(worst, _SEEN_IN[kind][column] * values)
+    return worst
+
+
+def _from_rim(ratio: np.ndarray) -> np.ndarray:
+    """How far a ratio is from 1, |log|; infinite where the hole is flat."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.abs(np.log(ratio)))
 
 
 def _top(values: np.ndarray, q: float) -> np.ndarray:

@@ -29,8 +29,8 @@ SPREADS = (
 """Variance components of a model, as standard deviations on the evaluator's own scale."""
 
 MIXED = (
-    "β₁: mean shift of the score by REML, crossed random intercepts for image and category; where items share their "
-    "source, its interval and p are by source (cluster-robust, CR2), since neither intercept is one of the shift. "
+    "β₁: mean shift of the score by REML, crossed random intercepts for image and category; its interval and p are by "
+    "source with Student's quantile (cluster-robust, CR2), since neither intercept is one of the shift. "
     f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
 _COLUMNS = ("evaluator", "corpus", "label", "n_items", "beta", "beta_low", "beta_high", "beta_p", "beta_note",

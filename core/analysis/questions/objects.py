@@ -34,7 +34,7 @@ from core.analysis.slices import CHOICES
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Axis, Figure
 from core.probes.base import BASE_CAPTION
-from core.statistics.splines import spline_curve, spline_curves
+from core.statistics.splines import LEAST_SOURCES, spline_curve, spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
 _HOW = (
@@ -168,8 +168,9 @@ def _curve(table: ScoreTable) -> Question:
 
 
 CURVE = (
-    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together; n counts "
-    "values."
+    "Natural cubic spline of five knots with a 95 % bootstrap band over items, those of one source together, at a "
+    "level stretched for what five parameters take from so many; none below "
+    f"{LEAST_SOURCES} items or sources. n counts values."
 )
 
 

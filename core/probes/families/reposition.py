@@ -13,7 +13,7 @@ from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels.cutout import Cutout, put_down
-from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy
+from core.probes.pixels.diagnostics import bg_delta, fill_ratio, seam_energy, texture_ratio
 from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
 from core.probes.words.places import PLACES
@@ -115,8 +115,9 @@ def compose(
     Returns:
         A variant with the facts ``fill`` (what the hole was filled with) and, where GrabCut found the object,
         ``mask_source``, and the diagnostics ``bg_delta``,
-        ``seam_energy``, ``seam_ratio`` and ``fill_ratio`` (see :mod:`core.probes.pixels.diagnostics`); the ratio of
-        the seam is NaN where the ring around the object in the original has no edge at all.
+        ``seam_energy``, ``seam_ratio``, ``fill_ratio`` and ``texture_ratio`` (see
+        :mod:`core.probes.pixels.diagnostics`); the ratio of the seam is NaN where the ring around the object in the
+        original has no edge at all.
     """
     cutout, place_at = scene.cutout, (place.right, place.down)
     plate = plate or scene.plate(Fill.EXAMPLE)
@@ -127,6 +128,7 @@ def compose(
         "seam_energy": seam,
         "seam_ratio": seam / scene.seam_energy if scene.seam_energy > 0 else float("nan"),
         "fill_ratio": fill_ratio(pixels, cutout, *place_at),
+        "texture_ratio": texture_ratio(pixels, cutout, *place_at),
     }
     return Variant(
         probe=name,

@@ -1,13 +1,15 @@
-"""What moving an object did to the rest of the image, and to the object's edge.
+"""What moving an object did to the rest of the image, to the object's edge, and to where it was.
 
 Source: paper A, section A.8; radii in PROTOCOL section 1. Dilation is by Euclidean distance.
 """
+
+from collections.abc import Callable
 
 import cv2
 import numpy as np
 
 from core.probes.pixels.cutout import Cutout
-from core.probes.pixels.gradients import gradient
+from core.probes.pixels.gradients import gradient, local_variance
 
 BACKGROUND_REACH = 8
 """r_bg: pixels around the object, old and new place, that BGΔ leaves out."""
@@ -62,7 +64,7 @@ FILL_RIM = 8
 
 
 def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
-    """Return how textured the filled hole is beside its rim: mean Sobel magnitude inside over that around.
+    """Return how sharp the filled hole is beside its rim: mean Sobel magnitude inside over that around.
 
     BGΔ leaves out what the fill reaches, so it cannot see a smear; this looks at nothing else.
 
@@ -72,13 +74,35 @@ def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> floa
         right, down: how far it was moved in I′, in pixels.
 
     Returns:
-        A number ≥ 0; 1: as textured as around, below 1: smoother. NaN where the object covers its old place, or the
-        rim is empty or without any texture.
+        A number ≥ 0; 1: as sharp as around, below 1: smoother. NaN where the object covers its old place, or the
+        rim is empty or without any gradient.
     """
+    return _hole_over_rim(gradient, after, cutout, right, down)
+
+
+def texture_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
+    """Return how textured the filled hole is beside its rim: mean local variance inside over that around.
+
+    The windows see the hole alone and the rim alone (:func:`~core.probes.pixels.gradients.local_variance`), so an
+    edge between the two, which :func:`fill_ratio` counts as sharpness of the fill, adds nothing here.
+
+    Args:
+        after, cutout, right, down: as of :func:`fill_ratio`.
+
+    Returns:
+        A number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`.
+    """
+    return _hole_over_rim(local_variance, after, cutout, right, down)
+
+
+def _hole_over_rim(
+    measure: Callable[[np.ndarray, np.ndarray], float], after: np.ndarray, cutout: Cutout, right: int, down: int
+) -> float:
+    """A measure of the pixels where the object was over that of the ring around; neither counts where it is now."""
     view, away = cutout.surroundings(after.shape)
     moved = cutout.placed(after.shape, right, down)[view]
     hole, rim = (away <= 0) & ~moved, (away > 0) & (away <= FILL_RIM) & ~moved
     if not hole.any() or not rim.any():
         return float("nan")
-    inside, around = (gradient(np.ascontiguousarray(after[view]), each) for each in (hole, rim))
+    inside, around = (measure(np.ascontiguousarray(after[view]), each) for each in (hole, rim))
     return inside / around if around > 0 else float("nan")

@@ -517,6 +517,28 @@ def test_agreement_along_the_strength_starts_at_that_of_the_clean_scores(
     assert (found.groupby(["evaluator", "other"])["chosen"].sum() == 1).all()
 
 
+def test_no_row_stands_against_its_own_test_or_mean_shift_without_a_word(
+    table: ScoreTable, asked: dict[str, Question], answer: Answer
+) -> None:
+    claims, open_ = ("drifts", "drifts, within the margin"), ("undecided", "no drift beyond the margin")
+    controls = set[tuple[str, str]]()
+    for id_, question in asked.items():
+        frame = pd.DataFrame() if question.needs(table) else answer(id_)
+        if not {"drift", "conflict"} <= set(frame):
+            continue
+        for _, row in frame[frame["drift"].isin((*claims, *open_))].iterrows():
+            held = row["p"] if math.isnan(row["p_holm"]) else row["p_holm"]
+            where = (id_, row.to_dict())
+            assert not (row["drift"] in claims and held >= 0.05), where
+            assert not (row["drift"] in open_ and held < 0.05 and "the test finds" not in row["conflict"]), where
+            if row["tests"] == "" and row["conflict"]:
+                controls.add((row["evaluator"], row.get("label", "")))
+            if "beta_low" in row and not math.isnan(row["beta_low"]):
+                apart = row["beta_low"] > 0 or row["beta_high"] < 0
+                assert ((row["drift"] in claims) == apart) == ("β₁" not in row["conflict"]), where
+    assert {("grounding-judge", "blur"), ("conse-lite2", "ordinary (control)")} <= controls
+
+
 def test_a_slice_answers_of_what_it_keeps(answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame) -> None:
     animals = Slice(categories=("animal",), evaluators=("conse-lite0",), families=("rotation", "cultural"))
     found = answer("S1", animals)

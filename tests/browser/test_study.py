@@ -67,9 +67,7 @@ def annotate(browser: Browser, link: str, *, kill_context_after: int = 0) -> Non
         expect(page.get_by_test_id("stProgress")).to_contain_text(f"Item {number} of {PAIRS}")
         if kill_context_after and number > kill_context_after:  # on a phone
             expect(page.locator(".st-key-study_screen img").first).to_be_visible()
-            page.wait_for_function(
-                FITS, timeout=20_000
-            )  # their size comes after the pictures
+            page.wait_for_function(FITS, timeout=20_000)  # their size comes after the pictures
         judge(page, number)
         if number == kill_context_after:
             context.close()

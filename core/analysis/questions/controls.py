@@ -74,7 +74,7 @@ def blur_control(view: View) -> pd.DataFrame:
                      "blurred": np.median(blurred[items]), "value": found.estimate, "low": found.low,
                      "high": found.high, "p": test.p, "test": test.name, "said": told,
                      "power": untold(found) if told == OPEN else "",
-                     "conflict": at_odds(found, test.p), "note": found.note}
+                     "conflict": at_odds(found, test.p, corrected=False), "note": found.note}
                 )  # fmt: skip
     columns = (
         "evaluator",

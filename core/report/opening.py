@@ -15,7 +15,7 @@ from core.analysis.questions.cut import SMALL_TURNS
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, UNDECIDED, reached
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, PARTS, SCATTERS, STILL, UNDECIDED, reached
 from core.analysis.verdicts import NO_CLAIM as NO_CLAIMS
 from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
@@ -187,11 +187,7 @@ def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:
 def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studied: bool) -> Iterator[str]:
     """What must not be concluded."""
     yield from _undecided(rows)
-    still = rows[(rows["drift"] == STILL) & (rows["scatter"] == SCATTERS)]
-    if len(still):
-        named = _listed([f"{row['evaluator']} under {_said(row)}" for _, row in still.iterrows()][:6])
-        yield (f"That no drift means that nothing moves: items of {named} move beyond the margin, some up and some "
-               "down, so that the middle one stays.")  # fmt: skip
+    yield from _still(rows)
     yield ("That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
            "interval is that of a family picked before.")  # fmt: skip
     if len(table.evaluators) > 1:
@@ -206,6 +202,30 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
            "says how well a score agrees with people.")  # fmt: skip
     yield (f"Anything about other pictures, captions or languages: the items are of {_listed(table.corpora)}, the "
            f"captions of subject {table.scope.subject} in {table.scope.language}.")  # fmt: skip
+
+
+def _still(rows: pd.DataFrame) -> Iterator[str]:
+    """Families that do not drift, half of whose items move all the same, or a part of them."""
+    still = rows[rows["drift"] == STILL]
+    if len(most := still[still["scatter"] == SCATTERS]):
+        yield (f"That no drift means that nothing moves: items of {_cells(most)} move beyond the margin, some up and "
+               "some down, so that the middle one stays.")  # fmt: skip
+    if len(part := still[still["scatter"] == PARTS]):
+        ends = " to ".join(
+            dict.fromkeys(number(each, digits=0) for each in (part["beyond"].min(), part["beyond"].max()))
+        )
+        yield (f"That no drift and a middle item within the margin mean that every item stays: of {_cells(part)}, "
+               f"{ends} % of the items move beyond the margin, which no median shows.")  # fmt: skip
+
+
+def _cells(rows: pd.DataFrame) -> str:
+    """Evaluators with their families, the first few by name."""
+    named = [f"{row['evaluator']} under {_said(row)}" for _, row in rows.head(_NAMED).iterrows()]
+    return _listed([*named, f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else named)
+
+
+_NAMED = 6
+"""Evaluators and families that a caution names at most."""
 
 
 def _undecided(rows: pd.DataFrame) -> Iterator[str]:

@@ -74,6 +74,32 @@ def test_of_medians_that_are_all_0_the_family_is_named_that_the_card_names(tmp_p
     assert "0.0 % under edits of the family vertical flip (" in drift
     assert "all 3 medians are 0.0 %; items move most under edits of the family vertical flip, the middle one" in scatter
     assert "n = 100 items), 21 % of them beyond the margin" in scatter
+    told = [each for each in report.opening.cautions if "no drift" in each]
+    assert told == [
+        "That no drift and a middle item within the margin mean that every item stays: of e under edits of the family "
+        "vertical flip, 21 % of the items move beyond the margin, which no median shows."
+    ]
+
+
+def test_what_scatters_without_a_drift_is_named_and_how_many_more(tmp_path: Path) -> None:
+    moved = (1.04, 0.96, 1.003, 0.997, 1.02, 0.98)
+
+    def value(probe: str, item: int) -> float:
+        return 0.5 if probe == "identity" else 0.5 * moved[item % 6]
+
+    told = [scores_of(["identity", "vflip", "hflip"], 90, value, evaluator=name) for name in "abcd"]
+    rows = [row for each in told for row in each]
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        report = build(store)
+    still = frame(report, "S1")
+    assert set(still["drift"]) == {"no drift beyond the margin"}
+    assert set(still["scatter"]) == {"scatters beyond the margin"}
+    assert report.opening is not None
+    (told,) = [each for each in report.opening.cautions if "no drift" in each]
+    assert told.startswith(
+        "That no drift means that nothing moves: items of a under edits of the family horizontal flip, "
+    )
+    assert "c under edits of the family vertical flip and 2 more move beyond the margin" in told
 
 
 def test_families_that_nothing_tells_apart_are_not_told_apart_by_their_names(tmp_path: Path) -> None:

@@ -466,6 +466,23 @@ def test_calibration_starts_from_what_the_held_out_items_do(
         assert row["null_risk"] == pytest.approx(floor, abs=1e-9)
 
 
+@pytest.mark.parametrize("id_", ["T13", "T14", "T15", "T16", "S30"])
+def test_no_interval_is_missing_without_a_reason(asked: dict[str, Question], answer: Answer, id_: str) -> None:
+    found, columns = answer(id_), asked[id_].columns
+    assert "note" in {each.name for each in columns}
+    lows = [each.low for each in columns if each.low and not each.low.startswith("ratio")]
+    lacking = found[found[lows].isna().any(axis=1)]
+    assert (lacking["note"] != "").all()
+    if id_ == "T13":
+        judge = of(lacking, evaluator="grounding-judge", label="gender").iloc[0]
+        assert judge["note"] == "less null: no interval: the pairs on one side of the gap rest on too few sources"
+        assert set(of(lacking, label="null")["note"]) == {"the floor itself"}
+    if id_ == "T16":
+        few = of(found, evaluator="conse-lite0", name="gender", of="whole family")
+        assert few[["before_low", "after_low"]].isna().all(axis=None)
+        assert set(few["note"]) == {f"no interval (n = {few['n'].iloc[0]}, below 60)"}
+
+
 def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
     answer: Answer, scores: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
 ) -> None:

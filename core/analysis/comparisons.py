@@ -153,7 +153,7 @@ def comparison_rows(
 
     Returns:
         COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests, and conflict:
-        where the shares and the corrected test of the means do not say the same. A share
+        where the shares and the test of the means do not say the same. A share
         counts comparisons, with Wilson's interval over items or their sources; a median counts items. Scaled numbers
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
@@ -165,15 +165,18 @@ def comparison_rows(
         for corpus, found, missing in _compared(view, evaluator, test, known=known, drops=drops)
     ]  # fmt: skip
     found = with_holm(pd.DataFrame(records, columns=list(COLUMNS)))
-    return found.assign(conflict=[_conflict(*row) for row in zip(found["verdict"], found["p_holm"], strict=True)])
+    rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
+    return found.assign(conflict=[_conflict(*row) for row in rows])
 
 
-def _conflict(verdict: str, p_holm: float) -> str:
-    if math.isnan(p_holm):
-        return ""
-    if verdict in (RIGHT, WRONG) and p_holm >= ALPHA:
-        return "the share tells the sides apart, the corrected test of the means does not"
-    if verdict == OPEN and p_holm < ALPHA:
+def _conflict(verdict: str, p_holm: float, p: float) -> str:
+    """A row that is in no family of tests is held to its own p-value."""
+    corrected = not math.isnan(p_holm)
+    held = p_holm if corrected else p
+    if verdict in (RIGHT, WRONG) and held >= ALPHA:
+        of = "corrected test" if corrected else "test"
+        return f"the share tells the sides apart, the {of} of the means does not"
+    if verdict == OPEN and held < ALPHA:
         return "the test finds that the means differ, the share does not show it"
     return ""
 

@@ -304,8 +304,9 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     """Add p_holm and m_tests: Holm's correction within each evaluator, corpus and family of tests.
 
     A row outside the question (an empty ``tests``) and a row without a test are neither corrected nor counted, so
-    that another evaluator, a control or a filter by evaluator changes no p-value. A drift that its corrected test does
-    not bear out becomes undecided, and ``conflict`` says so; see :func:`core.analysis.verdicts.agreed`.
+    that another evaluator, a control or a filter by evaluator changes no p-value. A drift that its test does not bear
+    out, a control's by its own p-value, becomes undecided, and ``conflict`` says so; see
+    :func:`core.analysis.verdicts.agreed`.
     """
     adjusted, sizes = np.full(len(table), math.nan), np.zeros(len(table), dtype=np.int64)
     tested = np.flatnonzero((table["tests"] != "") & (table["test"] != NO_TEST) & table["p"].notna())
@@ -315,7 +316,7 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
     table = table.assign(p_holm=adjusted, m_tests=sizes, conflict="")
     if "drift" not in table:
         return table
-    held = [agreed(found, p) for found, p in zip(table["drift"], table["p_holm"], strict=True)]
+    held = [agreed(*row) for row in zip(table["drift"], table["p_holm"], table["p"], strict=True)]
     return table.assign(drift=[each.drift for each in held], conflict=[each.conflict for each in held])
 
 

@@ -6,6 +6,10 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.flips.risk import IQR
+from core.analysis.worst_family import furthest
+
+AND = ", "
+"""Stands between families that ask for the same gap."""
 
 
 def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -20,8 +24,9 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
         Column evaluator; for every axis of the card ``{axis}``, ``{axis}_abs``, ``{axis}_low``, ``{axis}_high`` (worst
         family, its median |%Δ| and interval), ``{axis}_n`` (its items), ``{axis}_signed`` (its median %Δ) and the two
         claims, ``{axis}_drift`` and ``{axis}_scatter``; evidence and of_iqr (the largest gap of evidence of these
-        families, in the score's units and in percent of its spread) with evidence_of, the family; selectivity,
-        selectivity_low, selectivity_high. NaN where something was not measured. Ordered by the largest of the medians.
+        families, in the score's units and in percent of its spread) with evidence_of, the family, several that ask for
+        the same joined by AND; selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
+        Ordered by the largest of the medians.
     """
     rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
     found = pd.DataFrame(rows)
@@ -52,5 +57,6 @@ def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
     """The largest gap of evidence; NaN where one of the families has none, for then no gap is known to be enough."""
     if risks.empty or risks["evidence"].isna().any():
         return {"evidence": math.nan, "of_iqr": math.nan, "evidence_of": ""}
-    worst = risks.sort_values("evidence", kind="stable").iloc[-1]
-    return {"evidence": worst["evidence"], "of_iqr": worst["of_iqr"], "evidence_of": worst["family"]}
+    worst = furthest(risks, value="evidence", low="evidence_low", high="evidence_high")
+    first = worst.iloc[0]
+    return {"evidence": first["evidence"], "of_iqr": first["of_iqr"], "evidence_of": AND.join(worst["family"])}

@@ -8,17 +8,15 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups
-from core.analysis.flips.risk import BY, IQR, UNITS, cell_risks, evident_gaps, shift_cells
+from core.analysis.flips.risk import BY, UNITS, cell_risks, evident_gaps, shift_cells
 from core.analysis.over_null import beside_null
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, SCATTERS, SILENT
+from core.analysis.worst_family import CARD_GAP, SIZE, worst_first
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.largest import shares_of_largest
 from core.store.store import Store
-
-CARD_GAP = 0.007
-"""Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
 
 NULL = Axis.NULL.value
 
@@ -44,8 +42,7 @@ def _shown(view: View, group: Group) -> bool:
 def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.DataFrame:
     """Worst family on each axis for every evaluator, beside the noise floor.
 
-    The worst family is the one with the largest median |percent change|; of equal ones that whose interval reaches
-    further, then that of which more items lie beyond the margin, then that with the higher flip risk. It is picked from
+    The worst family is the first of :func:`core.analysis.worst_family.worst_first`. It is picked from
     ``n_families`` after seeing the data, so its interval is that of a maximum; ``worst_in`` says in how many percent of
     the draws of the same items it is the worst (:func:`core.statistics.largest.shares_of_largest`).
 
@@ -62,7 +59,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
-    worst = _ranked(view, cells, keys).drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    ranked = worst_first(view, cells, keys).drop(columns="alike")
+    worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     rivals: dict[Hashable, tuple[str, ...]] = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
     worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
@@ -89,24 +87,6 @@ def picked_of(n_families: int, worst_in: float) -> str:
         'of 4, the worst in 62 % of the draws'
     """
     return f"of {n_families}" + ("" if math.isnan(worst_in) else f", the worst in {worst_in:.0f} % of the draws")
-
-
-def _ranked(view: View, cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The worst first; flip risks, which cost more, are worked out of those alone that nothing else tells apart."""
-    order = ["median_abs_percent", "abs_high", "beyond"]
-    ranked = cells.sort_values([*order, "family"], ascending=[False, False, False, True])
-    known = ranked[order].fillna(-1.0)
-    alike = (known == known.groupby([ranked[key] for key in keys]).transform("first")).all(axis=1)
-    tied = ranked[alike & ranked[alike].duplicated(keys, keep=False).reindex(ranked.index, fill_value=False)]
-    if tied.empty:
-        return ranked
-    wanted = set(tied[[*keys, "family"]].itertuples(index=False, name=None))
-    found = [each for each in shift_cells(view) if (each.evaluator, each.corpus, each.axis, each.family) in wanted]
-    risks = cell_risks(found, gaps=(CARD_GAP,), unit=IQR).set_index(list(BY))["risk"].to_dict()
-    told = [risks.get(name, 0.0) for name in ranked[list(BY)].itertuples(index=False, name=None)]
-    return ranked.assign(risk=told).sort_values(
-        [*order, "risk", "family"], ascending=[False, False, False, False, True]
-    ).drop(columns="risk")  # fmt: skip
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
@@ -157,7 +137,8 @@ def worst_findings(
 ) -> pd.DataFrame:
     """The families that move some evaluator the most for certain, each with the item that shows it best.
 
-    They are ranked by the lower end of the interval of their median |percent change|, and only those that scatter
+    They are ranked by the lower end of the interval of their median |percent change|, equal ones as
+    :data:`core.analysis.worst_family.SIZE` has it, and only those that scatter
     beyond the margin are findings: none rests on too few items. A family appears once, under the evaluator that it
     moves the most. Its example is the item with the largest absolute shift: percent changes of tiny baselines would
     make a misleading one. Of equal ones the first by item and probe.
@@ -175,7 +156,8 @@ def worst_findings(
     """
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
-    cells = cells.sort_values("abs_low", ascending=False, kind="stable").drop_duplicates("family").head(count)
+    cells = cells.sort_values(["abs_low", *SIZE], ascending=False, kind="stable")
+    cells = cells.drop_duplicates("family").head(count)
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
     examples = [_example(store, view, row) for row in cells.itertuples()]
     found = pd.concat(examples) if examples else pd.DataFrame(columns=list(_EXAMPLE))

@@ -134,36 +134,66 @@ class Agreed:
     conflict: str = ""
 
 
-def agreed(found: str, p_holm: float) -> Agreed:
-    """Hold a drift to its corrected test, so that no row claims what its own p-value takes back.
+def agreed(found: str, p_holm: float, p: float = math.nan) -> Agreed:
+    """Hold a drift to its test, so that no row claims what its own p-value takes back.
 
     Args:
         found: what :func:`drift` said.
         p_holm: corrected p-value; NaN where the row is in no family of tests.
+        p: p-value of the row alone, which a row in no family of tests is held to.
     """
-    if math.isnan(p_holm):
-        return Agreed(found)
-    if found in CLAIMS and p_holm >= ALPHA:
-        return Agreed(UNDECIDED, NOT_REJECTED)
-    if found in (STILL, UNDECIDED) and p_holm < ALPHA:
+    corrected = not math.isnan(p_holm)
+    held = p_holm if corrected else p
+    if found in CLAIMS and held >= ALPHA:
+        return Agreed(UNDECIDED, NOT_REJECTED if corrected else NOT_REJECTED_ALONE)
+    if found in (STILL, UNDECIDED) and held < ALPHA:
         return Agreed(found, NOT_SHOWN)
     return Agreed(found)
 
 
 NOT_REJECTED = "the interval excludes 0, the corrected test does not reject"
+NOT_REJECTED_ALONE = "the interval excludes 0, the test does not reject"
+"""Of a row whose p-value is not corrected: a control."""
+
 NOT_SHOWN = "the test finds that scores shift, the median does not show it"
 
+MEAN_SHIFTS = "the interval of the mean shift β₁ excludes 0, no drift is claimed"
+MEAN_OPEN = "the median drifts, the interval of the mean shift β₁ holds 0"
+MEAN_OPPOSED = "the median drifts one way, the mean shift β₁ goes the other"
 
-def at_odds(interval: Interval, p: float) -> str:
+
+def beside_mean(found: str, median: float, mean: Interval) -> str:
+    """Say where a drift of the median and the mean shift beside it do not say the same; empty where they do.
+
+    Args:
+        found: the drift, as :func:`agreed` left it.
+        median: the median change, whose sign is the drift's.
+        mean: 95 % interval of the mean shift; without bounds there is nothing to be at odds with.
+    """
+    if math.isnan(mean.low) or math.isnan(mean.high):
+        return ""
+    if found in (STILL, UNDECIDED):
+        return MEAN_SHIFTS if mean.excludes_zero() else ""
+    if found not in CLAIMS:
+        return ""
+    if not mean.excludes_zero():
+        return MEAN_OPEN
+    return MEAN_OPPOSED if (median > 0) != (mean.low > 0) else ""
+
+
+def at_odds(interval: Interval, p: float, *, corrected: bool = True) -> str:
     """Say where the interval of a median difference and its test do not say the same; empty where they do.
 
     Args:
         interval: 95 %; without bounds there is nothing to be at odds with.
         p: corrected where several tests are; NaN for none.
+        corrected: whether p is.
     """
     if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
         return ""
-    return NOT_REJECTED if interval.excludes_zero() else NOT_SHOWN
+    if not interval.excludes_zero():
+        return NOT_SHOWN
+    return NOT_REJECTED if corrected else NOT_REJECTED_ALONE
 
 
 def with_conflicts(table: pd.DataFrame) -> pd.DataFrame:

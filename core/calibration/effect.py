@@ -31,7 +31,7 @@ from core.statistics.spearman_band import spearman_bands
 
 COLUMNS = (
     "measure", "axis", "name", "gap", "before", "before_low", "before_high", "after", "after_low", "after_high",
-    "ratio", "ratio_low", "ratio_high", "n",
+    "ratio", "ratio_low", "ratio_high", "n", "note",
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def before_after(
         COLUMNS. Measures: ``sensitivity`` (by family, in SD of that side's clean scores; the societal families' rows
         are the societal gap), ``percent`` (the same as |%Δ|), ``axis sensitivity`` (mean over the axis' families),
         ``flip risk`` (by family and gap), ``spearman``, ``kendall_b``, ``kendall_c`` (by H). ``ratio`` is after over
-        before, of sensitivities alone. Intervals are NaN where undefined.
+        before, of sensitivities alone. Intervals are NaN where undefined; ``note`` says why, of one side alone by name.
     """
     return effect_of(scores, corrections(scores, terms), strength, others, gaps=gaps)
 
@@ -144,7 +144,15 @@ def _both(before: Interval, after: Interval) -> dict[str, object]:
     return {
         "before": before.estimate, "before_low": before.low, "before_high": before.high,
         "after": after.estimate, "after_low": after.low, "after_high": after.high, "n": before.n,
+        "note": _noted(before.note, after.note),
     }  # fmt: skip
+
+
+def _noted(before: str, after: str) -> str:
+    """Why a side has no interval, or what it is of."""
+    if before == after:
+        return before
+    return "; ".join(f"{side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def _percent(family: Family, sources: np.ndarray | None) -> Interval:

@@ -53,6 +53,7 @@ HOW = (
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")
 _STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
+_REMARK = Column("note", "Remark", kind="text")
 _FAMILY, _N = Column("name", "Family", kind="text"), Column("n", "n", digits=0)
 _BOUNDS = ("before", "before_low", "before_high", "after", "after_low", "after_high")
 
@@ -75,7 +76,7 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
     columns = (
         EVALUATOR, CORPUS, *_READING, Column("axis", "Axis", kind="text"), _N, *_STRENGTH,
         _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
-        Column("loss", "Largest loss of ρ, held out", digits=3, signed=True), Column("note", "Remark", kind="text"),
+        Column("loss", "Largest loss of ρ, held out", digits=3, signed=True), _REMARK,
     )  # fmt: skip
     said = (f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the clean scores "
             "of the same side, so that evaluators of different scales compare; mean over the axis' families. Largest "
@@ -87,7 +88,7 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
 
 def _societal(of: str) -> Question:
     columns = (
-        EVALUATOR, CORPUS, *_READING, _FAMILY, _N, _change("Median |%Δ|, held out, before → after [95 % CI]"),
+        EVALUATOR, CORPUS, *_READING, _FAMILY, _N, _change("Median |%Δ|, held out, before → after [95 % CI]"), _REMARK,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -111,11 +112,12 @@ def _risks(of: str) -> Question:
         Column("of", "Which", kind="text"), _N, _change("Risk %, held out, before → after [95 % CI]", digits=1),
         Column("null_risk", "Null edits, risk %", digits=1, help="Under edits that nobody can see, uncalibrated, the "
                "same items and the gap before: the floor"),
+        _REMARK,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         frames = [_contrast_risks(view, name, reading) for name, reading in _all(view, *READING)]
-        columns = ["evaluator", "of", *_BOUNDS, "null_risk"]
+        columns = ["evaluator", "of", *_BOUNDS, "null_risk", "note"]
         frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
         return frame.assign(**{name: 100 * frame[name] for name in (*_BOUNDS, "null_risk")})
 
@@ -149,7 +151,7 @@ def _choices(of: str) -> Question:
         Column("epsilon", "ε", digits=3), *_STRENGTH, Column("basis", "Rests on", kind="text"), _N,
         _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4), _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
-        Column("raised", "Moved further than before, held out", kind="text"),
+        Column("raised", "Moved further than before, held out", kind="text"), _REMARK,
     )  # fmt: skip
     note = (
         "Every reading with every weighting at every ε (paper A, A.7). λ is chosen on the dev split, or by nothing "
@@ -225,7 +227,7 @@ def _measure(view: View, measure: str) -> pd.DataFrame:
         )
         for (name, reading), each in _all(view, *READING).items()
     ]
-    columns = ["evaluator", "axis", "reading", *_BOUNDS]
+    columns = ["evaluator", "axis", "reading", *_BOUNDS, "note"]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
@@ -263,7 +265,7 @@ def _by_axis(view: View, options: Options) -> pd.DataFrame:
         strength=[each.fit.choice.strength for each in of],
         whence=[each.fit.whence for each in of],
         loss=[_loss(each.table) for each in of],
-        note=[_remark(each.fit) for each in of],
+        note=[" ".join(filter(None, (_remark(each.fit), said))) for each, said in zip(of, rows["note"], strict=True)],
     )
 
 

@@ -15,8 +15,9 @@ from core.analysis.questions.cut import SMALL_TURNS
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, SCATTERS, STILL, UNDECIDED, reached
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, PARTS, SCATTERS, STILL, UNDECIDED, reached
 from core.analysis.verdicts import NO_CLAIM as NO_CLAIMS
+from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
 from core.report.cells import number
 from core.report.model import Opening
@@ -52,7 +53,8 @@ def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
     """Rows of the families that are no control, on the corpus that the report is about."""
     rows = answers.get("S1", pd.DataFrame(columns=["corpus", "tests", "axis", "evaluator"]))
     kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
-    return rows[kept]
+    rows = rows[kept]
+    return rows.assign(family=rows.get("label"))
 
 
 def _audited(table: ScoreTable) -> str:
@@ -79,31 +81,41 @@ def _of(name: str, families: pd.DataFrame, table: ScoreTable, answers: Answers) 
     broken = _broken(name, table, answers)
     if rows.empty:
         return (f"Of {name} no family has a change in percent.", *broken)
-    return (_drift(rows), _scatter(rows), _risk(name, table, answers), *broken)
+    return (_drift(rows, table), _scatter(rows, table), _risk(name, table, answers), *broken)
 
 
-def _drift(rows: pd.DataFrame) -> str:
+def _drift(rows: pd.DataFrame, table: ScoreTable) -> str:
     """The worst drift that is borne out; where none is, the largest median and why it is no claim."""
+    rows = rows.assign(shift=rows["median_percent"].abs())
     claimed = rows[rows["drift"].isin((DRIFTS, DRIFTS_WITHIN))]
+    row = _worst(claimed if len(claimed) else rows, table, first=("shift",))
     if claimed.empty:
-        row = _largest(rows, rows["median_percent"].abs())
         more = reached(row["drift"], row["detectable"], row["needed"])
-        return (f"Drift: no family is shown to push its score one way; {_medians(row)} is the furthest, and that is "
+        return (f"Drift: no family is shown to push its score one way; {_no_drift(row, rows)} is "
                 f"called “{row['drift']}”{f': {more}' if more else ''}.")  # fmt: skip
-    row = _largest(claimed, claimed["median_percent"].abs())
     way = "lower" if row["median_percent"] < 0 else "raise"
     small = ", which is still within the margin" if row["drift"] == DRIFTS_WITHIN else ""
-    return (f"Drift: its score is pushed furthest by {_said(row)}, which {way} the middle item by "
+    return (f"Drift: its score is pushed furthest by {_said(row)}{_alike(row)}, which {way} the middle item by "
             f"{_size(row['median_percent'])} ({_between(row, 'low', 'high')}){small}; {len(claimed)} of "
             f"{_counted(len(rows), 'family', 'families')} drift.")  # fmt: skip
 
 
-def _scatter(rows: pd.DataFrame) -> str:
-    row = _largest(rows, rows["median_abs_percent"])
+def _no_drift(row: pd.Series, rows: pd.DataFrame) -> str:
+    """The largest median; where all are 0, that of the family whose items move most."""
+    if row["shift"] or len(rows) == 1:
+        return f"{_medians(row)} is the furthest{_alike(row)}, and that"
+    return f"all {len(rows)} medians are {_size(0)}; that of the family whose items move most, {_medians(row)},"
+
+
+def _scatter(rows: pd.DataFrame, table: ScoreTable) -> str:
+    row = _worst(rows, table)
     beyond = int((rows["scatter"] == SCATTERS).sum())
+    still = not row["median_abs_percent"] and len(rows) > 1
+    all_still = f"all {len(rows)} medians are {_size(0)}; " if still else ""
+    share = f", {number(row['beyond'], digits=0)} % of them beyond the margin" if still else ""
     return (
-        f"Scatter: whichever way, items move most under {_said(row)}, the middle one by "
-        f"{_size(row['median_abs_percent'])} ({_between(row, 'abs_low', 'abs_high')}){_against_null(row)}; "
+        f"Scatter: whichever way, {all_still}items move most under {_said(row)}{_alike(row)}, the middle one by "
+        f"{_size(row['median_abs_percent'])} ({_between(row, 'abs_low', 'abs_high')}){share}{_against_null(row)}; "
         f"{beyond} of {_counted(len(rows), 'family', 'families')} scatter beyond the margin of {MARGIN:g} %."
     )
 
@@ -129,13 +141,14 @@ def _risk(name: str, table: ScoreTable, answers: Answers) -> str:
         gaps = gaps[own & gaps["value"].notna() & (gaps["axis"] != Axis.NULL.value)]
     if not len(gaps):
         return "Flip risk: how large a difference of two scores must be to be evidence is not known."
-    row = _largest(gaps, gaps["value"])
+    worst = furthest(gaps, value="value")
+    row, named = worst.iloc[0], _listed([_named(*each) for each in zip(worst["family"], worst["axis"], strict=True)])
     floor = f"; under edits that nobody can see, the limit is {row['null_d']:.3g}" if row["null_d"] >= 0 else ""
     ends = "no interval" if math.isnan(row["low"]) else f"95 % interval {row['low']:.3g} to {row['high']:.3g}"
     share = "" if math.isnan(row["of_iqr"]) else f"{row['of_iqr']:.0f} % of the interquartile range of its scores, "
     return (
         "Flip risk: two scores count as different only where no edit that should not matter would often turn their "
-        f"order round; under {_named(row['family'], row['axis'])}, the worst here, {row['said']} ({ends}, "
+        f"order round; under {named}, the worst here, {row['said']} ({ends}, "
         f"{share}n = {int(row['n_items'])} items){floor}."
     )
 
@@ -148,9 +161,10 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
         failures = failures[(failures["verdict"] != NO_CLAIM) & whole]
     if failures.empty:
         return ()
-    row = _largest(failures, failures["failure"])
+    worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
+    row, named = worst.iloc[0], _listed([_said(each) for _, each in worst.iterrows()])
     said = (
-        f"Broken meaning: it fails most under {_said(row)}, where the broken side scores at least as high in "
+        f"Broken meaning: it fails most under {named}, where the broken side scores at least as high in "
         f"{number(row['failure'], digits=0)} % of {int(row['n'])} comparisons "
         f"(95 % interval {number(row['failure_low'], digits=0)} to {number(row['failure_high'], digits=0)} %, ties "
         f"{number(row['ties'], digits=0)} %): it {row['verdict']}"
@@ -173,11 +187,7 @@ def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:
 def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studied: bool) -> Iterator[str]:
     """What must not be concluded."""
     yield from _undecided(rows)
-    still = rows[(rows["drift"] == STILL) & (rows["scatter"] == SCATTERS)]
-    if len(still):
-        named = _listed([f"{row['evaluator']} under {_said(row)}" for _, row in still.iterrows()][:6])
-        yield (f"That no drift means that nothing moves: items of {named} move beyond the margin, some up and some "
-               "down, so that the middle one stays.")  # fmt: skip
+    yield from _still(rows)
     yield ("That the worst family is as bad as its interval says: it was picked after the data were seen, and the "
            "interval is that of a family picked before.")  # fmt: skip
     if len(table.evaluators) > 1:
@@ -192,6 +202,30 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, answers: Answers, *, studie
            "says how well a score agrees with people.")  # fmt: skip
     yield (f"Anything about other pictures, captions or languages: the items are of {_listed(table.corpora)}, the "
            f"captions of subject {table.scope.subject} in {table.scope.language}.")  # fmt: skip
+
+
+def _still(rows: pd.DataFrame) -> Iterator[str]:
+    """Families that do not drift, half of whose items move all the same, or a part of them."""
+    still = rows[rows["drift"] == STILL]
+    if len(most := still[still["scatter"] == SCATTERS]):
+        yield (f"That no drift means that nothing moves: items of {_cells(most)} move beyond the margin, some up and "
+               "some down, so that the middle one stays.")  # fmt: skip
+    if len(part := still[still["scatter"] == PARTS]):
+        ends = " to ".join(
+            dict.fromkeys(number(each, digits=0) for each in (part["beyond"].min(), part["beyond"].max()))
+        )
+        yield (f"That no drift and a middle item within the margin mean that every item stays: of {_cells(part)}, "
+               f"{ends} % of the items move beyond the margin, which no median shows.")  # fmt: skip
+
+
+def _cells(rows: pd.DataFrame) -> str:
+    """Evaluators with their families, the first few by name."""
+    named = [f"{row['evaluator']} under {_said(row)}" for _, row in rows.head(_NAMED).iterrows()]
+    return _listed([*named, f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else named)
+
+
+_NAMED = 6
+"""Evaluators and families that a caution names at most."""
 
 
 def _undecided(rows: pd.DataFrame) -> Iterator[str]:
@@ -234,8 +268,13 @@ def _orders(table: ScoreTable) -> Iterator[str]:
                "nowhere.")  # fmt: skip
 
 
-def _largest(rows: pd.DataFrame, sizes: pd.Series) -> pd.Series:
-    return rows.iloc[int(sizes.to_numpy(dtype=float).argmax())]
+def _worst(rows: pd.DataFrame, table: ScoreTable, *, first: tuple[str, ...] = ()) -> pd.Series:
+    return worst_first(table.view(), rows, ("evaluator",), first=first).iloc[0]
+
+
+def _alike(row: pd.Series) -> str:
+    """How many families nothing tells from the worst; empty where it is alone."""
+    return f" and {row['alike'] - 1} more alike" if row["alike"] > 1 else ""
 
 
 def _said(row: pd.Series) -> str:

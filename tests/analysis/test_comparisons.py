@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -137,6 +138,20 @@ def test_an_evaluator_of_one_number_fails_always_and_the_row_says_why(made: Open
     assert set(flat["auroc"]) == {0.5}
     assert set(flat["verdict"]) == {"cannot tell"}
     assert flat["note"].str.contains("constant").all()
+
+
+@pytest.mark.parametrize(("tests", "named"), [("", "the test of"), ("semantic", "the corrected test of")])
+def test_a_share_that_its_test_does_not_bear_out_says_so_in_and_out_of_a_family_of_tests(
+    made: Open, tests: str, named: str
+) -> None:
+    rows = rows_of(probes=["identity", "denied"])
+    clean = {row["item"]: row["score"] for row in rows if row["probe"] == "identity"}
+    for place, row in enumerate(row for row in rows if row["probe"] == "denied"):
+        row["score"] = clean[row["item"]] + (0.3 + place / 100 if place < 6 else -0.01 - place / 1000)
+    view = made(rows).view()
+    row = comparison_rows(view, [replace(each, tests=tests) for each in capabilities(view)]).iloc[0]
+    assert (row["verdict"], row["p"] > 0.05) == ("prefers the right one", True)
+    assert row["conflict"] == f"the share tells the sides apart, {named} the means does not"
 
 
 def test_runs_without_a_directional_probe_have_no_row(made: Open) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filling import ADDS, ANCHORS, HIDES, OPEN
+from core.analysis.questions.filling import ADDS, ANCHORS, HIDES, OPEN, STILL
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.store.store import Store
@@ -58,6 +58,13 @@ def test_the_share_of_the_filling_is_that_of_the_raw_rows(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("smear", "items", "words"), [(-0.05, 24, HIDES), (0.0, 24, OPEN), (0.1, 6, TOO_FEW)])
 def test_the_words_follow_the_interval_of_the_share(tmp_path: Path, smear: float, items: int, words: str) -> None:
     assert answered(tmp_path, moved(items=items, smear=smear)).iloc[0]["said"] == words
+
+
+def test_where_nothing_moves_there_is_no_share_and_the_items_are_not_called_too_few(tmp_path: Path) -> None:
+    rows = [{**row, "score": 0.5} for row in moved(places=("TL",))]
+    row = answered(tmp_path, rows).iloc[0]
+    assert (row["n_items"], row["said"]) == (24, STILL)
+    assert np.isnan(row["share"])
 
 
 def test_the_true_plate_is_no_family_of_its_own(tmp_path: Path) -> None:

@@ -19,7 +19,15 @@ def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, o
 
 
 def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
-    return {"evaluator": evaluator, "family": family, "unit": unit, "evidence": evidence, "of_iqr": 100 * evidence}
+    return {
+        "evaluator": evaluator,
+        "family": family,
+        "unit": unit,
+        "evidence": evidence,
+        "of_iqr": 100 * evidence,
+        "evidence_low": evidence / 2,
+        "evidence_high": 2 * evidence,
+    }
 
 
 CARD = pd.DataFrame(
@@ -51,6 +59,13 @@ def test_the_gap_is_the_largest_and_none_where_a_family_has_none() -> None:
     assert found.loc["wild", ["evidence", "of_iqr", "evidence_of"]].tolist() == [0.5, 50, "gender"]
     assert math.isnan(found.loc["calm", "evidence"])
     assert found.loc["calm", "evidence_of"] == ""
+
+
+def test_families_that_ask_for_the_same_gap_are_all_named_and_else_that_which_reaches_further() -> None:
+    same = RISKS.assign(evidence=0.5, evidence_low=0.4, evidence_high=0.9)
+    assert at_a_glance(CARD, same).set_index("evaluator").loc["wild", "evidence_of"] == "rotation, gender"
+    wider = same.assign(evidence_high=[0.95, 0.9, 0.9, 0.9, 0.9])
+    assert at_a_glance(CARD, wider).set_index("evaluator").loc["wild", "evidence_of"] == "rotation"
 
 
 def test_selectivity_stands_beside_who_has_one() -> None:

@@ -466,6 +466,23 @@ def test_calibration_starts_from_what_the_held_out_items_do(
         assert row["null_risk"] == pytest.approx(floor, abs=1e-9)
 
 
+@pytest.mark.parametrize("id_", ["T13", "T14", "T15", "T16", "S30"])
+def test_no_interval_is_missing_without_a_reason(asked: dict[str, Question], answer: Answer, id_: str) -> None:
+    found, columns = answer(id_), asked[id_].columns
+    assert "note" in {each.name for each in columns}
+    lows = [each.low for each in columns if each.low and not each.low.startswith("ratio")]
+    lacking = found[found[lows].isna().any(axis=1)]
+    assert (lacking["note"] != "").all()
+    if id_ == "T13":
+        judge = of(lacking, evaluator="grounding-judge", label="gender").iloc[0]
+        assert judge["note"] == "less null: no interval: the pairs on one side of the gap rest on too few sources"
+        assert set(of(lacking, label="null")["note"]) == {"the floor itself"}
+    if id_ == "T16":
+        few = of(found, evaluator="conse-lite0", name="gender", of="whole family")
+        assert few[["before_low", "after_low"]].isna().all(axis=None)
+        assert set(few["note"]) == {f"no interval (n = {few['n'].iloc[0]}, below 60)"}
+
+
 def test_the_choices_of_a_calibration_are_worked_out_from_stored_scores(
     answer: Answer, scores: pd.DataFrame, clean: pd.DataFrame, held_out: set[str]
 ) -> None:
@@ -515,6 +532,28 @@ def test_agreement_along_the_strength_starts_at_that_of_the_clean_scores(
         both = dev[[row["evaluator"], row["other"]]].dropna()
         assert row["value"] == pytest.approx(stats.spearmanr(both.iloc[:, 0], both.iloc[:, 1]).statistic)
     assert (found.groupby(["evaluator", "other"])["chosen"].sum() == 1).all()
+
+
+def test_no_row_stands_against_its_own_test_or_mean_shift_without_a_word(
+    table: ScoreTable, asked: dict[str, Question], answer: Answer
+) -> None:
+    claims, open_ = ("drifts", "drifts, within the margin"), ("undecided", "no drift beyond the margin")
+    controls = set[tuple[str, str]]()
+    for id_, question in asked.items():
+        frame = pd.DataFrame() if question.needs(table) else answer(id_)
+        if not {"drift", "conflict"} <= set(frame):
+            continue
+        for _, row in frame[frame["drift"].isin((*claims, *open_))].iterrows():
+            held = row["p"] if math.isnan(row["p_holm"]) else row["p_holm"]
+            where = (id_, row.to_dict())
+            assert not (row["drift"] in claims and held >= 0.05), where
+            assert not (row["drift"] in open_ and held < 0.05 and "the test finds" not in row["conflict"]), where
+            if row["tests"] == "" and row["conflict"]:
+                controls.add((row["evaluator"], row.get("label", "")))
+            if "beta_low" in row and not math.isnan(row["beta_low"]):
+                apart = row["beta_low"] > 0 or row["beta_high"] < 0
+                assert ((row["drift"] in claims) == apart) == ("β₁" not in row["conflict"]), where
+    assert {("grounding-judge", "blur"), ("conse-lite2", "ordinary (control)")} <= controls
 
 
 def test_a_slice_answers_of_what_it_keeps(answer: Answer, rows: pd.DataFrame, clean: pd.DataFrame) -> None:

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from core.analysis.verdicts import (
+    CLAIMS,
+    CONSTANT,
     DRIFTS,
     DRIFTS_WITHIN,
     FURTHER,
     HOLDS,
+    MEAN_OPEN,
+    MEAN_OPPOSED,
+    MEAN_SHIFTS,
     MOST_BEYOND,
     NO_FURTHER,
     NOT_TOLD,
@@ -21,6 +26,8 @@ from core.analysis.verdicts import (
     UNDECIDED,
     against_null,
     agreed,
+    at_odds,
+    beside_mean,
     drift,
     reached,
     scatter,
@@ -92,14 +99,42 @@ def test_the_usual_margin_is_one_percent() -> None:
     [
         (DRIFTS, 0.01, DRIFTS, False), (DRIFTS, 0.2, UNDECIDED, True), (DRIFTS_WITHIN, 0.05, UNDECIDED, True),
         (STILL, 0.01, STILL, True), (STILL, 0.4, STILL, False), (UNDECIDED, 0.01, UNDECIDED, True),
-        (UNDECIDED, 0.4, UNDECIDED, False), (DRIFTS, math.nan, DRIFTS, False), (TOO_FEW, 0.01, TOO_FEW, False),
+        (UNDECIDED, 0.4, UNDECIDED, False), (TOO_FEW, 0.01, TOO_FEW, False),
+        (TOO_FEW_SOURCES, 0.01, TOO_FEW_SOURCES, False), (CONSTANT, 0.01, CONSTANT, False),
     ],
 )  # fmt: skip
 def test_no_claim_stands_against_its_corrected_test_without_a_word(
     found: str, p: float, expected: str, named: bool
 ) -> None:
-    held = agreed(found, p)
-    assert (held.drift, bool(held.conflict)) == (expected, named)
+    held, alone = agreed(found, p), agreed(found, math.nan, p)
+    assert (held.drift, bool(held.conflict)) == (alone.drift, bool(alone.conflict)) == (expected, named)
+    assert agreed(found, p, 1 - p) == held
+    assert ("corrected" in held.conflict) == (found in CLAIMS and named)
+    assert "corrected" not in alone.conflict
+    assert agreed(found, math.nan, math.nan).drift == agreed(found, math.nan).drift == found
+
+
+@pytest.mark.parametrize(
+    ("found", "median", "mean", "expected"),
+    [
+        (UNDECIDED, -0.1, (-1.3, -0.8), MEAN_SHIFTS), (STILL, -0.1, (0.1, 0.2), MEAN_SHIFTS),
+        (UNDECIDED, -0.1, (-1.3, 0.8), ""), (DRIFTS, -3.0, (-1.3, -0.8), ""), (DRIFTS, -3.0, (-1.3, 0.8), MEAN_OPEN),
+        (DRIFTS_WITHIN, 0.3, (-1.3, -0.8), MEAN_OPPOSED), (DRIFTS, 3.0, (0.8, 1.3), ""),
+        (UNDECIDED, -0.1, (math.nan, math.nan), ""), (DRIFTS, 3.0, (math.nan, math.nan), ""),
+        (TOO_FEW, 3.0, (0.8, 1.3), ""), (CONSTANT, 0.0, (0.8, 1.3), ""),
+    ],
+)  # fmt: skip
+def test_a_drift_beside_a_mean_shift_that_says_something_else_names_it(
+    found: str, median: float, mean: tuple[float, float], expected: str
+) -> None:
+    assert beside_mean(found, median, Interval(0.0, *mean, 30, 0.95)) == expected
+
+
+def test_an_uncorrected_test_is_not_called_a_corrected_one() -> None:
+    apart, across = Interval(2.0, 1.0, 3.0, 20, 0.95), Interval(2.0, -1.0, 3.0, 20, 0.95)
+    assert at_odds(apart, 0.2) == "the interval excludes 0, the corrected test does not reject"
+    assert at_odds(apart, 0.2, corrected=False) == "the interval excludes 0, the test does not reject"
+    assert at_odds(across, 0.01) == at_odds(across, 0.01, corrected=False) != ""
 
 
 def test_beside_an_undecided_drift_stands_what_would_have_shown_and_beside_no_other_claim() -> None:

@@ -10,7 +10,9 @@ from core.analysis.questions import Options
 from core.analysis.questions.flips import questions
 from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
+from core.settings import results_dir
 from core.store.store import Store
+from tests.analysis.made_runs import scores_of, write_run
 from tests.pages.opening import Open, said
 
 PAGE = "pages/flip_risk.py"
@@ -147,6 +149,18 @@ def test_template_and_human_captions_make_two_systems_without_a_file(open_page: 
     app.button(key="flip.score").click().run()
     assert not app.exception
     assert "n = 3 images" in said(app)
+
+
+def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> None:
+    probes = ["identity", "hflip", "rotate-5", "vflip"]
+    rows = scores_of(probes, 60, lambda probe, item: item % 5 / 5 + (0.1 if probe == "vflip" and item % 3 else 0.2 *
+                     (probe != "identity" and item % 2)))  # fmt: skip
+    write_run(results_dir() / "r", rows)
+    app = open_page(PAGE)
+    assert not app.exception
+    gaps = app.dataframe[0].value.set_index("family")["d"]
+    assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical flip"]
+    assert "because of *Mirrored* and *Turned*" in said(app)
 
 
 @pytest.mark.usefixtures("demo")

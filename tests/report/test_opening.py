@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.analysis.overview import fairness_card
+from core.analysis.reading import read_table
 from core.analysis.verdicts import UNDECIDED
 from core.report import html, latex, markdown
 from core.report.build import build
@@ -13,7 +15,7 @@ from core.report.cells import number
 from core.report.model import CAUTIONS, WORDS, Opening, Report
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.analysis.made_runs import audited, write_run
+from tests.analysis.made_runs import audited, scores_of, write_run
 
 
 def frame(report: Report, id_: str) -> pd.DataFrame:
@@ -52,6 +54,62 @@ def test_the_worst_family_of_each_sentence_is_that_of_the_tables(demo_report: Re
         assert gap["family"].replace("-", " ") in risk
         assert gap["said"] in risk
         assert f"the limit is {gap['null_d']:.3g}" in risk
+
+
+def moved_by(moving: dict[str, int], *, items: int = 100) -> list[dict]:
+    """Scores of one half; the first few items of a probe rise to 0.6."""
+    probes = ["identity", "hflip", "rotate-5", "vflip"]
+    return scores_of(probes, items, lambda probe, item: 0.6 if item < moving.get(probe, 0) else 0.5 + item / 1e6)
+
+
+def test_of_medians_that_are_all_0_the_family_is_named_that_the_card_names(tmp_path: Path) -> None:
+    write_run(tmp_path / "r", moved_by({"hflip": 3, "vflip": 21}))
+    with Store.open(tmp_path / "r") as store:
+        report, view = build(store), read_table(store).view()
+        worst = fairness_card(view).iloc[0]
+    assert (worst["family"], worst["median_abs_percent"]) == ("vertical-flip", 0.0)
+    assert report.opening is not None
+    drift, scatter, _ = report.opening.evaluators["e"]
+    assert "all 3 medians are 0.0 %; that of the family whose items move most, " in drift
+    assert "0.0 % under edits of the family vertical flip (" in drift
+    assert "all 3 medians are 0.0 %; items move most under edits of the family vertical flip, the middle one" in scatter
+    assert "n = 100 items), 21 % of them beyond the margin" in scatter
+    told = [each for each in report.opening.cautions if "no drift" in each]
+    assert told == [
+        "That no drift and a middle item within the margin mean that every item stays: of e under edits of the family "
+        "vertical flip, 21 % of the items move beyond the margin, which no median shows."
+    ]
+
+
+def test_what_scatters_without_a_drift_is_named_and_how_many_more(tmp_path: Path) -> None:
+    moved = (1.04, 0.96, 1.003, 0.997, 1.02, 0.98)
+
+    def value(probe: str, item: int) -> float:
+        return 0.5 if probe == "identity" else 0.5 * moved[item % 6]
+
+    told = [scores_of(["identity", "vflip", "hflip"], 90, value, evaluator=name) for name in "abcd"]
+    rows = [row for each in told for row in each]
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        report = build(store)
+    still = frame(report, "S1")
+    assert set(still["drift"]) == {"no drift beyond the margin"}
+    assert set(still["scatter"]) == {"scatters beyond the margin"}
+    assert report.opening is not None
+    (told,) = [each for each in report.opening.cautions if "no drift" in each]
+    assert told.startswith(
+        "That no drift means that nothing moves: items of a under edits of the family horizontal flip, "
+    )
+    assert "c under edits of the family vertical flip and 2 more move beyond the margin" in told
+
+
+def test_families_that_nothing_tells_apart_are_not_told_apart_by_their_names(tmp_path: Path) -> None:
+    with Store.open(write_run(tmp_path / "r", moved_by({"hflip": 30, "rotate-5": 30, "vflip": 30}))) as store:
+        report = build(store)
+    assert report.opening is not None
+    _, scatter, risk = report.opening.evaluators["e"]
+    assert "under edits of the family horizontal flip and 2 more alike" in scatter
+    flips = "edits of the family vertical flip, edits of the family horizontal flip"
+    assert f"under {flips} and edits of the family rotation, the worst here" in risk
 
 
 def test_an_undecided_worst_drift_says_what_it_would_have_shown(demo_report: Report, said: Opening) -> None:

@@ -216,8 +216,18 @@ def cell_risks(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str
         for gap, d in zip(gaps, distances, strict=True):
             found, null, over = _at(cell, d)
             told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
-            records.append((*_name(cell), *told, *_counted(cell), found.note))
+            records.append((*_name(cell), *told, *_counted(cell), _noted(cell, found, over)))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
+
+
+def _noted(cell: Cell, risk: Interval, over: Interval) -> str:
+    """Why the risk, or what it is less that of the null family, has no interval."""
+    if risk.n == 0 or over.note == risk.note != "":
+        return risk.note
+    said = (
+        _FLOOR if cell.is_null else over.note and f"less null: {over.note if cell.null.counts.n_shifts else _NO_NULL}"
+    )
+    return "; ".join(filter(None, (risk.note, said)))
 
 
 def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
@@ -231,6 +241,8 @@ def _at(cell: Cell, d: float) -> tuple[Interval, float, Interval]:
     return found, null, cell.shifts.over(cell.null, d)
 
 
+_FLOOR = "the floor itself"
+_NO_NULL = "no edit that nobody can see was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
 
 

@@ -25,8 +25,9 @@ ABSOLUTE = Column("median_abs_percent", "Median |%Δ| [95 % CI]", low="abs_low",
                   help="Median over items of an item's median absolute change in percent")  # fmt: skip
 CLAIMED = (
     Column("drift", "Drift", kind="text", help="Of the median %Δ. Drifts: its 95 % interval excludes 0 and the "
-           "corrected test rejects. No drift beyond the margin: its 90 % interval lies inside. Below "
-           f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."),
+           "corrected test rejects, of a control the test itself. No drift beyond the margin: its 90 % interval "
+           f"lies inside. Below {LEAST_N} items nothing is claimed: an interval of a median of so few is little more "
+           "than their range."),
     Column("scatter", "Scatter", kind="text", help="Of the median |%Δ|: how far items move, whichever way. Beyond the "
            "margin: its 95 % interval lies above it. Within: below it, and so few items beyond the margin that the "
            f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some items: their share lies above."),
@@ -46,7 +47,8 @@ BEHIND = (
     Column("p", "p", kind="p"),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it; a control is not corrected"),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
-    Column("conflict", "Where interval and test differ", kind="text"),
+    Column("conflict", "Where interval and test differ", kind="text", help="A row's interval against its test, a "
+           "control's against its own p; where β₁ stands beside them, against that too"),
     Column("detectable", "Drift it would have shown, %", help="Smallest true median %Δ that this n and spread find "
            "with 80 % power"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 would be shown to lie within "

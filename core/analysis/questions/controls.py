@@ -12,8 +12,8 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, apart, at_odds
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.analysis.verdicts import apart, at_odds, too_few_for
+from core.statistics.bootstrap import Interval
 from core.statistics.power import aside
 from core.statistics.shift_tests import paired_test
 
@@ -74,7 +74,7 @@ def blur_control(view: View) -> pd.DataFrame:
                      "blurred": np.median(blurred[items]), "value": found.estimate, "low": found.low,
                      "high": found.high, "p": test.p, "test": test.name, "said": told,
                      "power": untold(found) if told == OPEN else "",
-                     "conflict": at_odds(found, test.p), "note": found.note}
+                     "conflict": at_odds(found, test.p, corrected=False), "note": found.note}
                 )  # fmt: skip
     columns = (
         "evaluator",
@@ -103,8 +103,8 @@ def untold(difference: Interval) -> str:
 
 def said(difference: Interval) -> str:
     """Say what the difference of repositioning and blur allows to claim."""
-    if difference.n < LEAST_N:
-        return TOO_FEW
+    if few := too_few_for(difference):
+        return few
     if difference.low > 0:
         return PASSES
     return FAILS if difference.high < 0 else OPEN

@@ -12,9 +12,9 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_probe
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, apart
+from core.analysis.verdicts import apart, too_few_for
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import Interval
 from core.statistics.power import aside
 from core.statistics.ratios import ratio_bca
 
@@ -24,6 +24,7 @@ ANCHORS = ("TL", "TR", "BL", "BR")
 ADDS = "the filling adds to how far scores move"
 HIDES = "the filling hides part of how far scores move"
 OPEN = "a part of the filling cannot be told from none"
+STILL = "nothing moves on the filled plate, so that there is no share"
 
 _TITLE = "How much of repositioning's shift is the filling's?"
 _NOTE = (
@@ -116,8 +117,10 @@ def _untold(share: Interval) -> str:
 
 
 def _said(share: Interval) -> str:
-    if share.n < LEAST_N or np.isnan(share.low):
-        return TOO_FEW
+    if few := too_few_for(share):
+        return few
+    if np.isnan(share.low):
+        return STILL
     if share.low > 0:
         return ADDS
     return HIDES if share.high < 0 else OPEN

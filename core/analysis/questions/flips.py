@@ -118,11 +118,14 @@ def _at_gap(view: View, options: Options) -> pd.DataFrame:
     own, iqr = (rows[rows["gap"] == GAP].drop(columns="gap") for rows in (_risks(view, SCALE), _risks(view, IQR)))
     iqr = iqr[[*_KEYS, "d", *_RISKS, "note"]].rename(columns={name: f"iqr_{name}" for name in ("d", *_RISKS, "note")})
     found = own.rename(columns={"risk": "value"}).merge(iqr, on=_KEYS, how="left")
-    said = [
-        dict.fromkeys(each for each in both if each) for both in zip(found["note"], found.pop("iqr_note"), strict=True)
-    ]
-    found = _labelled(view, found.assign(note=["; ".join(each) for each in said]))
+    both = zip(found["note"], found.pop("iqr_note"), strict=True)
+    found = _labelled(view, found.assign(note=[_once(*each) for each in both]))
     return found[found["n_shifts"] > 0].reset_index(drop=True)
+
+
+def _once(*notes: str) -> str:
+    """What several notes say, each part once."""
+    return "; ".join(dict.fromkeys(part for note in notes for part in note.split("; ") if part))
 
 
 def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:

@@ -16,9 +16,9 @@ from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_family
 from core.analysis.questions.objects import CURVE, curve_figure, curves_along
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import too_few_for
 from core.probes.words.dressing import wrappers
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import Interval
 from core.statistics.splines import KNOTS
 
 FAMILY = "verbosity"
@@ -113,8 +113,8 @@ def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
 
 
 def _said(slope: Interval) -> str:
-    if slope.n < LEAST_N or np.isnan(slope.low):
-        return TOO_FEW
+    if few := too_few_for(slope):
+        return few
     if slope.low > 0:
         return "longer scores higher"
     return "longer scores lower" if slope.high < 0 else "no trend with length shown"

@@ -14,7 +14,7 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, EVALUATOR, PLAIN, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import TOO_FEW, too_few_for
 from core.corpora.read_text import READ, TEXT
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title
@@ -96,8 +96,8 @@ def _side(name: str, found: Interval) -> dict[str, object]:
 
 
 def _said(difference: Interval) -> str:
-    if np.isnan(difference.low):
-        return TOO_FEW
+    if np.isnan(difference.low):  # of a side, while both together may be enough
+        return too_few_for(difference) or TOO_FEW
     if difference.low > 0:
         return HIGHER
     return LOWER if difference.high < 0 else OPEN

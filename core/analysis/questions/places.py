@@ -17,9 +17,9 @@ from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Map, how
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import too_few_for
 from core.statistics.arithmetic import row_medians
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import Interval
 
 LEAST_PLACES = 8
 """Places that an item needs for a lean of its own: four numbers are read off them."""
@@ -184,8 +184,8 @@ def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.nda
 
 
 def _said(right: Interval, up: Interval) -> str:
-    if right.n < LEAST_N or np.isnan(right.low):
-        return TOO_FEW
+    if few := too_few_for(right):
+        return few
     ways = [named for each, names in ((right, ("right", "left")), (up, ("top", "bottom")))
             for named in _way(each, *names)]  # fmt: skip
     return f"higher towards the {' and the '.join(ways)}" if ways else "no side shown to score higher"

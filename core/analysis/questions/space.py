@@ -3,6 +3,7 @@
 Source: paper A, sections 5.1 and B.1; PROTOCOL section 1.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,9 @@ from core.analysis.questions.factors import factor_questions, laid_out, of_refer
 from core.analysis.questions.mixed import BETA, MIXED, SPREADS, betas
 from core.analysis.questions.needs import no_family, no_probe
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import beside_mean
 from core.probes.base import Axis
+from core.statistics.bootstrap import Interval
 
 _CORNERS, _SMALL_TURNS = paper.CONTRASTS[1:3]
 
@@ -128,10 +131,20 @@ def _mixed(table: ScoreTable) -> Question:
 
 
 def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:
-    """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one."""
+    """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one.
+
+    Where β₁ and the drift of a row do not say the same, ``conflict`` says so too.
+    """
     *_, (corpus, _) = corpora(view.table, pooled=True)
     found = betas(view, groups, corpus).drop(columns="n_items")
-    return rows.merge(found, on=["evaluator", "corpus", "label"], how="left")
+    told = rows.merge(found, on=["evaluator", "corpus", "label"], how="left")
+    return told.assign(conflict=[_with_mean(row) for _, row in told.iterrows()])
+
+
+def _with_mean(row: pd.Series) -> str:
+    mean = Interval(row["beta"], row["beta_low"], row["beta_high"], row["n_scored"], 0.95)
+    moved = row["median_delta"] if math.isnan(row["median_percent"]) else row["median_percent"]
+    return "; ".join(filter(None, (row["conflict"], beside_mean(row["drift"], moved, mean))))
 
 
 def _probes(table: ScoreTable, family: str) -> Question:

@@ -10,6 +10,7 @@ from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_ris
 from core.analysis.questions.flips import named_cells, whole_families
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.analysis.worst_family import furthest
 from core.charts.flip_risk import family_styles, risk_curves, risk_map
 from core.probes.titles import family_title
 from core.statistics.flip_risk import GAPS as STANDARD
@@ -21,7 +22,7 @@ from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, view
 from pages.views.common.slice_filters import describe
 from pages.views.common.tables import draw_table
-from pages.views.common.text import THE_PAPER, counted, safe
+from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import GAPS, UNITS
 
@@ -103,7 +104,10 @@ def _evidence(found: pd.DataFrame) -> None:
     st.header("What is no evidence", anchor=False)
     for sentence in _lead(found):
         st.markdown(sentence)
-    st.caption(f"{EVIDENCE} The family named is the one with the largest gap, picked after seeing them all.")
+    st.caption(
+        f"{EVIDENCE} The family named is the one with the largest gap, of equal ones that "
+        "whose interval reaches further, picked after seeing them all."
+    )
     number = st.column_config.NumberColumn
     draw_table(
         found, alt="The gap from which on the flip risk is below 5 %",
@@ -128,21 +132,22 @@ def _evidence(found: pd.DataFrame) -> None:
 
 
 def _lead(found: pd.DataFrame) -> list[str]:
-    """For every evaluator the family that asks for the largest gap, as a sentence."""
+    """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
     told = []
     for name, own in found.groupby("evaluator", sort=False):
         known = own.dropna(subset=["d"])
         if known.empty:
             told.append(f"**{safe(str(name))}**: no gap is known here.")
             continue
-        worst = known.sort_values("d", kind="stable").iloc[-1]
+        largest = furthest(known, value="d")
+        worst, families = largest.iloc[0], [f"*{safe(family_title(name))}*" for name in largest["family"]]
         low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
         sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
         share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
         said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
         rest = len(own) - len(known)
         unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(str(name))}**: {said}, because of *{safe(family_title(worst['family']))}*{unknown}")
+        told.append(f"**{safe(str(name))}**: {said}, because of {listed(families)}{unknown}")
     return told
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.analysis.glance import AND
 from core.charts.fairness import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
@@ -123,7 +124,8 @@ def _gap(row: Mapping[str, Any]) -> str:
     if math.isnan(row["evidence"]):
         return "none was found"
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
-    return f"from {row['evidence']:.3g} on{share} ({family_title(row['evidence_of'])})"
+    of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
+    return f"from {row['evidence']:.3g} on{share} ({of})"
 
 
 def draw_kinds(names: Iterable[str]) -> None:

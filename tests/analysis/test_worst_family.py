@@ -1,0 +1,71 @@
+"""Which family is the worst: by what was measured, never by its name."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, worst_findings
+from core.analysis.reading import read_table
+from core.analysis.worst_family import furthest, worst_first
+from core.statistics.flip_risk import flip_risk
+from core.store.store import Store
+from tests.analysis.made_runs import scores_of, write_run
+
+PROBES = ["identity", "hflip", "rotate-5", "vflip"]
+
+
+def risen(probe: str, item: int) -> float:
+    """Under every edit the first 30 of 100 items rise by a fifth; with a flip, by more from item to item."""
+    clean = 0.4 + item / 1000
+    return clean * ((1.2 + (item / 100 if probe == "vflip" else 0)) if probe != "identity" and item < 30 else 1)
+
+
+@pytest.mark.parametrize("first", [(), ("median_percent",)])
+def test_flip_risk_tells_apart_what_the_intervals_cannot(tmp_path: Path, first: tuple[str, ...]) -> None:
+    with Store.open(write_run(tmp_path / "r", scores_of(PROBES, 100, risen))) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view)
+        assert len(families[["median_abs_percent", "abs_high", "beyond"]].drop_duplicates()) == 1
+        found = worst_first(view, families, ["evaluator", "axis"], first=first)
+        assert found["family"].tolist() == ["vertical-flip", "horizontal-flip", "rotation"]
+        assert found["alike"].iloc[0] == 1
+        assert fairness_card(view)["family"].tolist() == ["vertical-flip"]
+        clean = np.array([risen("identity", item) for item in range(100)])
+        d = CARD_GAP * np.subtract(*np.percentile(clean, [75, 25]))
+        shifts = {name: np.array([risen(name, item) for item in range(100)]) - clean for name in PROBES[1:]}
+        assert flip_risk(shifts["vflip"], d) > flip_risk(shifts["hflip"], d) > 0
+
+
+def test_a_larger_value_before_the_size_leads_and_alike_counts_what_is_left(tmp_path: Path) -> None:
+    probes = ["identity", "hflip", "rotate-5"]
+    rows = scores_of(probes, 60, lambda probe, item: 0.5 + (0.1 if probe != "identity" and item % 2 else item / 1e6))
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view)
+        assert worst_first(view, families, ["evaluator"])["alike"].tolist() == [2, 2]
+        led = worst_first(view, families.assign(led=[0.0, 1.0]), ["evaluator"], first=["led"])
+    assert led["family"].tolist() == ["rotation", "horizontal-flip"]
+    assert led["alike"].iloc[0] == 1
+
+
+def test_findings_of_one_lower_end_stand_by_their_size(tmp_path: Path) -> None:
+    def value(probe: str, item: int) -> float:
+        return 0.5 * (1 if probe == "identity" else 1.1 if probe != "vflip" or item < 30 else 1.5)
+
+    with Store.open(write_run(tmp_path / "r", scores_of(PROBES, 60, value))) as store:
+        view = read_table(store).view()
+        families = family_contrasts(view).assign(abs_low=5.0)
+        assert worst_findings(store, view, families=families)["family"].iloc[0] == "vertical-flip"
+
+
+def test_the_furthest_reaches_further_and_all_that_are_alike_are_given() -> None:
+    found = pd.DataFrame(
+        {"family": ["a", "b", "c", "d", "e"], "d": [1.0, 2.0, 2.0, 2.0, np.nan], "low": [0.5, 1.5, 1.0, 1.5, np.nan],
+         "high": [9.0, 3.0, 3.0, 3.0, np.nan]}
+    )  # fmt: skip
+    assert furthest(found, value="d")["family"].tolist() == ["b", "d"]
+    assert furthest(found.assign(high=[9, 3, 4, 3, 5.0]), value="d")["family"].tolist() == ["c"]
+    assert furthest(found.assign(low=np.nan, high=np.nan), value="d")["family"].tolist() == ["b", "c", "d"]
+    assert furthest(found.iloc[4:], value="d").empty

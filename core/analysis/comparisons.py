@@ -123,7 +123,7 @@ def pairs(
         view: whose items and scores are looked at.
         evaluator: whose scores.
         probes: directional, of the table.
-        known: leave out the comparisons whose wrong side is presumed to be wrong.
+        known: leave out the comparisons whose wrong side is not known to be wrong.
         key, level: leave out the comparisons that do not tell this fact.
     """
     table = view.table
@@ -148,7 +148,7 @@ def comparison_rows(
     Args:
         view: of the table of scores.
         tests: a row each.
-        known: only comparisons whose wrong side is not merely presumed to be wrong.
+        known: only comparisons whose wrong side is known to be wrong.
         drops: draw the intervals of the drops of means, which take most of the time; otherwise they are NaN.
 
     Returns:

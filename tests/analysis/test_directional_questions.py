@@ -417,7 +417,7 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
         of_items, pairs = [], 0
         for item, row in wide.iterrows():
             d = [row[RIGHT.get(name, "identity")] - row[name] for name in broken
-                 if not (known and name == "denied" and item in presumed)]  # fmt: skip
+                 if not known or (name == "denied" and item not in presumed)]  # fmt: skip
             h = [abs(row[name] - row["identity"]) for name in kept]
             won = [(x > y) + 0.5 * (x == y) for x in d for y in h]
             pairs += len(won)
@@ -426,7 +426,8 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
 
     every_drop, every_harm = ([name for own in each.values() for name in own] for each in (drops, harms))
     frame = of(asked, table, "C-selectivity").set_index("of")
-    for kind, known in (("verified", True), ("presumed too", False)):
+    assert list(frame.index) == ["verified", "untold", "all"]
+    for kind, known in (("verified", True), ("all", False)):
         value, n, pairs = share(every_drop, every_harm, known=known)
         assert frame.loc[kind, "value"] == pytest.approx(value)
         assert (frame.loc[kind, "n_items"], frame.loc[kind, "n_pairs"]) == (n, pairs)
@@ -434,7 +435,7 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
     nuisance = wide[every_harm].sub(wide["identity"], axis=0).abs().median(axis=1).median() / unit
     lost = pd.DataFrame({name: wide[RIGHT.get(name, "identity")] - wide[name] for name in every_drop})
     signal = lost.median(axis=1).median() / unit
-    row = frame.loc["presumed too"]
+    row = frame.loc["all"]
     assert (row["nuisance"], row["signal"]) == (pytest.approx(nuisance), pytest.approx(signal))
     assert row["ratio"] == pytest.approx(signal / nuisance)
     plane = of(asked, table, "C-plane-data").set_index("of")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.analysis.questions.directional import needs
 from core.analysis.questions.selective import headline, plane
-from core.analysis.selectivity import VERIFIED_ONLY, lack
+from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
 from core.calibration.fit import Fit
 from core.calibration.selective import change, lacking, measured_beside, moved
@@ -61,6 +61,9 @@ def _audited(held: View, found: Fit, why: str) -> None:
         return
     rows = headline(held)
     own = rows[rows["evaluator"].isin([found.evaluator, *beside]) & (rows["of"] == VERIFIED_ONLY)]
+    if own["value"].isna().all():
+        st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
+        return
     _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
     st.caption(safe(f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
                     f"items: {', '.join(beside)}. The strength here changes nothing of it.", limit=500))  # fmt: skip

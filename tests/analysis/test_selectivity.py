@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options
-from core.analysis.questions.selective import blind_spots, questions
+from core.analysis.questions.selective import blind_spots, plane, questions
 from core.analysis.selectivity import (
     EVERY,
     NONE_VERIFIED,
@@ -97,6 +97,22 @@ def test_where_nothing_is_verified_the_headline_has_no_number_and_says_so(made: 
         (drawing,) = question.figures
         figure = drawing.figure(question.compute(view, Options()))
         assert set(figure.frame["panel"]) == {"no comparison is verified, these are untold"}
+
+
+def test_the_plane_draws_both_intervals_and_lines_of_equal_ratio(made: Open) -> None:
+    view = made(rows_of(("e", "truth")), facts=all_told("verified")).view()
+    found = headlines(view).query("evaluator == 'e'").iloc[0]
+    drawn = plane(headlines(view), "p", "t", "n")
+    (row,) = drawn.frame.query("label == 'e'").to_dict("records")
+    assert (row["x_low"], row["x_high"]) == (found["nuisance_low"], found["nuisance_high"])
+    assert (row["low"], row["high"]) == (found["signal_low"], found["signal_high"])
+    assert drawn.along.span[1] >= row["x_high"]
+    ratios = [each.ratio for each in drawn.rays]
+    assert 1.0 in ratios
+    assert 2 <= len(ratios) <= 3
+    nearest = min(abs(math.log(at / (found["signal"] / found["nuisance"]))) for at in ratios)
+    assert nearest <= math.log(2.5) / 2
+    assert [each.text for each in drawn.rays] == [f"{at:g} ×" for at in ratios]
 
 
 def test_a_comparison_that_was_rejected_makes_no_row_of_what_is_untold(made: Open) -> None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
@@ -14,12 +15,15 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
-from core.charts.spec import Axis, Figure, Reference
+from core.charts.spec import Axis, Figure, Ray, Reference
 from core.evaluators.calibrator import base_of
 from core.statistics.comparisons import TOO_FEW
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
+
+_RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+"""Of signal to nuisance: candidates for a line of equal ratio."""
 
 _HOW = (
     "Of one item, a harm is the absolute shift under a harmless edit (null edits and controls aside), a drop the score "
@@ -107,9 +111,10 @@ def _panels(own: pd.DataFrame) -> pd.Series:
 def _plane() -> Question:
     drawing = Drawing(
         PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
-        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better, on "
-        "the dotted line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An arrow "
-        "leads from an evaluator to its calibrated self.",
+        "costs; both in standard deviations of the clean scores, each with its 95 % interval, each axis on a scale of "
+        "its own. Along a slanted line signal to nuisance is the same, as its number says; up and to the left is "
+        "better, on the level line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An "
+        "arrow leads from an evaluator to its calibrated self.",
         _plane_figure,
     )  # fmt: skip
     return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
@@ -138,17 +143,27 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     """
     own = frame.dropna(subset=["nuisance", "signal"])
     data = pd.DataFrame(
-        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "x": own["nuisance"],
-         "panel": own.get("panel", ""), "value": own["signal"], "low": own["signal_low"],
-         "high": own["signal_high"], "n": own["n_items"], "hover": [_point(row) for row in own.to_dict("records")]}
+        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": own.get("panel", ""),
+         "x": own["nuisance"], "x_low": own["nuisance_low"], "x_high": own["nuisance_high"], "value": own["signal"],
+         "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"],
+         "hover": [_point(row) for row in own.to_dict("records")]}
     )  # fmt: skip
-    most = float(max(data["x"].max(), data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
-    least = float(min(data["low"].fillna(data["value"]).min(), 0.0)) if len(data) else 0.0
+    most = float(max(data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
+    least = float(min(data["low"].fillna(data["value"]).min(), -0.04 * most)) if len(data) else 0.0  # 0 is seen
+    far = float(max(data["x_high"].fillna(data["x"]).max(), 0.01)) if len(data) else 1.0
     return Figure(
         id_, title, note, data, "signal: median drop, SD", kind="scatter",
-        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
-        references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
+        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * far)),
+        rays=_rays(own["signal"] / own["nuisance"]), references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
     )  # fmt: skip
+
+
+def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
+    """Two or three lines of equal signal to nuisance: the one at which both are as large, and what points are near."""
+    found = ratios[np.isfinite(ratios) & (ratios > 0)]
+    ends = (found.min(), found.max()) if len(found) else ()
+    kept = {1.0, *(min(_RATIOS, key=lambda at: abs(math.log(at / end))) for end in ends)}
+    return tuple(Ray(each, f"{each:g} ×") for each in sorted(kept if len(kept) > 1 else (1.0, 2.0)))
 
 
 def _point(row: Mapping[Hashable, Any]) -> str:

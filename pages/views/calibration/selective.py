@@ -75,9 +75,9 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
         return
     draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
-    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, with its "
-               "interval. An arrow to the left is calm; one that also leads down is deaf. A click opens nothing: "
-               "a point stands for all pairs of an evaluator.")  # fmt: skip
+    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
+               "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
+               "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator.")  # fmt: skip
 
 
 def _ends(found: Interval) -> str:

@@ -186,9 +186,10 @@ def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
 
 
 def _found_groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
-    found = {**table.of_expectation(DIRECTIONAL), **table.of_expectation(RESPONSE)}
+    broken, answered = (table.of_expectation(each) for each in (DIRECTIONAL, RESPONSE))
     groups = {}
-    for family, probes in found.items():
+    for family in {**broken, **answered}:  # one may hold probes of both
+        probes = (*answered.get(family, ()), *broken.get(family, ()))
         named = [name for probe in probes if (name := _baseline(table, probe))]
         groups[family] = tuple(dict.fromkeys([*named, *probes]))
     return {family: names for family, names in groups.items() if 3 <= len(names) <= MOST}

@@ -164,14 +164,22 @@ def test_means_and_margins_are_scaled_by_the_scores_of_the_family(
     whole["made"] = ("made", "whole family: adversary, nonproto_wrong")
     rows = [(whole[family], probes, probes) for family, probes in FAMILIES.items()]
     rows += [(("made", "made:adversary alone: paper E’s pair"), ["made:adversary"], FAMILIES["made"])]
+    several = [*(("swapped", each) for each in FAMILIES["swapped"]), ("made", "made:nonproto_wrong")]
+    rows += [((family, probe), [probe], FAMILIES[family]) for family, probe in several]
+    for kind in ("near", "far"):  # one probe that tells two kinds
+        rows.append((("denied", f"denied: {kind}"), ["denied"], FAMILIES["denied"]))
     assert {row for row, _, _ in rows} == set(means.index) == set(margins.index)
     for family, probes, scaled_by in rows:
         own, every = compared(stored, probes), compared(stored, scaled_by)[["right", "wrong"]]
+        if family[1].startswith("denied: "):
+            told = own["item"].str[1:].astype(int).map(lambda place: TOLD["kind"][place % 4])
+            own = own[told == family[1].removeprefix("denied: ")]
         low, high = every.min().min(), every.max().max()
         for side in ("right", "wrong"):
             assert means.loc[family, f"mean_{side}"] == pytest.approx(own[side].mean())
             assert means.loc[family, f"sd_{side}"] == pytest.approx(own[side].std())
             assert means.loc[family, f"scaled_{side}"] == pytest.approx((own[side].mean() - low) / (high - low))
+            assert means.loc[family, f"scaled_sd_{side}"] == pytest.approx(((own[side] - low) / (high - low)).std())
         distance = (own["right"] - own["wrong"]) / (high - low)
         ahead, behind = distance[distance > 0], -distance[distance <= 0]
         assert margins.loc[family, "correct"] == f"{ahead.mean():.3f} (n {len(ahead)})"

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.analysis.glance import at_a_glance
 from core.analysis.overview import not_on_card
+from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
@@ -93,7 +94,9 @@ def _glance(
     """Draw every evaluator in one row, beside its selectivity where a run holds both halves of an audit."""
     own = with_both(files, scope)
     measured = selectivity(files, own) if own is not None else None
-    of = "" if own is None or measured is None else f"run {own.run}, caption {own.subject}, {measured['of'].iloc[0]}"
+    of = ""
+    if own is not None and measured is not None:
+        of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
     draw_glance(at_a_glance(table, risk, measured), sources, of)
     draw_kinds(table["evaluator"].unique())
 

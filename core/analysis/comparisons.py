@@ -31,7 +31,8 @@ AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --subject h
 COLUMNS = (
     "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
     "ties", "near", "tau", "beaten", "detection", "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
-    "scaled_right", "scaled_wrong", "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
+    "scaled_right", "scaled_sd_right", "scaled_wrong", "scaled_sd_wrong",
+    "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
     "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "needed", "n_missing",
     "note",
 )  # fmt: skip
@@ -123,7 +124,7 @@ def pairs(
         view: whose items and scores are looked at.
         evaluator: whose scores.
         probes: directional, of the table.
-        known: leave out the comparisons whose wrong side is presumed to be wrong.
+        known: leave out the comparisons whose wrong side is not known to be wrong.
         key, level: leave out the comparisons that do not tell this fact.
     """
     table = view.table
@@ -148,7 +149,7 @@ def comparison_rows(
     Args:
         view: of the table of scores.
         tests: a row each.
-        known: only comparisons whose wrong side is not merely presumed to be wrong.
+        known: only comparisons whose wrong side is known to be wrong.
         drops: draw the intervals of the drops of means, which take most of the time; otherwise they are NaN.
 
     Returns:
@@ -214,7 +215,8 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "ties": 100 * found.ties.estimate, "near": 100 * found.near.estimate, "tau": found.tau,
         "beaten": 100 * found.beaten.estimate, "detection": 100 * found.detection.estimate, "auroc": found.auroc,
         "mean_right": found.mean_right, "sd_right": found.sd_right, "mean_wrong": found.mean_wrong,
-        "sd_wrong": found.sd_wrong, "scaled_right": found.scaled_right, "scaled_wrong": found.scaled_wrong,
+        "sd_wrong": found.sd_wrong, "scaled_right": found.scaled_right, "scaled_sd_right": found.scaled_sd_right,
+        "scaled_wrong": found.scaled_wrong, "scaled_sd_wrong": found.scaled_sd_wrong,
         "drop": found.drop.estimate, "drop_low": found.drop.low, "drop_high": found.drop.high,
         "median_percent": found.median_drop.estimate, "low": found.median_drop.low, "high": found.median_drop.high,
         "correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n,

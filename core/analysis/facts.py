@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import ScoreTable
-
-FALSITY, VERIFIED = "falsity", "verified"
-"""Fact that says whether the wrong side is known to be wrong; any value but VERIFIED says that it is presumed."""
+from core.probes.base import FALSITY, KNOWN_WRONG, Expectation
 
 MOST_LEVELS = 24
 """Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""
@@ -18,6 +16,8 @@ MOST_LEVELS = 24
 _known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarray]] = WeakKeyDictionary()
 
 _verified: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
+
+_stored: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
 
 _levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
@@ -40,19 +40,32 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
 
 
 def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
-    """Which variants are known to be wrong, bool [k, N]: those that say so, and those of which nothing is said."""
+    """Which variants are known to be wrong, bool [k, N]: those that tell a falsity of KNOWN_WRONG, and no others."""
     own = _verified.setdefault(table, {})
     if probes not in own:
-        told = fact(table, FALSITY, probes)
-        own[probes] = np.asarray((told == VERIFIED) | (told == ""))
+        own[probes] = np.isin(fact(table, FALSITY, probes).astype(str), KNOWN_WRONG)
         own[probes].flags.writeable = False
     return own[probes]
 
 
-def presumed(table: ScoreTable) -> bool:
-    """Whether some variant is only presumed to be wrong: where none is, those that are known to be wrong are all."""
-    rows = facts_of(table)
-    return bool(((rows["key"] == FALSITY) & rows["value"].notna() & (rows["value"] != VERIFIED)).any())
+def untold(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
+    """Which stored variants tell nothing of their falsity, bool [k, N]: words in another order, a hollow tail."""
+    return np.asarray(stored(table, probes) & (fact(table, FALSITY, probes) == ""))
+
+
+def stored(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
+    """Which variants some evaluator has a row of, scored or not, bool [k, N]."""
+    own = _stored.setdefault(table, {})
+    if probes not in own:
+        own[probes] = np.asarray(table.stored[:, table.places(probes)].any(axis=0))
+        own[probes].flags.writeable = False
+    return own[probes]
+
+
+def unproven(table: ScoreTable) -> bool:
+    """Whether some comparison's wrong side is not known to be wrong: where none is, the verified ones are all."""
+    probes = tuple(name for own in table.of_expectation(Expectation.DIRECTIONAL.value).values() for name in own)
+    return bool((stored(table, probes) & ~verified(table, probes)).any())
 
 
 def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:

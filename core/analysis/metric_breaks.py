@@ -8,7 +8,7 @@ import numpy as np
 
 from core.analysis.bar import BEYOND, UNDECIDED, WITHIN, judged, needed
 from core.errors import InvalidInput
-from core.probes.base import Axis, Expectation, Probe
+from core.probes.base import KNOWN_WRONG, Axis, Expectation, Probe
 from core.probes.registry import catalogue
 from core.scoring.lab_result import LabRow
 from core.statistics.comparisons import Comparison, compare
@@ -46,7 +46,8 @@ class Broken:
 
     Args:
         families: a line each.
-        selectivity: of broken meanings against harmless edits; None where one of the two has no score.
+        selectivity: of meanings that are known to be broken against harmless edits; None where one of the two has no
+            score.
         most: failures in percent that a family may have.
         least: selectivity that the metric must reach; None: whatever it is.
     """
@@ -142,7 +143,7 @@ def broken(
         _family(family, [probe for probe in directional if probe.family == family], rows, most, sources)
         for family in dict.fromkeys(probe.family for probe in directional)
     )
-    drops, harms = _grid(directional, rows, _less), np.abs(_grid(kept, rows, lambda row: row.delta))
+    drops, harms = _grid(directional, rows, _lost), np.abs(_grid(kept, rows, lambda row: row.delta))
     found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least)
 
@@ -173,5 +174,6 @@ def _grid(
     return found
 
 
-def _less(row: LabRow) -> float | None:
-    return None if row.delta is None else -row.delta
+def _lost(row: LabRow) -> float | None:
+    """What a meaning that is known to be broken costs; None for an edit that proves no falsity."""
+    return None if row.delta is None or row.falsity not in KNOWN_WRONG else -row.delta

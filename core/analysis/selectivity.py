@@ -1,7 +1,8 @@
 """Selectivity of the evaluators of a table: broken meanings against harmless edits of the same items.
 
-Harmless are the invariant probes, null edits and controls aside; broken are the directional ones, those whose falsity
-is only presumed kept apart. See :mod:`core.statistics.selectivity`.
+Harmless are the invariant probes, null edits and controls aside; broken are the directional ones. Only those that are
+known to break the meaning make the headline (DIRECTIONAL, 0.5): an edit that tells no falsity proves none, neither
+jumbled words nor a tail that leaves the caption true. See :mod:`core.statistics.selectivity`.
 """
 
 import math
@@ -14,14 +15,17 @@ import pandas as pd
 
 from core.analysis.comparisons import AUDIT, families, pairs
 from core.analysis.effects import corpora
-from core.analysis.facts import verified
+from core.analysis.facts import stored, untold, verified
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.ratios import means_bca
 from core.statistics.selectivity import Selectivity, item_selectivity, selectivity
 
-VERIFIED_ONLY, EVERY = "verified", "presumed too"
-"""Which directional variants count: those that are known to break the meaning, or those too that only should."""
+VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
+"""Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or
+all, those too that are only presumed to."""
+
+NONE_VERIFIED = "no comparison here is known to break the meaning"
 
 HEADLINE = (
     "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "pooled", "nuisance", "nuisance_low",
@@ -66,21 +70,21 @@ def lack(view: View) -> str:
     return ""
 
 
-def halves(view: View, evaluator: str, *, known: bool = True) -> Halves:
+def halves(view: View, evaluator: str, *, of: str = VERIFIED_ONLY) -> Halves:
     """Drops and harms of every item under one evaluator; NaN where there is none or the slice leaves it out.
 
     Args:
         view: of the table of scores.
         evaluator: whose scores.
-        known: leave out comparisons whose wrong side is only presumed to be wrong.
+        of: VERIFIED_ONLY, UNTOLD or EVERY: which comparisons count.
     """
     broken, kept = families(view), harmless(view)
-    wrongs = [name for probes in broken.values() for name in probes]
     edits = [name for probes in kept.values() for name in probes]
-    both = pairs(view, evaluator, wrongs, known=known)
+    both = pairs(view, evaluator, _wrongs(view))
+    drops = np.where(_counting(view, of), both.right - both.wrong, math.nan)
     shifts, _ = view.shifts(evaluator, edits)
     harms = np.where(view.items, np.abs(shifts), math.nan)
-    return Halves(both.right - both.wrong, harms, _named(broken), _named(kept))
+    return Halves(drops, harms, _named(broken), _named(kept))
 
 
 def _sighted(view: View) -> list[str]:
@@ -92,19 +96,21 @@ def headlines(view: View) -> pd.DataFrame:
     """Selectivity, signal and nuisance of every evaluator and corpus.
 
     Returns:
-        HEADLINE: one row for the comparisons that are known to be wrong (``of`` VERIFIED_ONLY), and one for all of them
-        where some are only presumed to be. Signal and nuisance in standard deviations of the evaluator's clean scores.
+        HEADLINE: a row for the comparisons that are known to be wrong (``of`` VERIFIED_ONLY), without a number where
+        there is none; one for those that tell nothing of it (UNTOLD) and one for all (EVERY), where that is another
+        set. Signal and nuisance in standard deviations of the evaluator's clean scores.
     """
     records, table = list[Mapping[str, object]](), view.table
     for evaluator in _sighted(view) if not lack(view) else ():
-        for of in (VERIFIED_ONLY, EVERY) if _presumed(view) else (VERIFIED_ONLY,):
-            both = halves(view, evaluator, known=of == VERIFIED_ONLY)
+        for of in kinds(view):
+            both = halves(view, evaluator, of=of)
             for corpus, own in corpora(table):
                 own = own & view.items
                 sources = None if table.sources is None else table.sources[own]
                 unit = table.spread(evaluator, corpus)
                 found = selectivity(both.drops[:, own], both.harms[:, own], unit=unit, sources=sources)
-                silent = table.silent(evaluator, corpus)
+                none = NONE_VERIFIED if of == VERIFIED_ONLY and not _counting(view, of)[:, own].any() else ""
+                silent = "; ".join(filter(None, (table.silent(evaluator, corpus), none)))
                 records.append({"evaluator": evaluator, "corpus": corpus, "of": of, **_record(found, silent)})
     return pd.DataFrame(records, columns=list(HEADLINE))
 
@@ -136,7 +142,7 @@ def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.nd
     """Every cell of the map, and the selectivity of each item of the slice in it, float64 [cells, n]; NaN for none."""
     named, of_items = list[dict[Hashable, object]](), list[np.ndarray]()
     for evaluator in _sighted(view) if not lack(view) else ():
-        both = halves(view, evaluator, known=known)
+        both = halves(view, evaluator, of=VERIFIED_ONLY if known else EVERY)
         drops, harms = both.drops[:, view.items], both.harms[:, view.items]
         for family, nuisance in product(dict.fromkeys(both.of_drops), dict.fromkeys(both.of_harms)):
             named.append({"evaluator": evaluator, "family": family, "nuisance": nuisance})
@@ -172,10 +178,23 @@ def rivals(cells: pd.DataFrame) -> pd.DataFrame:
     return found.drop_duplicates(["evaluator", "corpus", "family"]).sort_index().reset_index(drop=True)
 
 
-def _presumed(view: View) -> bool:
-    """Whether some comparisons say that their wrong side is only presumed to be wrong."""
-    wrongs = tuple(name for probes in families(view).values() for name in probes)
-    return not verified(view.table, wrongs).all()
+def kinds(view: View) -> tuple[str, ...]:
+    """Which sets of comparisons the headline has rows of: those that are there, each once; the verified ones always."""
+    wrongs = _wrongs(view)
+    there = stored(view.table, wrongs)[:, view.items]
+    known, nothing = (_counting(view, of)[:, view.items] & there for of in (VERIFIED_ONLY, UNTOLD))
+    same = any(np.array_equal(each, there) for each in (known, nothing))
+    return (VERIFIED_ONLY, *((UNTOLD,) if nothing.any() else ()), *(() if same else (EVERY,)))
+
+
+def _wrongs(view: View) -> tuple[str, ...]:
+    return tuple(name for probes in families(view).values() for name in probes)
+
+
+def _counting(view: View, of: str) -> np.ndarray:
+    """Which directional comparisons count, bool [D, N]; those without a row among them do no harm."""
+    kept = {VERIFIED_ONLY: verified, UNTOLD: untold, EVERY: stored}
+    return kept[of](view.table, _wrongs(view))
 
 
 def _named(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:

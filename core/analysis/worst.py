@@ -20,7 +20,7 @@ def worst_failures(
         view: of the table of scores.
         evaluator: whose scores.
         family: directional.
-        known: leave out comparisons whose wrong side is only presumed to be wrong.
+        known: leave out comparisons whose wrong side is not known to be wrong.
         limit: how many at most.
 
     Returns:

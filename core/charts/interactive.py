@@ -92,9 +92,11 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
     named = replace(_still(figure), title=title or figure.title)
     drawn = go.Figure(*_parts(named))
     room = 44 if named.title else 0
+    height = drawn.layout.height + room
     drawn.update_layout(
         template="plotly_white", paper_bgcolor="white", plot_bgcolor="white", font={"color": INK, "size": 13},
-        title={"text": plain(named.title), "x": 0.01, "font": {"size": 15}}, height=drawn.layout.height + room,
+        title={"text": plain(named.title), "x": 0.01, "y": 1 - 12 / height, "yanchor": "top", "font": {"size": 15}},
+        height=height,
         margin_t=drawn.layout.margin.t + room,
     )  # fmt: skip
     if room and drawn.layout.legend.yanchor == "top":
@@ -156,12 +158,15 @@ def _marker(marks: Marks) -> dict[str, Any]:
 
 
 def _whiskers(figure: Figure, marks: Marks) -> dict[str, Any]:
-    below, above = reach(marks)
-    if figure.bounds != "whiskers" or np.isnan(below).all():
+    if figure.bounds != "whiskers":
         return {}
+    names = ("error_y", "error_x") if figure.upright else ("error_x", "error_y")
     colour = NEUTRAL if figure.kind == "bars" else marks.style.colour
-    bars = {"array": above, "arrayminus": below, "color": colour, "thickness": 1.5, "width": 3}
-    return {"error_y" if figure.upright else "error_x": bars}
+    ends = {name: reach(marks, along=along) for name, along in zip(names, (False, True), strict=True)}
+    return {
+        name: {"array": above, "arrayminus": below, "color": colour, "thickness": 1.5, "width": 3}
+        for name, (below, above) in ends.items() if not np.isnan(below).all()
+    }  # fmt: skip
 
 
 def _dots(figure: Figure, marks: Marks) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from core.charts.panels import Panel
-from core.charts.spec import Axis, Figure, Reference, Shade, called, series_styles, shortened
+from core.charts.panels import Panel, ray_ends
+from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
 ROW = 15
@@ -26,7 +26,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     area = sum(heights) + GAP * (len(heights) - 1)
     above, legend = _legend(figure, found)
     top = above + (26 if found[0].title else 0) + (34 if figure.kind == "map" else 8)
-    if any(each.text for each in figure.references):
+    if any(each.text for each in figure.references) or any(each.text for each in figure.rays):
         top += 16
     below = _below(figure, found)
     if legend and not above:
@@ -44,6 +44,9 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         made[f"yaxis{own}"] = upward | {"anchor": f"x{own}", "domain": domain}
         made["shapes"] += [_shade(figure, each, own) for each in figure.shades]
         made["shapes"] += [_reference(figure, each, own) for each in figure.references]
+        for ray, end in zip(figure.rays, ray_ends(figure), strict=True):
+            made["shapes"].append(_ray(end, own))
+            made["annotations"] += [_ray_said(figure, ray, end, own)] if ray.text else []
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
         if panel.title:
             title = _title(panel.title, domain[1])
@@ -199,6 +202,20 @@ def _shade(figure: Figure, each: Shade, own: str) -> dict[str, Any]:
 def _reference(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
     look = {"type": "line", "line": {"color": NEUTRAL, "width": 1.2, "dash": each.dash}}
     return look | _stretch(figure, each.on, each.at, each.at, own)
+
+
+def _ray(end: tuple[float, float], own: str) -> dict[str, Any]:
+    x, y = end
+    ends = {"x0": 0, "y0": 0, "x1": x, "y1": y, "xref": f"x{own}", "yref": f"y{own}"}
+    return ends | {"type": "line", "line": {"color": NEUTRAL, "width": 0.8, "dash": "dot"}, "layer": "below"}
+
+
+def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> dict[str, Any]:
+    at_top = end[1] == figure.span[1]
+    return {
+        "text": plain(ray.text), "x": end[0], "y": end[1], "xref": f"x{own}", "yref": f"y{own}", "showarrow": False,
+        "xanchor": "center" if at_top else "right", "yanchor": "bottom", "font": {"size": 11, "color": NEUTRAL},
+    }  # fmt: skip
 
 
 def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ class Marks:
         rows: int [n], the rows of the figure's frame.
         along: float64 [n], places on the axis of the labels.
         value: float64 [n], likewise low and high; NaN where there is none.
+        left, right: float64 [n], ends of the interval along; NaN where there is none.
         hollow: bool [n], marks that are drawn open.
         chosen: bool [n], marks that are drawn large.
     """
@@ -34,6 +35,8 @@ class Marks:
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
     hollow: np.ndarray
     chosen: np.ndarray
 
@@ -63,6 +66,8 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
     styles = series_styles(figure)
     titles, series = frame["panel"].astype(str).to_numpy(), frame["series"].astype(str).to_numpy()
     numbers = {name: frame[name].to_numpy(dtype=np.float64) for name in ("value", "low", "high", "n")}
+    numbers |= {side: frame[name].to_numpy(dtype=np.float64) if name in frame else np.full(len(frame), np.nan)
+                for side, name in (("left", "x_low"), ("right", "x_high"))}  # fmt: skip
     looks = {"hollow": hollow(figure), "chosen": _flags(frame, figure.mark)}
     every = _Labels.of(figure, frame)
     found = []
@@ -76,7 +81,7 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
                 if len(styles) > 1 and figure.kind == "dots":  # the first mark stands in the legend: a filled one
                     rows = rows[np.argsort(looks["hollow"][rows], kind="stable")]
                 at = labels.places(rows) + _offset(figure, labels, place, len(styles))
-                told = {each: numbers[each][rows] for each in ("value", "low", "high")}
+                told = {each: numbers[each][rows] for each in ("value", "low", "high", "left", "right")}
                 marks.append(Marks(name, style, rows, at, **told, **{key: look[rows] for key, look in looks.items()}))
         most = max(56 // max(len(labels.names), 1), 6) if figure.upright else 34
         words = tuple(shortened(str(figure.names.get(name, name)), most=most) for name in labels.names)
@@ -108,9 +113,21 @@ def hollow(figure: Figure) -> np.ndarray:
     return said | (bare if not bare.all() else np.zeros_like(bare))
 
 
-def reach(marks: Marks) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other."""
-    below, above = marks.value - marks.low, marks.high - marks.value
+def ray_ends(figure: Figure) -> list[tuple[float, float]]:
+    """Where each ray of a scatter leaves the axes, (x, y), right of the origin."""
+    right, top = figure.along.span[1] or 0.0, figure.span[1] or 0.0
+    return [(min(right, top / each.ratio), min(top, right * each.ratio)) for each in figure.rays]
+
+
+def reach(marks: Marks, *, along: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other.
+
+    Args:
+        marks: of a series.
+        along: those on the axis of the labels instead, to the left and to the right.
+    """
+    at, low, high = (marks.along, marks.left, marks.right) if along else (marks.value, marks.low, marks.high)
+    below, above = at - low, high - at
     none = np.isnan(below) & np.isnan(above)
     ends = (np.where(np.isnan(each), 0.0, np.maximum(each, 0.0)) for each in (below, above))
     one, other = (np.where(none, np.nan, each) for each in ends)

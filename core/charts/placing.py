@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.charts.panels import Panel
+from core.charts.panels import Marks, Panel
 from core.charts.spec import Figure, shortened
 
 _LETTER, _LINE, _DOT, _NEAR, _WHISKER = 6.6, 15.0, 6.0, 60.0, 4.0  # px
@@ -51,6 +51,7 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
     wide, tall = size
     across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
     upright = [0.0, *(each.at for each in figure.references if each.on == "along")]
+    flat: list[Rectangle] = []
     found = [(at, 0.0, tall) for at in np.interp(upright, across_ends, [0, wide])]
     for marks in panel.marks if figure.bounds == "whiskers" else ():
         at, low, high = (
@@ -62,8 +63,18 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
         )  # fmt: skip
         there = np.isfinite(marks.low) & np.isfinite(marks.high)
         found += list(zip(at[there], high[there], low[there], strict=True))
+        flat += _flat(marks, across_ends, upward_ends, size)
     outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall)]
-    return [*outside, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
+    return [*outside, *flat, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
+
+
+def _flat(marks: Marks, across: np.ndarray, upward: np.ndarray, size: tuple[float, float]) -> list[Rectangle]:
+    """Whiskers that lie across."""
+    wide, tall = size
+    there = np.isfinite(marks.left) & np.isfinite(marks.right)
+    left, right = (np.interp(each[there], across, [0, wide]) for each in (marks.left, marks.right))
+    down = np.interp(marks.value[there], upward, [tall, 0])
+    return [(one, y - _WHISKER, other, y + _WHISKER) for one, other, y in zip(left, right, down, strict=True)]
 
 
 def placed(

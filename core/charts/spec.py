@@ -79,6 +79,14 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Ray:
+    """A line of equal ratio in every panel of a scatter: from the origin, value = ratio × x; ``text`` at its end."""
+
+    ratio: float
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Shade:
     """A stretch of an axis that is shaded in every panel, e.g. the null band; ``low`` to ``high``, alpha in [0, 1]."""
 
@@ -97,7 +105,8 @@ class Figure:
         id: short, e.g. ``F2``; names its files in a report.
         title: in plain words.
         note: how to read it.
-        frame: COLUMNS, one row a mark, in the order of drawing; LOOKS where wanted, ``x`` for a scatter. The label
+        frame: COLUMNS, one row a mark, in the order of drawing; LOOKS where wanted, ``x`` for a scatter, and
+            ``x_low`` and ``x_high`` where x has an interval of its own. The label
             of lines is their x, a number or the name of a level; the series of a map are its columns.
         axis: name and unit of the values.
         kind: what is drawn.
@@ -114,6 +123,7 @@ class Figure:
         height: of a panel of lines or of a scatter, in px.
         bounds: how low and high are drawn; the hover says them in any case.
         references: lines across.
+        rays: of a scatter: lines of equal ratio, each positive.
         shades: stretches shaded.
         joined: a line joins the marks of a label.
         overlay: the marks of a label lie on one height.
@@ -144,6 +154,7 @@ class Figure:
     height: int = 260
     bounds: Literal["whiskers", "band", "none"] = "whiskers"
     references: tuple[Reference, ...] = ()
+    rays: tuple[Ray, ...] = ()
     shades: tuple[Shade, ...] = ()
     joined: bool = False
     overlay: bool = False
@@ -160,6 +171,8 @@ class Figure:
             raise InvalidInput(f"the frame of figure {self.id!r} needs {', '.join(wanted)}; add {', '.join(lacking)}")
         if self.kind == "scatter" and None in (*self.span, *self.along.span):
             raise InvalidInput(f"a scatter needs both ends of both axes, got {self.span} and {self.along.span}")
+        if any(each.ratio <= 0 or self.kind != "scatter" for each in self.rays):
+            raise InvalidInput(f"rays are positive ratios of a scatter, got {self.rays} of kind {self.kind!r}")
 
     @property
     def data(self) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from core.charts.panels import Panel
+from core.charts.panels import Panel, ray_ends
 from core.charts.spec import Axis, Figure, shortened
 from core.charts.style import NEUTRAL
 
@@ -43,6 +43,16 @@ def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
             place.text(each.at, 1.0, each.text, transform=place.get_xaxis_transform(), ha="center", va="bottom")
         elif each.text:
             place.text(1.0, each.at, each.text, transform=place.get_yaxis_transform(), ha="right", va="bottom")
+    _rays(place, figure)
+
+
+def _rays(place: "Axes", figure: Figure) -> None:
+    """Draw the lines of equal ratio, each with its words where it leaves the axes."""
+    for ray, (x, y) in zip(figure.rays, ray_ends(figure), strict=True):
+        place.plot([0, x], [0, y], color=NEUTRAL, linewidth=0.7, linestyle=DASHES["dot"], zorder=1)
+        side = "center" if y == figure.span[1] else "right"
+        place.annotate(ray.text, (x, y), xytext=(0, 1), textcoords="offset points", ha=side, va="bottom", fontsize=6,
+                       color=NEUTRAL, annotation_clip=False)  # fmt: skip
 
 
 def finish(place: "Axes", figure: Figure, *, first: bool, lowest: bool) -> None:

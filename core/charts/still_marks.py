@@ -92,18 +92,15 @@ def _symbols(place: "Axes", x: np.ndarray, y: np.ndarray, marks: Marks) -> None:
 
 
 def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
-    below, above = reach(marks)
-    there = np.isfinite(below) & np.isfinite(marks.value)
-    if figure.bounds != "whiskers" or not there.any():
-        return
-    ends = np.array([below[there], above[there]])
-    at, value = marks.along[there], marks.value[there]
     colour = NEUTRAL if figure.kind == "bars" else marks.style.colour
     how: dict[str, Any] = {"fmt": "none", "ecolor": colour, "elinewidth": 1, "capsize": 2, "zorder": 2.5}
-    if figure.upright:
-        place.errorbar(at, value, yerr=ends, **how)
-    else:
-        place.errorbar(value, at, xerr=ends, **how)
+    x, y = (marks.along, marks.value) if figure.upright else (marks.value, marks.along)
+    for along in (False, True) if figure.bounds == "whiskers" else ():
+        below, above = reach(marks, along=along)
+        there = np.isfinite(below) & np.isfinite(marks.value)
+        ends = {"xerr" if figure.upright == along else "yerr": np.array([below[there], above[there]])}
+        if there.any():
+            place.errorbar(x[there], y[there], **(how | ends))
 
 
 def _joints(place: "Axes", panel: Panel) -> None:

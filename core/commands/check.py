@@ -160,7 +160,7 @@ def _print_broken(found: "Broken", items: int) -> None:
         title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
     )
     if found.selectivity is None:
-        note("no selectivity: no item has a score under an edit of both kinds")
+        note("no selectivity: no item has scores under a harmless edit and one that is known to break the meaning")
         return
     value, least = found.selectivity.value, "" if found.least is None else f", at least {found.least:g}"
     interval = f"95 % {value.low:.3f} to {value.high:.3f}" if value.low == value.low else value.note

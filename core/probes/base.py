@@ -101,6 +101,13 @@ class Subject:
         return self.language == ENGLISH and self.rank == 0
 
 
+FALSITY = "falsity"
+"""Fact of a variant that breaks the meaning: how sure it is that its wrong side is wrong; not told by every probe."""
+
+KNOWN_WRONG = ("verified", "checked")
+"""Values of FALSITY by which annotations say that the wrong side is wrong: in words, or by the object's pixels."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """The (image, caption) pair that a probe makes of an item.

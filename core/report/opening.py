@@ -13,7 +13,7 @@ from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS
 from core.analysis.questions.directional import RATES
-from core.analysis.questions.selective import HEADLINE
+from core.analysis.questions.selective import HEADLINE, unverified, usual
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, PARTS, SCATTERS, STILL, UNDECIDED, reached
 from core.analysis.verdicts import NO_CLAIM as NO_CLAIMS
@@ -169,13 +169,14 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
         f"(95 % interval {number(row['failure_low'], digits=0)} to {number(row['failure_high'], digits=0)} %, ties "
         f"{number(row['ties'], digits=0)} %): it {row['verdict']}"
     )
-    kept = selective[selective["value"].notna()] if len(selective) else selective
+    kept = usual(selective) if len(selective) else selective
     if kept.empty:
         return (f"{said}.",)
-    first = kept.iloc[0]
+    first, why = kept.iloc[0], unverified(kept)
+    of = f": {why}" if why else ""
     ends = "no interval" if math.isnan(first["low"]) else f"95 % interval {first['low']:.2f} to {first['high']:.2f}"
     return (f"{said}; a broken meaning costs more than an edit that should not matter with probability "
-            f"{first['value']:.2f} ({ends}, n = {int(first['n_items'])} items), where 0.5 is chance.",)  # fmt: skip
+            f"{first['value']:.2f} ({ends}, n = {int(first['n_items'])} items), where 0.5 is chance{of}.",)  # fmt: skip
 
 
 def _own(frame: pd.DataFrame | None, name: str, corpus: str) -> pd.DataFrame:

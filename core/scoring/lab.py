@@ -14,7 +14,7 @@ from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.video.items import ORDER_FREE, asks, for_item
 from core.probes import registry
-from core.probes.base import IDENTITY, Axis, Probe, Subject, Variant
+from core.probes.base import FALSITY, IDENTITY, Axis, Probe, Subject, Variant
 from core.probes.pairs import Draft, subject_of
 from core.scoring.lab_result import LabResult, LabRow, own_band
 from core.scoring.workbench import Workbench
@@ -235,6 +235,7 @@ def _row(
         notes=draft.notes,
         expectation=probe.expectation.value if probe else None,
         construction=_made_of(probe),
+        falsity=str(draft.facts.get(FALSITY, "")),
     )
 
 

@@ -29,6 +29,7 @@ class LabRow:
         expectation: of the probe; None for the identity row.
         construction: what an edited caption is made of (:class:`core.probes.base.Construction`); None for an edit of
             the image and the identity.
+        falsity: how sure it is that an edit that breaks the meaning is wrong, as the variant tells; empty: not told.
     """
 
     probe: str
@@ -48,6 +49,7 @@ class LabRow:
     rejected: bool = False
     expectation: str | None = None
     construction: str | None = None
+    falsity: str = ""
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 

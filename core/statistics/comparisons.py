@@ -63,6 +63,7 @@ class Comparison:
         mean_right, mean_wrong: raw means over comparisons.
         sd_right, sd_wrong: their standard deviations.
         scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3].
+        scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale.
         drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources.
         median_drop: median over items of an item's median %Δ, in percent: the convention of paper A.
         correct: right - wrong where right > wrong [1].
@@ -89,6 +90,8 @@ class Comparison:
     sd_wrong: float
     scaled_right: float
     scaled_wrong: float
+    scaled_sd_right: float
+    scaled_sd_wrong: float
     drop: Interval
     median_drop: Interval
     correct: Side
@@ -140,11 +143,11 @@ def compare(
     )
     means = [_item_means(each, rank) for each in (r, w)]
     t, t_p = _as_if_independent(r, w)
-    said = verdict(failure, beaten, sources=n_sources)
+    said, sd_r, sd_w = verdict(failure, beaten, sources=n_sources), standard_deviation(r), standard_deviation(w)
     return Comparison(
         failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
-        standard_deviation(r), standard_deviation(w),
-        _scaled(_mean(r), low, width), _scaled(_mean(w), low, width), _drop(r, w, groups, drops),
+        sd_r, sd_w, _scaled(_mean(r), low, width), _scaled(_mean(w), low, width),
+        _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
         median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
         paired_test(*means, groups=of_items),

@@ -105,6 +105,9 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_every_sibling_counts_and_the_hardest_is_the_highest": ("C11-siblings",),
         "test_two_kinds_of_wrong_answers_are_compared_item_by_item": ("C18-differences",),
     },
+    "test_both_orders.py": {
+        "test_the_four_captions_are_joined_item_by_item_over_their_captions": ("C21-both",),
+    },
     "test_sweeps.py": {
         "test_a_curve_has_a_point_a_strength_and_each_is_the_median_change_of_its_items": ("C-sweep",),
     },

@@ -164,14 +164,22 @@ def test_means_and_margins_are_scaled_by_the_scores_of_the_family(
     whole["made"] = ("made", "whole family: adversary, nonproto_wrong")
     rows = [(whole[family], probes, probes) for family, probes in FAMILIES.items()]
     rows += [(("made", "made:adversary alone: paper E’s pair"), ["made:adversary"], FAMILIES["made"])]
+    several = [*(("swapped", each) for each in FAMILIES["swapped"]), ("made", "made:nonproto_wrong")]
+    rows += [((family, probe), [probe], FAMILIES[family]) for family, probe in several]
+    for kind in ("near", "far"):  # one probe that tells two kinds
+        rows.append((("denied", f"denied: {kind}"), ["denied"], FAMILIES["denied"]))
     assert {row for row, _, _ in rows} == set(means.index) == set(margins.index)
     for family, probes, scaled_by in rows:
         own, every = compared(stored, probes), compared(stored, scaled_by)[["right", "wrong"]]
+        if family[1].startswith("denied: "):
+            told = own["item"].str[1:].astype(int).map(lambda place: TOLD["kind"][place % 4])
+            own = own[told == family[1].removeprefix("denied: ")]
         low, high = every.min().min(), every.max().max()
         for side in ("right", "wrong"):
             assert means.loc[family, f"mean_{side}"] == pytest.approx(own[side].mean())
             assert means.loc[family, f"sd_{side}"] == pytest.approx(own[side].std())
             assert means.loc[family, f"scaled_{side}"] == pytest.approx((own[side].mean() - low) / (high - low))
+            assert means.loc[family, f"scaled_sd_{side}"] == pytest.approx(((own[side] - low) / (high - low)).std())
         distance = (own["right"] - own["wrong"]) / (high - low)
         ahead, behind = distance[distance > 0], -distance[distance <= 0]
         assert margins.loc[family, "correct"] == f"{ahead.mean():.3f} (n {len(ahead)})"
@@ -417,7 +425,7 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
         of_items, pairs = [], 0
         for item, row in wide.iterrows():
             d = [row[RIGHT.get(name, "identity")] - row[name] for name in broken
-                 if not (known and name == "denied" and item in presumed)]  # fmt: skip
+                 if not known or (name == "denied" and item not in presumed)]  # fmt: skip
             h = [abs(row[name] - row["identity"]) for name in kept]
             won = [(x > y) + 0.5 * (x == y) for x in d for y in h]
             pairs += len(won)
@@ -426,7 +434,8 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
 
     every_drop, every_harm = ([name for own in each.values() for name in own] for each in (drops, harms))
     frame = of(asked, table, "C-selectivity").set_index("of")
-    for kind, known in (("verified", True), ("presumed too", False)):
+    assert list(frame.index) == ["verified", "untold", "all"]
+    for kind, known in (("verified", True), ("all", False)):
         value, n, pairs = share(every_drop, every_harm, known=known)
         assert frame.loc[kind, "value"] == pytest.approx(value)
         assert (frame.loc[kind, "n_items"], frame.loc[kind, "n_pairs"]) == (n, pairs)
@@ -434,7 +443,7 @@ def test_selectivity_is_the_share_of_pairs_of_one_item(
     nuisance = wide[every_harm].sub(wide["identity"], axis=0).abs().median(axis=1).median() / unit
     lost = pd.DataFrame({name: wide[RIGHT.get(name, "identity")] - wide[name] for name in every_drop})
     signal = lost.median(axis=1).median() / unit
-    row = frame.loc["presumed too"]
+    row = frame.loc["all"]
     assert (row["nuisance"], row["signal"]) == (pytest.approx(nuisance), pytest.approx(signal))
     assert row["ratio"] == pytest.approx(signal / nuisance)
     plane = of(asked, table, "C-plane-data").set_index("of")

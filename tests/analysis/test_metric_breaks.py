@@ -22,11 +22,12 @@ from core.statistics.shares import share
 TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
 
 
-def probe_of(name: str, *, expectation: Expectation = Expectation.DIRECTIONAL) -> Probe:
+def probe_of(name: str, *, falsity: str | None = "verified") -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        return Variant(name, caption=EDITS[name](subject.caption, rng, language=subject.language))
+        words = EDITS[name](subject.caption, rng, language=subject.language)
+        return Variant(name, caption=words, facts={} if falsity is None else {"falsity": falsity})
 
-    return Probe(name, Axis.LEXICAL, name, expectation, Edits.CAPTION, "Words.", make, subjects=(HUMAN,))
+    return Probe(name, Axis.LEXICAL, name, Expectation.DIRECTIONAL, Edits.CAPTION, "Words.", make, subjects=(HUMAN,))
 
 
 DOUBLED, LESS = probe_of("repetition"), probe_of("removal")
@@ -80,8 +81,22 @@ def test_fewer_failures_than_the_threshold_pass_and_a_selectivity_can_be_asked_f
     assert beyond.broken.selective == "within"
 
 
+def test_what_proves_no_falsity_is_judged_by_its_failures_and_enters_no_selectivity(words: str) -> None:
+    probes = (*select(["rotation"]), probe_of("removal", falsity=None), DOUBLED)
+    found = checked(words, probes, directional=True).broken
+    alone = checked(words, (*select(["rotation"]), DOUBLED), directional=True).broken
+    assert found is not None
+    assert alone is not None
+    assert {each.family for each in found.families} == {"removal", "repetition"}
+    assert found.selectivity == alone.selectivity  # every removed word costs this metric, and none of it counts
+    none = checked(words, (*select(["rotation"]), probe_of("removal", falsity=None)), directional=True,
+                   least_selectivity=0.5).broken  # fmt: skip
+    assert none is not None
+    assert (none.selectivity, none.selective) == (None, "beyond")
+
+
 def row(probe: str, item: int, score: float | None, baseline: float | None) -> LabRow:
-    return LabRow(probe, probe, "lexical", "m", "b", "identity", "a", baseline, score)
+    return LabRow(probe, probe, "lexical", "m", "b", "identity", "a", baseline, score, falsity="verified")
 
 
 def test_failures_and_selectivity_are_those_of_the_rows() -> None:

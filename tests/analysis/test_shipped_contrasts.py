@@ -196,9 +196,9 @@ def test_selectivity_is_the_share_of_drops_beyond_harms_item_by_item(run: str, a
     facts = pd.read_parquet(results_dir() / run / "variants")
     own = of_caption(sides, "human, en")
     said = facts[(facts["key"] == "falsity") & (facts["subject"] == "human") & (facts["language"] == "en")]
-    presumed = set(map(tuple, said.loc[said["value"] != "verified", ["item", "probe"]].to_numpy()))
+    known = set(map(tuple, said.loc[said["value"].isin(["verified", "checked"]), ["item", "probe"]].to_numpy()))
     keys = pd.Series(list(zip(own["item"], own["probe"], strict=True)), index=own.index)
-    drops = own[(own["expectation"] == "directional") & ~keys.isin(presumed)]
+    drops = own[(own["expectation"] == "directional") & keys.isin(known)]
     harms = own[(own["expectation"] == "invariant") & ~own["control"] & (own["axis"] != "null")]
     won = []
     for item, mine in drops.groupby("item"):

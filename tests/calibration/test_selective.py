@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for row in rows:  # a drift that a correction can take out
         row["score"] += 0.06 * (row["probe"] == "vflip" and row["evaluator"] == "e")
     told = facts_of(["denied"], {"falsity": ["verified", "presumed"]}, items=60)
+    told += facts_of([name for name in BROKEN if name not in ("denied", "masked")], {"falsity": ["verified"]}, items=60)
     return write_broken(tmp_path_factory.mktemp("runs") / "r", rows, facts=told)
 
 
@@ -52,6 +53,7 @@ def test_harms_shrink_by_the_correction_and_drops_stay(folder: Path, view: View,
     drops = np.array([wide[baseline[name]] - wide[name] for name in BROKEN])
     place = wide.index.str.slice(1).astype(int)
     drops[list(BROKEN).index("denied"), place % 2 == 1] = np.nan  # presumed
+    drops[list(BROKEN).index("masked")] = np.nan  # untold
     shifts = np.array([wide[name] - wide["identity"] for name in HARMS])
     medians = np.array([found.terms.shifts[family][name] for name, family in
                         (("vflip", "vertical-flip"), ("rotate-5", "rotation"), ("rotate+5", "rotation"))])  # fmt: skip

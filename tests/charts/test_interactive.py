@@ -2,6 +2,8 @@
 
 import base64
 import json
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,9 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from core.charts import still
 from core.charts.interactive import page, plot
-from core.charts.spec import COLUMNS, Axis, Figure, Style
+from core.charts.spec import COLUMNS, Axis, Figure, Ray, Style
 from core.charts.style import PALETTE
+from core.errors import InvalidInput
 from tests.charts.drawings import EDGES, MAKERS
 
 FRAME = pd.DataFrame(
@@ -92,6 +95,45 @@ def test_an_arrow_leads_from_one_series_to_another_in_every_panel_that_has_both(
     ends = [(each.xyann, each.xy) for place in paper.axes for each in place.texts
             if getattr(each, "arrow_patch", None) and not each.get_text()]  # fmt: skip
     assert ends == [((0.1, 0.5), (0.3, 0.4))]
+
+
+def plane() -> Figure:
+    frame = pd.DataFrame(
+        {"label": ["a", "b"], "series": ["a", "b"], "panel": "", "x": [0.2, 0.5], "x_low": [0.1, np.nan],
+         "x_high": [0.4, np.nan], "value": [0.5, 1.0], "low": [0.3, 0.8], "high": [0.9, 1.5], "n": 3}
+    )  # fmt: skip
+    return Figure("f", "t", "n", frame, "v", kind="scatter", span=(0.0, 2.0), along=Axis("x", span=(0.0, 1.0)),
+                  rays=(Ray(1.0, "1 ×"), Ray(4.0, "4 ×")))  # fmt: skip
+
+
+def test_a_point_of_a_plane_has_an_interval_on_either_axis_in_both_renderers() -> None:
+    one, other = plot(plane()).data
+    assert (one.error_x.arrayminus[0], one.error_x.array[0]) == (pytest.approx(0.1), pytest.approx(0.2))
+    assert (one.error_y.arrayminus[0], one.error_y.array[0]) == (pytest.approx(0.2), pytest.approx(0.4))
+    assert other.error_x.array is None
+    (axes,) = still.canvas(plane()).axes
+    drawn = [each for lines in axes.containers for each in lines[2]]
+    ends = sorted(tuple(np.round(path.vertices.ravel(), 6)) for each in drawn for path in each.get_paths())
+    assert ends == [(0.1, 0.5, 0.4, 0.5), (0.2, 0.3, 0.2, 0.9), (0.5, 0.8, 0.5, 1.5)]
+
+
+def test_a_line_of_equal_ratio_runs_from_the_origin_to_the_edge_with_its_words_in_both_renderers() -> None:
+    layout = plot(plane()).layout
+    lines = [(each.x0, each.y0, each.x1, each.y1) for each in layout.shapes if each.layer == "below"]
+    assert lines == [(0, 0, 1.0, 1.0), (0, 0, 0.5, 2.0)]
+    assert {(each.text, each.x, each.y) for each in layout.annotations if "×" in each.text} == {
+        ("1 ×", 1.0, 1.0), ("4 ×", 0.5, 2.0)
+    }  # fmt: skip
+    (axes,) = still.canvas(plane()).axes
+    rays = [tuple(each.get_xydata().ravel()) for each in axes.lines if each.get_linestyle() == ":"]
+    assert rays == [(0, 0, 1.0, 1.0), (0, 0, 0.5, 2.0)]
+    assert {("1 ×", (1.0, 1.0)), ("4 ×", (0.5, 2.0))} <= {(each.get_text(), each.xy) for each in axes.texts}
+
+
+@pytest.mark.parametrize("change", [{"rays": (Ray(0.0),)}, {"rays": (Ray(1.0),), "kind": "dots"}])
+def test_a_ray_is_a_positive_ratio_of_a_scatter(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="rays are positive ratios of a scatter"):
+        replace(plane(), **change)
 
 
 def test_a_mark_says_that_it_can_be_clicked_and_carries_what_it_opens() -> None:

@@ -17,7 +17,7 @@ from core.calibration.selective import change
 from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.text import counted, number
-from tests.analysis.broken_runs import rows_of, write_broken
+from tests.analysis.broken_runs import BROKEN, facts_of, rows_of, write_broken
 from tests.pages.opening import Open, click, marks_that_open, said, ways
 
 PAGE = "pages/calibration.py"
@@ -183,9 +183,13 @@ def _of_the_report(chosen: Slice) -> pd.DataFrame:
         return next(each for each in questions(table) if each.id == ABLATION).compute(table.view(chosen), Options())
 
 
+KNOWN = facts_of([*BROKEN], {"falsity": ["verified"]}, items=60)
+"""Every broken meaning is known to be broken."""
+
+
 def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
-    write_broken(results_dir() / "broken", rows_of(("e", "truth"), items=60))
+    write_broken(results_dir() / "broken", rows_of(("e", "truth"), items=60), facts=KNOWN)
     app = open_page(PAGE, evaluator="e")
     assert not app.exception
     assert not app.error
@@ -203,6 +207,16 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
     assert not planes(orbit)
 
 
+def test_where_no_audited_comparison_is_verified_the_page_says_so_and_draws_no_plane(
+    open_page: Open, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60))
+    app = open_page(PAGE, evaluator="e", reading="orbit")
+    assert not planes(app)
+    assert "No comparison here is known to break the meaning." in said(app)
+
+
 def planes(app: AppTest) -> list[tuple[str, set[str]]]:
     """Figures of nuisance and signal: name of the figure and of its points."""
     drawn = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
@@ -216,7 +230,7 @@ def test_a_calibrated_evaluator_of_the_run_stands_in_the_plane_of_the_reading_or
     open_page: Open, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
-    write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60))
+    write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60), facts=KNOWN)
     app = open_page(PAGE, evaluator="e", reading="orbit")
     assert not app.exception
     assert [names for _, names in planes(app)] == [{"e", "e-calibrated-1a2b3c"}]

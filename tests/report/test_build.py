@@ -76,7 +76,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
         "C24", "C24-sides", "C25", "C27", "C28", "C29", "C29-effects", "C-selectivity", "C-selective", "C-plane",
         "C-hidden-cells", "C-hidden", "C-crossed", "C-object", "C-object-drops", "C-object-scores", "C-sets",
         "C-sweep", "C-sweep-curves", "C2-languages", "C2-by-language", "C1-languages", "C-rewards", "C18-differences",
-        "C11-siblings", "C20-along", "C17", "C-nested",
+        "C11-siblings", "C20-along", "C17", "C-nested", "C21-both", "C21-both-orders",
     }  # fmt: skip
     natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
     places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length", "S-text", "F-text"}

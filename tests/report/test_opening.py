@@ -14,7 +14,7 @@ from core.report.build import build
 from core.report.cells import number
 from core.report.model import CAUTIONS, WORDS, Opening, Report
 from core.store.store import Store
-from tests.analysis.broken_runs import rows_of, write_broken
+from tests.analysis.broken_runs import facts_of, rows_of, write_broken
 from tests.analysis.made_runs import audited, scores_of, write_run
 
 
@@ -165,7 +165,8 @@ def test_every_format_opens_with_the_words_then_the_summary_then_the_papers_tabl
 
 
 def test_where_meanings_were_broken_a_fourth_sentence_says_what_it_fails_to_see(tmp_path: Path) -> None:
-    with Store.open(write_broken(tmp_path / "r", rows_of())) as store:
+    told = facts_of(["masked", "denied"], {"falsity": ["verified"]})
+    with Store.open(write_broken(tmp_path / "r", rows_of(), facts=told)) as store:
         report = build(store)
     assert report.opening is not None
     drift, _, _, broken = report.opening.evaluators["e"]
@@ -175,6 +176,8 @@ def test_where_meanings_were_broken_a_fourth_sentence_says_what_it_fails_to_see(
     ends = f"{worst['failure_low']:.0f} to {worst['failure_high']:.0f} %"
     assert f"in {worst['failure']:.0f} % of {worst['n']} comparisons (95 % interval {ends}, ties 0 %)" in broken
     row = frame(report, "C-selectivity").iloc[0]
+    assert row["of"] == "verified"
+    assert broken.endswith("where 0.5 is chance.")
     assert f"with probability {row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f}" in broken
     written = markdown.markdown(report)
     assert "## Where the meaning breaks: papers B to E" in written

@@ -30,6 +30,8 @@ def test_a_table_worked_out_by_hand() -> None:
     assert (found.mean_right, found.mean_wrong) == (pytest.approx(0.625), pytest.approx(0.525))
     assert found.scaled_right == pytest.approx((0.625 - 0.2) / 0.8)
     assert found.scaled_wrong == pytest.approx((0.525 - 0.2) / 0.8)
+    assert found.scaled_sd_right == pytest.approx(found.sd_right / 0.8)
+    assert found.scaled_sd_wrong == pytest.approx(found.sd_wrong / 0.8)
     assert found.drop.estimate == pytest.approx(100 * (0.525 - 0.625) / 0.625)
     # per item: -25 %, -40 %, 0 %, +100 %
     assert found.median_drop.estimate == pytest.approx(-12.5)

@@ -20,7 +20,7 @@ def with_people(means: pd.DataFrame, view: View, studies: Sequence[Study], *, kn
         means: of the means of both sides, by evaluator, corpus and family.
         view: of the scores behind them; what it leaves out is left out of people's ratings too.
         studies: that are here; those of other runs, and those that rated no side, add nothing.
-        known: leave out comparisons whose wrong side is only presumed to be wrong.
+        known: leave out comparisons whose wrong side is not known to be wrong.
 
     Returns:
         The same with a row a study and family whose sides were rated: ``evaluator`` names the study, raw and scaled

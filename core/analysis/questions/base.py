@@ -81,8 +81,8 @@ class Options:
         bare: hold a word against the caption without it instead of the neutral one closest in length.
         family: of the questions that are of one family: which; None: their first.
         reference: corpus whose direction is held against the others; None: that of the table.
-        known: of the comparisons of a right and a wrong side, only those whose wrong side is not merely presumed to
-            be wrong.
+        known: of the comparisons of a right and a wrong side, only those whose wrong side is known to be
+            wrong.
         least: items below which a cell of several factors is not looked at; LEAST_N or more.
     """
 

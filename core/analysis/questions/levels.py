@@ -17,7 +17,7 @@ from core.analysis.comparisons import (
     pairs,
 )
 from core.analysis.effects import Group, corpora, effects, median_over
-from core.analysis.facts import FALSITY, fact, keys
+from core.analysis.facts import fact, keys
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import with_pair
 from core.analysis.questions.base import Column, Options, Question
@@ -42,7 +42,7 @@ from core.analysis.questions.directional import (
 from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.sides import OF
 from core.analysis.table import ScoreTable, View
-from core.probes.base import IDENTITY
+from core.probes.base import FALSITY, IDENTITY
 from core.statistics.balance import balanced_mean
 from core.statistics.orders import MOST, orders, pairwise_orders
 from core.statistics.shares import share
@@ -186,9 +186,10 @@ def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
 
 
 def _found_groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
-    found = {**table.of_expectation(DIRECTIONAL), **table.of_expectation(RESPONSE)}
+    broken, answered = (table.of_expectation(each) for each in (DIRECTIONAL, RESPONSE))
     groups = {}
-    for family, probes in found.items():
+    for family in {**broken, **answered}:  # one may hold probes of both
+        probes = (*answered.get(family, ()), *broken.get(family, ()))
         named = [name for probe in probes if (name := _baseline(table, probe))]
         groups[family] = tuple(dict.fromkeys([*named, *probes]))
     return {family: names for family, names in groups.items() if 3 <= len(names) <= MOST}

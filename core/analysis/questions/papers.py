@@ -94,6 +94,9 @@ RESPONSES: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 """Families both of whose sides are true."""
 
+BOTH_ORDERS = ("C21-both", "D, 4.4.1, with its converse")
+"""The 2 × 2 of what is there and what is absent, affirmed and denied."""
+
 EXAMPLES = ("C27", "E, Figure 1")
 
 CENTRES = ("small_centre", "large_centre")

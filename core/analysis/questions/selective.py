@@ -7,19 +7,23 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
-from core.analysis.selectivity import EVERY, VERIFIED_ONLY, headlines, lack
+from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
-from core.charts.spec import Axis, Figure, Reference
+from core.charts.spec import Axis, Figure, Ray, Reference
 from core.evaluators.calibrator import base_of
 from core.statistics.comparisons import TOO_FEW
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
+
+_RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+"""Of signal to nuisance: candidates for a line of equal ratio."""
 
 _HOW = (
     "Of one item, a harm is the absolute shift under a harmless edit (null edits and controls aside), a drop the score "
@@ -47,8 +51,9 @@ def _needs(table: ScoreTable) -> str:
 def _headline() -> Question:
     columns = (
         EVALUATOR, CORPUS,
-        Column("of", "Falsity", kind="text", help="Verified: the wrong side is known to be wrong, or nothing is said "
-               "against it; presumed too: also those that only should be"),
+        Column("of", "Falsity", kind="text", help="Verified: the annotations say that the wrong side is wrong; untold: "
+               "edits that tell nothing of it, such as words in another order or a tail that says nothing; all: both, "
+               "and those that are only presumed to be wrong"),
         COUNT, Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
@@ -73,24 +78,43 @@ def _all(view: View, options: Options) -> pd.DataFrame:
 
 
 def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    own = _usual(frame)
+    own = usual(frame)
     data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
+    data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
     return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", span=(0.0, 1.0), counts=True,
                   references=(Reference(0.5, text="no more than harmless edits"),))  # fmt: skip
 
 
-def _usual(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the headline: those of verified falsity, of all where nothing is verified."""
-    own = frame[(frame["of"] == VERIFIED_ONLY) & frame["value"].notna()]
-    return own if len(own) else frame[frame["of"] == EVERY]
+def usual(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows that figures are drawn of: those of verified falsity; of a corpus without any, what it has instead.
+
+    Args:
+        frame: of :func:`headline`; column ``of`` of the answer says what a row is of, so that whoever shows one that is
+            not verified can say so.
+    """
+    known = frame.dropna(subset=["value"])
+    place = known["of"].map({VERIFIED_ONLY: 0, UNTOLD: 1, EVERY: 2})
+    return known[place == place.groupby(known["corpus"]).transform("min")]
+
+
+def unverified(own: pd.DataFrame) -> str:
+    """What :func:`usual` rows are of where no comparison is verified, in words; empty where all are."""
+    others = sorted(set(own["of"]) - {VERIFIED_ONLY})
+    return f"no comparison is verified, these are {' and '.join(others)}" if others else ""
+
+
+def _panels(own: pd.DataFrame) -> pd.Series:
+    """What stands above the marks of each corpus: that none of its comparisons is verified, where that is so."""
+    return own["corpus"].map({str(name): unverified(rows) for name, rows in own.groupby("corpus")}).fillna("")
 
 
 def _plane() -> Question:
     drawing = Drawing(
         PLANE, "Nuisance and signal", "Across: how far harmless edits move the score; up: how much a broken meaning "
-        "costs, with its interval; both in standard deviations of the clean scores. Up and to the left is better, on "
-        "the dotted line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An arrow "
-        "leads from an evaluator to its calibrated self.",
+        "costs; both in standard deviations of the clean scores, each with its 95 % interval, each axis on a scale of "
+        "its own. Along a slanted line signal to nuisance is the same, as its number says; up and to the left is "
+        "better, on the level line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An "
+        "arrow leads from an evaluator to its calibrated self.",
         _plane_figure,
     )  # fmt: skip
     return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", f"{_HOW}Intervals stand in the table "
@@ -98,9 +122,11 @@ def _plane() -> Question:
 
 
 def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    own = _usual(frame)
+    own = usual(frame)
+    said = _panels(own)
     if len(set(frame["corpus"])) > 1:
-        own = own.assign(panel=own["corpus"].astype(str))
+        said = own["corpus"].astype(str) + said.where(said == "", ": " + said)
+    own = own.assign(panel=said)
     names = dict.fromkeys(map(str, own["evaluator"]))
     moves = tuple((base, name) for name in names if (base := base_of(name)))
     return plane(own, drawing.id, drawing.title, drawing.note, moves=moves)
@@ -117,17 +143,27 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     """
     own = frame.dropna(subset=["nuisance", "signal"])
     data = pd.DataFrame(
-        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "x": own["nuisance"],
-         "panel": own.get("panel", ""), "value": own["signal"], "low": own["signal_low"],
-         "high": own["signal_high"], "n": own["n_items"], "hover": [_point(row) for row in own.to_dict("records")]}
+        {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": own.get("panel", ""),
+         "x": own["nuisance"], "x_low": own["nuisance_low"], "x_high": own["nuisance_high"], "value": own["signal"],
+         "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"],
+         "hover": [_point(row) for row in own.to_dict("records")]}
     )  # fmt: skip
-    most = float(max(data["x"].max(), data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
-    least = float(min(data["low"].fillna(data["value"]).min(), 0.0)) if len(data) else 0.0
+    most = float(max(data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
+    least = float(min(data["low"].fillna(data["value"]).min(), -0.04 * most)) if len(data) else 0.0  # 0 is seen
+    far = float(max(data["x_high"].fillna(data["x"]).max(), 0.01)) if len(data) else 1.0
     return Figure(
         id_, title, note, data, "signal: median drop, SD", kind="scatter",
-        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * most)),
-        references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
+        span=(1.1 * least, 1.1 * most), along=Axis("nuisance: median harm, SD", span=(0.0, 1.1 * far)),
+        rays=_rays(own["signal"] / own["nuisance"]), references=(Reference(0.0, dash="dot"),), height=340, moves=moves,
     )  # fmt: skip
+
+
+def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
+    """Two or three lines of equal signal to nuisance: the one at which both are as large, and what points are near."""
+    found = ratios[np.isfinite(ratios) & (ratios > 0)]
+    ends = (found.min(), found.max()) if len(found) else ()
+    kept = {1.0, *(min(_RATIOS, key=lambda at: abs(math.log(at / end))) for end in ends)}
+    return tuple(Ray(each, f"{each:g} ×") for each in sorted(kept if len(kept) > 1 else (1.0, 2.0)))
 
 
 def _point(row: Mapping[Hashable, Any]) -> str:
@@ -183,7 +219,7 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
         known = own.dropna(subset=["failure"]).assign(few=own["verdict"] == TOO_FEW)
         worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
         named = "; ".join(_failure(row) for row in worst.to_dict("records"))
-        kept = _usual(selective[selective["evaluator"] == name])
+        kept = usual(selective[selective["evaluator"] == name])
         value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
         said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
     return said
@@ -191,7 +227,8 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
 
 def _selectivity(row: Mapping[Hashable, Any]) -> str:
     ends = "no interval" if math.isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
-    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, 0.5 is chance"
+    of = "" if row["of"] == VERIFIED_ONLY else f", of {row['of']} comparisons: none is verified"
+    return f"Selectivity {row['value']:.2f} ({ends}), n = {row['n_items']} items, 0.5 is chance{of}"
 
 
 def _failure(row: Mapping[Hashable, Any]) -> str:

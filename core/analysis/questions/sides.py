@@ -1,12 +1,21 @@
 """Both sides of the directional comparisons: their means, how far they lie apart, and how their scores are spread."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import DIRECTIONAL, capabilities, comparison_rows, families, pairs
+from core.analysis.comparisons import (
+    DIRECTIONAL,
+    Capability,
+    capabilities,
+    comparison_rows,
+    families,
+    kinds,
+    pairs,
+)
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
 from core.analysis.questions.adversary import WHOLE, with_pair
@@ -35,8 +44,8 @@ MOST_BINS = 20
 """Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
 SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
-OF = Column("of", "Comparisons", kind="text", help="Paper E compares the correct picture with the adversary alone; a "
-            "family that holds other wrong pictures too has both readings")  # fmt: skip
+OF = Column("of", "Comparisons", kind="text", help="The whole family; where it holds several kinds of wrong "
+            "sides, each alone too. Paper E compares the correct picture with the adversary alone")  # fmt: skip
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
 
 
@@ -53,7 +62,8 @@ def _means() -> Question:
         Column("sd_wrong", "SD", digits=4),
         Column("scaled_right", "Right, scaled", digits=3, help="The family’s scores run from 0, the lowest of either "
                "side, to 1, the highest"),
-        Column("scaled_wrong", "Wrong, scaled", digits=3), DROP, NOTE,
+        Column("scaled_sd_right", "SD, scaled", digits=3), Column("scaled_wrong", "Wrong, scaled", digits=3),
+        Column("scaled_sd_wrong", "SD, scaled", digits=3), DROP, NOTE,
     )  # fmt: skip
     drawing = Drawing(
         f"{id_}-sides", "Mean scores of both sides", "Scaled so that the lowest score of a family is 0 and the highest "
@@ -61,7 +71,7 @@ def _means() -> Question:
     )  # fmt: skip
     note = (
         f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
-        "one lowest and one highest score of both sides of a family, for each evaluator."
+        "one lowest and one highest score of both sides of a family, for each evaluator, and for the kinds of it."
     )
     return Question(id_, "Mean scores of right and wrong sides", SECTION, DEPTH, note, columns, _all, needs, (drawing,),
                     paper, asks=("known",))  # fmt: skip
@@ -88,17 +98,33 @@ def _all(view: View, options: Options) -> pd.DataFrame:
 
 @once
 def _sided(view: View, known: bool) -> pd.DataFrame:
-    """Every directional family, paper E's pair alone before the family that it is of; column ``of`` says which."""
+    """Every directional family, paper E's pair alone before it and its kinds behind it; column ``of`` says which."""
     found, whole = with_pair(view.table, capabilities(view)), rows(view, known)
     alone = comparison_rows(view, [test for test, of in found if not of.startswith(WHOLE)], known=known)
     named = {(test.family, test.probes): of for test, of in found}
     of_whole = {family: named[family, probes] for family, probes in families(view).items()}
     of_alone = {test.family: of for test, of in found if not of.startswith(WHOLE)}
-    parts = [alone.assign(of=alone["family"].map(of_alone)), whole.assign(of=whole["family"].map(of_whole))]
+    single = comparison_rows(view, _kinds(view, {test.probes for test, _ in found}), known=known)
+    parts = [alone.assign(of=alone["family"].map(of_alone)), whole.assign(of=whole["family"].map(of_whole)),
+             single.assign(of=single["label"])]  # fmt: skip
     both = pd.concat([each for each in parts if len(each)] or parts[1:], ignore_index=True)
     place = {name: number for number, name in enumerate(dict.fromkeys(whole["family"]))}
     order = pd.DataFrame({"evaluator": both["evaluator"], "corpus": both["corpus"], "at": both["family"].map(place)})
     return both.loc[order.sort_values(["evaluator", "corpus", "at"], kind="stable").index].reset_index(drop=True)
+
+
+def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
+    """Each kind of wrong side of the families that hold several: a probe each, or what one probe tells.
+
+    Args:
+        view: of the table.
+        others: probes of the comparisons that have a row already.
+    """
+    probes = [
+        Capability(name, family, view.table.axis_of(family), (name,))
+        for family, own in families(view).items() for name in own if len(own) > 1 and (name,) not in others
+    ]  # fmt: skip
+    return [*probes, *(replace(each, tests="") for each in kinds(view))]
 
 
 def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

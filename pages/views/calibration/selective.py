@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.analysis.questions.directional import needs
 from core.analysis.questions.selective import headline, plane
-from core.analysis.selectivity import VERIFIED_ONLY, lack
+from core.analysis.selectivity import NONE_VERIFIED, VERIFIED_ONLY, lack
 from core.analysis.table import View
 from core.calibration.fit import Fit
 from core.calibration.selective import change, lacking, measured_beside, moved
@@ -61,6 +61,9 @@ def _audited(held: View, found: Fit, why: str) -> None:
         return
     rows = headline(held)
     own = rows[rows["evaluator"].isin([found.evaluator, *beside]) & (rows["of"] == VERIFIED_ONLY)]
+    if own["value"].isna().all():
+        st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
+        return
     _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
     st.caption(safe(f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
                     f"items: {', '.join(beside)}. The strength here changes nothing of it.", limit=500))  # fmt: skip
@@ -72,9 +75,9 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
         return
     draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
-    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, with its "
-               "interval. An arrow to the left is calm; one that also leads down is deaf. A click opens nothing: "
-               "a point stands for all pairs of an evaluator.")  # fmt: skip
+    st.caption("Across: how far the calibrated edits move the score; up: what a broken meaning costs, both with their "
+               "intervals; along a slanted line signal to nuisance is the same. An arrow to the left is calm; one that "
+               "also leads down is deaf. A click opens nothing: a point is all pairs of an evaluator.")  # fmt: skip
 
 
 def _ends(found: Interval) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 from core.analysis.bar import MOST_FAILURES
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, families
-from core.analysis.facts import facts_of, presumed
+from core.analysis.facts import facts_of, unproven
 from core.analysis.questions import Options
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
@@ -89,8 +89,8 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
         for name, (label, help_text) in _FACTS.items():
             _choose_some(state, name, label, help_text, counts[name])
         st.toggle(
-            "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is only presumed "
-            "to be wrong. What a probe says nothing of counts.",
+            "Verified only", key=state.key("verified"), help="Leaves out comparisons whose wrong side is not known to "
+            "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
         )  # fmt: skip
         _choose_upheld(state, table)
     return Slice(
@@ -141,13 +141,13 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
 
 
 def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:
-    """What the reader set that changes an answer: where nothing is only presumed, the verified ones are all."""
-    return Options(known=bool(state.get("verified")) and _presumed(files, scope))
+    """What the reader set that changes an answer: where everything is verified, the verified ones are all."""
+    return Options(known=bool(state.get("verified")) and _unproven(files, scope))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
-def _presumed(files: Signature, scope: Narrowed) -> bool:
-    return any(map(presumed, every_caption(scores(files, scope))))
+def _unproven(files: Signature, scope: Narrowed) -> bool:
+    return any(map(unproven, every_caption(scores(files, scope))))
 
 
 def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:

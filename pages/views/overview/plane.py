@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Options
-from core.analysis.questions.selective import PLANE
+from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
@@ -40,11 +40,11 @@ def draw_plane(files: Signature, scope: Narrowed) -> None:
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
-    """Selectivity an evaluator, of verified comparisons where there are any; None where no meaning is broken."""
+    """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
     if lack(view(files, scope)):
         return None
-    frame = answer(files, scope, Slice(), _DATA, Options())
-    return frame[frame["of"] == frame["of"].iloc[0]] if len(frame) else None
+    found = usual(answer(files, scope, Slice(), _DATA, Options()))
+    return found if len(found) else None
 
 
 def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:

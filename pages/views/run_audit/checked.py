@@ -88,7 +88,9 @@ def _broken(found: Breaks, items: int) -> None:
                        "n": number(help="Comparisons"), "Without": number(help="Comparisons without two scores")},
     )  # fmt: skip
     if found.selectivity is None or found.selectivity.value.estimate is None:
-        st.caption("No selectivity: no item has a score under an edit of both kinds.")
+        st.caption(
+            "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
+        )
         return
     value = found.selectivity.value
     asked = "" if found.least is None else f", at least {found.least:g} asked for"

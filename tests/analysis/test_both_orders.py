@@ -1,0 +1,151 @@
+"""Negation and its converse: both halves of the 2 × 2 joined item by item, worked out anew by pandas."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from core.analysis.questions import Options, Question, catalogue
+from core.analysis.reading import read_table
+from core.analysis.scope import Scope
+from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
+from core.store.store import Store
+from tests.analysis.broken_runs import write_broken
+from tests.analysis.made_runs import score
+
+N = 30
+SEMANTIC = {"axis": "semantic", "family": "absent-category"}
+TOLD = {
+    "affirmation:template": {"axis": "semantic", "family": "template", "expectation": "response", "control": True},
+    "negation:template": {"axis": "semantic", "family": "template", "expectation": "directional",
+                          "baseline": "affirmation:template"},
+    "negation": {"axis": "semantic", "family": "negation", "expectation": "directional"},
+    "negation:absent": {**SEMANTIC, "expectation": "response"},
+    "affirmation:absent": {**SEMANTIC, "expectation": "directional", "baseline": "negation:absent"},
+}  # fmt: skip
+HABIT = {"affirmation:template": 0.9, "negation:template": 0.2, "affirmation:absent": 0.8, "negation:absent": 0.3}
+"""Scores of an evaluator that likes whatever is affirmed."""
+
+
+def rows_of(probes: dict[str, str], *, language: str = "en", least: int = 0) -> list[dict[str, Any]]:
+    """Rows of evaluators ``e`` and ``habit``: probe -> the subject that it is stored under; items from ``least`` on."""
+    rng, rows = np.random.default_rng(5), []
+    for probe, subject in {**dict.fromkeys([f"identity {each}" for each in probes.values()]), **probes}.items():
+        name, _, of = probe.partition(" ")
+        told = {"baseline": "identity", **TOLD.get(name, {})} if name != "identity" else {}
+        for place in range(least if name != "identity" and "template" not in name else 0, N):
+            drawn = round(float(rng.uniform(0.2, 0.9)), 2)
+            rows += [score(f"i{place:03d}", name, value, subject=subject or of, evaluator=evaluator, language=language,
+                           **told) for evaluator, value in (("e", drawn), ("habit", HABIT.get(name, 0.5)))]  # fmt: skip
+    return rows
+
+
+HALVES = {"affirmation:template": "human", "negation:template": "human", "negation:absent": "template",
+          "affirmation:absent": "template"}  # fmt: skip
+
+
+@pytest.fixture
+def opened(tmp_path: Path):
+    stores = []
+
+    def open_run(rows: list[dict[str, Any]], **scope: Any) -> ScoreTable:
+        stores.append(Store.open(write_broken(tmp_path / f"r{len(stores)}", rows, pairs=0)))
+        return read_table(stores[-1], Scope(**scope))
+
+    yield open_run
+    for each in stores:
+        each.close()
+
+
+def both(table: ScoreTable) -> Question:
+    return next(each for each in catalogue(table) if each.id == "C21-both")
+
+
+def test_the_four_captions_are_joined_item_by_item_over_their_captions(opened) -> None:
+    rows = rows_of(HALVES, least=4)
+    table = opened(rows, subject="human", language="en")
+    asked = {each.id: each for each in catalogue(table)}["C21-both"]
+    frame = asked.compute(table.view(), Options()).set_index("evaluator")
+    stored = pd.DataFrame(rows)
+    wide = stored[stored["evaluator"] == "e"].pivot_table(index="item", columns="probe", values="score")
+    four = wide.dropna(subset=[*HALVES])
+    assert len(four) == N - 4
+    there = four["affirmation:template"] > four["negation:template"]
+    absent = four["negation:absent"] > four["affirmation:absent"]
+    row = frame.loc["e"]
+    assert row["n_items"] == N - 4
+    assert (row["there"], row["absent"]) == (pytest.approx(100 * there.mean()), pytest.approx(100 * absent.mean()))
+    assert row["both"] == pytest.approx(100 * (there & absent).mean())
+    low, high = proportion_confint((there & absent).sum(), len(four), method="wilson")
+    assert (row["both_low"], row["both_high"]) == (pytest.approx(100 * low), pytest.approx(100 * high))
+    names = {"there_affirmed": "affirmation:template", "there_denied": "negation:template",
+             "absent_denied": "negation:absent", "absent_affirmed": "affirmation:absent"}  # fmt: skip
+    assert row[list(names)].tolist() == pytest.approx([four[probe].mean() for probe in names.values()])
+    affirms = there & (four["affirmation:absent"] > four["negation:absent"])
+    assert row["affirms"] == pytest.approx(100 * affirms.mean())
+    assert row["captions"] == "human, en; template, en"
+    assert "4 items lack one of the four" in row["note"]
+
+
+def test_who_likes_whatever_is_affirmed_has_one_order_right_and_never_both(opened) -> None:
+    table = opened(rows_of(HALVES), subject="human", language="en")
+    row = both(table).compute(table.view(), Options()).set_index("evaluator").loc["habit"]
+    assert (row["there"], row["absent"], row["both"], row["affirms"], row["denies"]) == (100, 0, 0, 100, 0)
+
+
+def test_items_of_one_source_count_together(tmp_path: Path) -> None:
+    rows = rows_of(HALVES)
+    ends = {}
+    for pairs in (0, N // 2):
+        with Store.open(write_broken(tmp_path / f"p{pairs}", rows, pairs=pairs)) as store:
+            table = read_table(store, Scope(subject="human", language="en"))
+            ends[pairs] = both(table).compute(table.view(), Options()).set_index("evaluator").loc["e"]
+    assert ends[0]["both"] == ends[15]["both"]
+    assert ends[0]["both_high"] != ends[15]["both_high"]
+
+
+def test_the_template_denied_serves_where_no_other_caption_has_it_and_a_slice_holds(opened) -> None:
+    rows = rows_of({"negation": "template", "negation:absent": "template", "affirmation:absent": "template"})
+    for row in rows:
+        row["category"] = "animal" if row["item"] < "i010" else "food"
+    table = opened(rows, subject="template", language="en")
+    frame = both(table).compute(table.view(Slice(categories=("animal",))), Options()).set_index("evaluator")
+    wide = pd.DataFrame(rows).query("evaluator == 'e'").pivot_table(index="item", columns="probe", values="score")
+    own = wide[wide.index < "i010"]
+    right = (own["identity"] > own["negation"]) & (own["negation:absent"] > own["affirmation:absent"])
+    assert (frame.loc["e", "n_items"], frame.loc["e", "both"]) == (10, pytest.approx(100 * right.mean()))
+    assert frame.loc["e", "captions"] == "template, en"
+
+
+def test_one_half_alone_and_halves_of_two_languages_say_what_is_lacking(opened) -> None:
+    alone = opened(rows_of({name: "human" for name in HALVES if "template" in name}), subject="human", language="en")
+    assert "(absent-category lacking); an audit with them" in both(alone).needs(alone)
+    assert both(alone).compute(alone.view(), Options()).empty
+    german = [each for each in rows_of(HALVES, language="de") if each["subject"] == "human"]
+    english = [each for each in rows_of(HALVES) if each["subject"] == "template"]
+    mixed = opened([*german, *english], subject="human", language="de")
+    assert "of human, de, and of template, en: no language has both" in both(mixed).needs(mixed)
+
+
+def test_the_figure_draws_each_order_and_both(opened) -> None:
+    table = opened(rows_of(HALVES), subject="human", language="en")
+    question = both(table)
+    frame = question.compute(table.view(), Options())
+    drawn = question.figures[0].figure(frame).frame
+    own = drawn[drawn["label"] == "e"].set_index("series")
+    row = frame.set_index("evaluator").loc["e"]
+    for name, series in (("there", "what is there"), ("absent", "what is absent"), ("both", "both of an item")):
+        assert own.loc[series, ["value", "low", "high"]].tolist() == row[[name, f"{name}_low", f"{name}_high"]].tolist()
+
+
+def test_a_family_of_both_expectations_has_its_orders(opened) -> None:
+    table = opened(rows_of(HALVES), subject="template", language="en")
+    orders = next(each for each in catalogue(table) if each.id == "C18")
+    frame = orders.compute(table.view(), Options())
+    own = frame[(frame["evaluator"] == "habit") & (frame["family"] == "absent-category")]
+    assert own["order"].tolist() == ["affirmation:absent > identity > negation:absent"]
+    assert own["n"].tolist() == [N]

@@ -181,11 +181,11 @@ def _offer(source: Source) -> None:
         f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
         "choose λ by what was measured, the held-out ones tell what it does; every weighting and every λ are known."
     )
+    if not operates():
+        return
     why = obstacle(asked)
     if why:
         st.error(safe(why, limit=400), icon=":material/error:")
-    if not operates():
-        return
     st.button(
         "Measure it", icon=":material/straighten:", key="calib.measuring", disabled=bool(why), on_click=_start,
         args=(request,), help="It runs outside the browser: close this page, it goes on",

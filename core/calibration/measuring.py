@@ -25,7 +25,6 @@ from core.calibration.compositions import composed_plan, images_to_score, uncomp
 from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
 from core.calibration.orbits import Orbits
-from core.corpora import registry as corpora
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
@@ -33,6 +32,7 @@ from core.evaluators.registry import find, is_known, names_file
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
+from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run, list_runs
 from core.store.own_metrics import of_run
 
@@ -112,7 +112,7 @@ def obstacle(asked: Asked) -> str:
     """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
     try:
         kind = find(scored_by(asked.run, asked.fit.evaluator)[0])
-        corpora.origin_here(asked.corpus, asked.run.manifest["corpus"])
+        origin_of_run(asked.run)
     except InvariscopeError as error:
         return f"{error}."
     ready = kind.availability()

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.evaluators.apart import only_described
 from core.settings import ROOT
+from core.store.corpus_of_run import only_allowed_folders
 from pages.views.common.url_state import note_page
 
 _ADMITTED: ContextVar[bool] = ContextVar("admitted", default=False)
@@ -35,6 +36,7 @@ def enter() -> None:
     """
     _one_thread_each()
     only_described()
+    only_allowed_folders()
     context = get_script_run_ctx()
     if not _ADMITTED.get():
         if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":

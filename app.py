@@ -7,6 +7,7 @@ import streamlit as st
 from core.evaluators.memory import share_arenas
 from pages.views.common.access import admit, at_the_door, hidden, remember, visible
 from pages.views.common.crash import catch_crashes
+from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
 from pages.views.common.help_icons import describe_help
 from pages.views.common.quota import limit_viewers
@@ -63,4 +64,5 @@ if not hidden():
     draw_find({f"pages/{name}.py": title for section in listed.values() for name, title, _ in section})
     remember()
 describe_help()
-page.run()
+with by_the_door():
+    page.run()

@@ -132,6 +132,11 @@ def linked_folders() -> tuple[Path, ...]:
     return tuple(Path(each) for each in os.environ.get("INVARISCOPE_FOLDERS", "").split(os.pathsep) if each)
 
 
+def allowed_folders() -> tuple[Path, ...]:
+    """Folders in which what a link or a run that somebody hands over names must lie: data, what ships, those above."""
+    return (data_dir(), ROOT / "data", *linked_folders())
+
+
 def environment() -> dict[str, str]:
     """The environment for a process that starts in another folder: what is relative in ours is absolute in it."""
     given = {name: os.environ.get(name) for name in _FOLDERS}

@@ -7,7 +7,7 @@ from core.errors import InvariscopeError
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
-from pages.views.common.own_metrics import barred_encoders, own_ready
+from pages.views.common.own_metrics import barred_encoders, own_ready, stamps
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice, slice_link
@@ -50,9 +50,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         st.info("This scope and these filters hold no modifier; audit a societal family such as cultural.")
         return
     words = (state.get("positive"), state.get("negative"))
-    draw_geometry(
-        placed(files, scope, chosen, evaluator, state.get("level"), *words), evaluator, scope.corpus, slice_link(state)
-    )
+    found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
+    draw_geometry(found, evaluator, scope.corpus, slice_link(state))
 
 
 enter()

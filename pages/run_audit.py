@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.views.common.access import operates
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.run_audit.cost import draw_cost
@@ -12,6 +13,8 @@ from pages.views.run_audit.state import run_state
 
 def draw() -> None:
     """Draw the page."""
+    if not operates():
+        return
     state = run_state()
     state.restore()
     header("Run an audit", "Every item of a corpus, under every probe, scored by every evaluator.", state)

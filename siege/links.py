@@ -37,12 +37,14 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
     with data_folder() as data:
         assert Material(data).run.is_dir()
         for page in pages:
-            _open(page, {})  # the first reader of a page waits for its models; a strange link may not take that long
+            open_page(
+                page, {}
+            )  # the first reader of a page waits for its models; a strange link may not take that long
         for number in range(3 if quick else LINKS):
             page = pages[number % len(pages)]
             query = {name: rng.choice(VALUES) for name in rng.sample(NAMES, rng.choice((1, 3, 8)))}
             told = f"{page}?{json.dumps(query)[:160]}"
-            tally.attempt(told, partial(_open, page, query))
+            tally.attempt(told, partial(open_page, page, query))
 
 
 def _pages() -> list[str]:
@@ -54,7 +56,12 @@ def _pages() -> list[str]:
     return [name for section in ast.literal_eval(listed).values() for name, *_ in section]
 
 
-def _open(page: str, query: dict[str, str]) -> None:
+def open_page(page: str, query: dict[str, str]) -> None:
+    """Open a page of the dashboard under a query.
+
+    Raises:
+        Finding: if it ends in a traceback, or is empty.
+    """
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.switch_page(f"pages/{page}.py")
     for name, value in query.items():

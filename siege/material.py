@@ -57,6 +57,7 @@ def data_folder() -> Iterator[Path]:
         (data / "demo").symlink_to(settings.ROOT / "data" / "demo")
         os.environ["INVARISCOPE_DATA"] = str(data)
         os.environ["INVARISCOPE_CACHE"] = str(Path(folder) / "cache")
+        os.environ["INVARISCOPE_WEIGHTS"] = str(Path(folder) / "weights")
         try:
             yield data
         finally:

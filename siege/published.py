@@ -9,8 +9,11 @@ import duckdb
 from core import settings
 from core.errors import StoreError
 from core.store.store import Store
+from core.store.uploads import accept_published
 from core.store.verify import verify
-from siege.material import Material, data_folder
+from siege.forged import Stranger, forged_file
+from siege.links import open_page
+from siege.material import Material, copied, data_folder
 from siege.trials import Finding, Tally
 
 SECRET = "the operator's own words"
@@ -65,6 +68,30 @@ def run(tally: Tally, _seed: int, *, quick: bool) -> None:
             _spoil(path, told.replace("{secret}", str(secret)), tally)
             tally.attempt(f"opening: {name}", partial(_open, path))
             tally.attempt(f"verify: {name}", partial(_verify, path))
+        _try_code(made, data, tally, quick=quick)
+
+
+def _try_code(made: Material, data: Path, tally: Tally, *, quick: bool) -> None:
+    """Hand over files whose evaluator is the path of a stranger's code, and look at them where evaluators are asked."""
+    stranger = Stranger(data.parent)
+    opened = data / "runs" / "stranger.duckdb"
+    for name in stranger.names[:: 3 if quick else 1]:
+        source = copied(made.run, data.parent / "forged" / made.run.name)
+        path = forged_file(source, "colours", name, data.parent / "forged.duckdb")
+        told = name.replace(str(data.parent), "…")
+        tally.attempt(f"handed over: {told}", partial(accept_published, path, "x", folder=data.parent / "taken"))
+        aside = made.run.rename(data.parent / "aside")  # a run is open once, and the stranger's has the same id
+        shutil.copyfile(path, opened)
+        for page in ("geometry",) if quick else ("geometry", "calibration", "overview"):
+            tally.attempt(f"{page}: {told}", partial(_look, page, stranger))
+        opened.unlink()
+        aside.rename(made.run)
+
+
+def _look(page: str, stranger: Stranger) -> None:
+    open_page(page, {"view": "report"})
+    if stranger.ran:
+        raise Finding("lost", "a stranger's code ran")
 
 
 def _spoil(path: Path, told: str, tally: Tally) -> None:

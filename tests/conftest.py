@@ -68,11 +68,13 @@ def interruptible() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(autouse=True)
-def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test writes into the user's cache, or finds the user's weights."""
-    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path_factory.getbasetemp() / "weights"))
-    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+@pytest.fixture(scope="session", autouse=True)
+def private_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test, and nothing that tests share, writes into the user's cache, or finds the user's weights."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path_factory.getbasetemp() / "weights"))
+        patch.setenv("INVARISCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
 
 
 @pytest.fixture

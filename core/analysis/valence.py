@@ -1,6 +1,6 @@
 """What the geometry of a text encoder is asked of: word lists, modifiers' shifts and objects, and the encoder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
-from core.errors import InvalidInput, InvariscopeError, UnknownName
+from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
 
@@ -25,6 +25,9 @@ POSITIVE, NEGATIVE = "positive", "negative"
 
 NO_ENCODER = "it has no text encoder: it scores a pair at once"
 """Why the geometry of a black box is not told."""
+
+NOT_KNOWN = "no evaluator of this name is installed here; one that a run was given by path is not asked"
+"""Why a name is not asked: it may be a path that a stranger wrote, to code that would run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,48 +117,63 @@ def modifier_objects(view: View) -> tuple[Mapping[str, tuple[str, ...]], tuple[s
     return {word: tuple(sorted(nouns)) for word, nouns in sorted(objects.items())}, tuple(sorted(controls))
 
 
-def text_encoders(references: Sequence[str], barred: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+def text_encoders(
+    names: Sequence[str], barred: Mapping[str, str] = MappingProxyType({}), own: Collection[str] = ()
+) -> dict[str, str]:
     """Which evaluators have a text encoder that can be asked here.
 
     Args:
-        references: names of evaluators.
+        names: of evaluators as scores have them, which somebody else may have written: none is taken for a path.
         barred: those among them of which it is known that they cannot be asked, and why.
+        own: those among them that were given by path and may be asked (:func:`core.evaluators.registry.know`).
 
     Returns:
-        Reference -> "" where it can be asked, else why not.
+        Name -> "" where it can be asked, else why not.
     """
-    return {reference: barred.get(reference) or _obstacle(reference) for reference in references}
+    return {name: barred.get(name) or _obstacle(name, own) for name in names}
 
 
-def embed(pool: "Pool", reference: str, texts: Sequence[str]) -> np.ndarray:
+def embed(pool: "Pool", name: str, texts: Sequence[str], own: Collection[str] = ()) -> np.ndarray:
     """Embed texts with an evaluator's text encoder.
+
+    Args:
+        pool: where it is loaded.
+        name: of the evaluator as scores have it; never taken for a path.
+        texts: to embed, n of them.
+        own: as for :func:`text_encoders`.
 
     Returns:
         float64 [n, d], L2-normalised; a row of NaN where a text cannot be read.
 
     Raises:
         NotAvailable: if its weights are not on this machine.
-        InvalidInput: if the evaluator has no text encoder.
+        InvalidInput: if the evaluator has no text encoder, or nobody here knows it.
     """
     from core.evaluators.base import DualEncoder
+    from core.evaluators.registry import is_known
 
-    with pool.lease(reference) as evaluator:
+    if not (name in own or is_known(name)):
+        raise InvalidInput(f"evaluator {name!r}: {NOT_KNOWN}")
+    with pool.lease(name) as evaluator:
         if not isinstance(evaluator, DualEncoder):
-            raise InvalidInput(f"evaluator {reference!r} has no text encoder; choose one that embeds captions")
+            raise InvalidInput(f"evaluator {name!r} has no text encoder; choose one that embeds captions")
         return np.asarray(evaluator.encode_captions(list(texts)).double().numpy())
 
 
-def _obstacle(reference: str) -> str:
+def _obstacle(name: str, own: Collection[str]) -> str:
     from core.evaluators.base import DualEncoder
-    from core.evaluators.registry import find
+    from core.evaluators.imported import is_imported, refuse
+    from core.evaluators.registry import find, is_known
 
+    if is_imported(name):
+        return str(refuse(name))
+    if not (name in own or is_known(name)):
+        return NOT_KNOWN
     try:
-        kind = find(reference)
+        kind = find(name)
         if not issubclass(kind, DualEncoder):
             return NO_ENCODER
         ready = kind.availability()
-    except UnknownName:
-        return "no evaluator of this name is installed here; one that a run was given by path is not asked"
     except InvariscopeError as error:
         return str(error)
     return "" if ready.ready else f"{ready.reason}; get it with: {ready.command}"

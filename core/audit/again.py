@@ -7,12 +7,13 @@ from typing import Any
 
 from core.audit.plan import SHARD_ITEMS, Plan, make_plan
 from core.audit.record import differing, first_manifest
-from core.corpora.registry import origin_here, origin_of
+from core.corpora.registry import origin_of
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.base import ENGLISH, TEMPLATE
 from core.probes.caption_labels import read_again
 from core.seeds import RUN_SEED
+from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
 
 
@@ -27,7 +28,7 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
         NotAvailable: if the corpus is not here.
         InvariscopeError: if it cannot be read.
     """
-    origin = _origin(run.manifest["corpus"], root)
+    origin = _origin(run, root)
     return read_again(replace(origin, options={**origin.options, **options}) if options else origin)
 
 
@@ -74,8 +75,9 @@ def check_again(plan: Plan, told: Mapping[str, Any], run: str) -> None:
         )
 
 
-def _origin(corpus: Mapping[str, Any], root: Path | None) -> Origin:
-    name = str(corpus["name"])
+def _origin(run: Run, root: Path | None) -> Origin:
     if root is None:
-        return origin_here(name, corpus)
+        return origin_of_run(run)
+    corpus = run.manifest["corpus"]
+    name = str(corpus["name"])
     return replace(origin_of({"name": name, **corpus}) or Origin(name), root=root)

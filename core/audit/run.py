@@ -27,6 +27,7 @@ from core.audit.workers.tasks import Embedded, Known, Made, Shard, Spent, Work, 
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
+from core.store.audited_here import note_audited
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.store.seal import AUDIT, Part
@@ -141,6 +142,7 @@ def run_audit(
             folder.clear()
         job = _Job(plan, batches, folder, manifest, hands, progress, stop, begun)
         job.open()
+        note_audited(manifest)
         return job.run()
 
 

@@ -25,15 +25,16 @@ from core.calibration.compositions import composed_plan, images_to_score, uncomp
 from core.calibration.fit import Fit
 from core.calibration.measurement import Measurement, about, compositions, folder_of, write
 from core.calibration.orbits import Orbits
-from core.corpora import registry as corpora
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.calibrated import OVER_ORBITS
 from core.evaluators.pool import Pool, shared_pool
-from core.evaluators.registry import find
+from core.evaluators.registry import find, is_known, names_file
 from core.probes.base import IDENTITY
 from core.seeds import RUN_SEED
 from core.statistics.changes import standard_deviation
+from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run, list_runs
+from core.store.own_metrics import of_run
 
 SAME = 0.05
 """Most that a score may differ from the run's, in standard deviations of the clean scores: more is another picture.
@@ -110,8 +111,8 @@ def refused(fit: Fit) -> str:
 def obstacle(asked: Asked) -> str:
     """What is not on this machine that a measurement needs, with what gets it; empty where all is here."""
     try:
-        kind = find(_evaluator(asked.run, asked.fit.evaluator)[0])
-        corpora.origin_here(asked.corpus, asked.run.manifest["corpus"])
+        kind = find(scored_by(asked.run, asked.fit.evaluator)[0])
+        origin_of_run(asked.run)
     except InvariscopeError as error:
         return f"{error}."
     ready = kind.availability()
@@ -146,7 +147,7 @@ def measure(
     if why := refused(asked.fit):
         raise InvalidInput(why)
     pool = shared_pool() if pool is None else pool
-    reference, key = _evaluator(asked.run, asked.fit.evaluator)
+    reference, key = scored_by(asked.run, asked.fit.evaluator)
     with pool.lease(reference) as loaded:
         here = loaded.fingerprint.key
     if key not in ("", here):
@@ -166,18 +167,33 @@ def measure(
     return found, path
 
 
-def _evaluator(run: Run, name: str) -> tuple[str, str]:
-    """How the run named an evaluator, and its fingerprint there."""
-    for each in run.manifest.get("evaluators") or []:
-        if isinstance(each, dict) and each.get("name") == name:
-            reference = str(each.get("reference") or name)
-            inside = settings.ROOT / reference.rpartition(":")[0] if ":" in reference else settings.ROOT / reference
-            file = reference.endswith(".json") or ":" in reference
-            return (
-                str(settings.ROOT / reference) if file and inside.exists() else reference,
-                str((each.get("fingerprint") or {}).get("key") or ""),
-            )
-    return name, ""
+def scored_by(run: Run, name: str) -> tuple[str, str]:
+    """How an evaluator of a run is asked here, and its fingerprint there.
+
+    A manifest may be a stranger's, and a reference a path: code is what a run of this data folder was made with, byte
+    for byte, or it is not asked.
+
+    Raises:
+        InvalidInput: if the run names a file that it cannot be trusted with, saying what to do.
+    """
+    listed = (each for each in run.manifest.get("evaluators") or [] if isinstance(each, dict))
+    told = next((each for each in listed if each.get("name") == name), {})
+    reference, key = str(told.get("reference") or name), str((told.get("fingerprint") or {}).get("key") or "")
+    if is_known(reference):
+        return reference, key
+    if not run.path.is_dir() and names_file(reference):
+        raise InvalidInput(
+            f"{run.path.name} is a published file and names a file for evaluator {name}, which is not asked; measure "
+            "on the run's own folder"
+        )
+    if ".py" not in reference:
+        return (str(settings.ROOT / reference) if reference.endswith(".json") else reference), key
+    own = next((each for each in of_run(run) if each.name == name), None)
+    if own is None:
+        raise InvalidInput(f"run {run.id} names no class of a file for evaluator {name}; audit the corpus again")
+    if own.problem:
+        raise InvalidInput(own.problem)
+    return own.reference, key
 
 
 def _plan(asked: Asked, reference: str, root: Path | None, options: dict[str, str]) -> Plan:

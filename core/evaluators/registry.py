@@ -107,6 +107,24 @@ def know(name: str, reference: str) -> None:
         _OF_FILES[name] = reference
 
 
+def is_known(name: str) -> bool:
+    """Whether a name that is only read somewhere, as from a run, is of an evaluator that this machine has by itself.
+
+    To :func:`find`, a name may be a path, of code too: what a stranger can write is asked here before.
+
+    Args:
+        name: as the scores of a run have it.
+    """
+    base, _, low = name.rpartition(":")
+    known = catalogue()
+    return name not in _OF_FILES and (name in known or (low in PRECISIONS and base in known))
+
+
+def names_file(reference: str) -> bool:
+    """Whether :func:`find` would look for a file: of code, of a calibrator, or a checkpoint by path."""
+    return reference.endswith((".json", ".py")) or ".py:" in reference or "/" in reference.partition(CHECKPOINT)[2]
+
+
 def is_offered(reference: str) -> bool:
     """Whether an evaluator is known in this process alone, by :func:`offer`."""
     return reference in _OFFERED

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.corpora.registry import origin_here
 from core.errors import InvalidInput
 from core.human.definition import Definition
 from core.human.kinds import kind_of
@@ -12,6 +11,7 @@ from core.human.pictures import Load, load_corpus, make_pictures, read_with
 from core.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.human.studies import Study, studies_dir
 from core.seeds import RUN_SEED
+from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
 from core.store.store import Store
 
@@ -53,6 +53,7 @@ def open_study(
         per_item=per_item, attention_rate=attention_rate, items=sample.items, strata=sample.strata,
         examples=sample.examples, read_with=read_with(run.manifest["corpus"]),
     )  # fmt: skip
+    origin_of_run(run)  # a study shows to others what it reads
     make_pictures(definition, definition.items[0], load=load)
     return Study.create(studies_dir() if parent is None else parent, definition)
 
@@ -63,8 +64,7 @@ def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Co
     Raises:
         NotAvailable: if the corpus is not here.
     """
-    told = run.manifest["corpus"]
-    corpus = load(origin_here(str(told.get("name")), told))
+    corpus = load(origin_of_run(run))
     return {item.id: {other.label for other in item.others} for item in corpus.items}
 
 

@@ -8,7 +8,6 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.canvas import jpeg, thumbnail
-from core.corpora import registry as corpora
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.probes import registry as probes
@@ -18,6 +17,7 @@ from core.report.pair import pair_slide, shown
 from core.report.signature import signature_of
 from core.scoring.replay import open_bench, replay
 from core.seeds import RUN_SEED
+from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
 from core.store.store import Store
 from core.stories.slide import Picture
@@ -57,8 +57,7 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:
     """The wanted items, or why the corpus cannot be read."""
     try:
-        told = run.manifest["corpus"]
-        whole = read_again(corpora.origin_here(str(told.get("name")), told))
+        whole = read_again(origin_of_run(run))
     except InvariscopeError as error:
         return f"The pictures are not here: {error}"
     return {item.id: item for item in whole.items if item.id in wanted}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import settings
+from core.store.audited_here import is_audited_code
 from core.store.manifest import Run
 
 MOST_BYTES = 4 << 20
@@ -53,6 +54,9 @@ class OwnMetric:
         if self.sha256 is not None and found != self.sha256:
             return (f"{self.path} was changed since run {self.run} was made with it; put the old file back, or audit "
                     "the corpus again with the new one")  # fmt: skip
+        if not is_audited_code(self.path, found):
+            return (f"run {self.run} names {self.path}, and no audit on this machine was made with that file as it is; "
+                    "read it, and audit the corpus with it here")  # fmt: skip
         return ""
 
 

@@ -17,7 +17,7 @@ from core.store.files import write_whole
 from core.store.manifest import Run
 from core.store.published import attach
 from core.store.schema import schemas_of
-from core.store.sql import first_line
+from core.store.sql import first_line, quoted
 from core.store.whole import NotWhole, check_tables
 
 MOST_BYTES = 512 * 2**20
@@ -34,6 +34,7 @@ MOST_MANIFEST = 4 * 2**20
 
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
+_A_PATH = r"\.py:|\.(py|json)$|@.*[/\\]"
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -124,6 +125,7 @@ def _checked(file: Path, told: str) -> tuple[Run, ...]:
         _check_content(connection, schemas, told)
         for table, schema in schemas.items():
             _check_values(connection, table, schema, told)
+        _check_names(connection, told)
         _check_runs(connection, runs, schemas, told)
         try:
             check_tables(connection, "incoming", Path(told), version, runs, full=True)
@@ -165,6 +167,15 @@ def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.
             f"{told} has a value in {table}.{wrong[0]} that no audit writes (infinite, or a text of more than "
             f"{MOST_TEXT} bytes); publish it again"
         )  # fmt: skip
+
+
+def _check_names(connection: duckdb.DuckDBPyConnection, told: str) -> None:
+    """Refuse names of evaluators that are paths: an audit stores the name of a metric, never where its file lies."""
+    sql = f"select evaluator from incoming.scores where regexp_matches(evaluator, {quoted(_A_PATH)}) limit 1"
+    if found := connection.execute(sql).fetchall():
+        raise InvalidInput(
+            f"{told} has scores of {str(found[0][0])[:80]!r}, which is a path and no evaluator's name; publish it again"
+        )
 
 
 def _check_runs(

@@ -11,6 +11,7 @@ from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.analysis.valence import (
+    NOT_KNOWN,
     embed,
     modifier_objects,
     modifier_shifts,
@@ -23,6 +24,7 @@ from core.evaluators.pool import Pool
 from core.probes.words.lexicons import families
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
+from siege.forged import Stranger
 from tests.analysis.made_runs import raw, shifts
 
 
@@ -116,3 +118,13 @@ def test_a_real_encoder_feels_the_difference_between_joy_and_disgust() -> None:
     assert joyful > hateful
     with pytest.raises(InvalidInput, match="no text encoder"):
         embed(pool, "grounding-judge", ["good"])
+
+
+def test_a_name_that_is_a_path_is_never_followed(tmp_path: Path) -> None:
+    stranger = Stranger(tmp_path)
+    for name in stranger.names:
+        assert text_encoders([name]) == {name: NOT_KNOWN}
+        with pytest.raises(InvalidInput, match="no evaluator of this name is installed"):
+            embed(Pool(device="cpu"), name, ["good"])
+    assert not stranger.ran
+    assert "stands for scores that were imported" in text_encoders([f"{stranger.code}:Evil@imported"]).popitem()[1]

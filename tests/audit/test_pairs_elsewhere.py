@@ -345,7 +345,7 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
 def test_a_run_is_exported_from_its_manifest_and_refused_where_its_corpus_changed(
     direct: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.audit.again.origin_here", lambda name, told: None)
+    monkeypatch.setattr("core.audit.again.origin_of_run", lambda run: None)
     monkeypatch.setattr("core.audit.again.read_again", lambda origin: plan.corpus)
     again = plan_again(direct)
     assert again.fingerprint() == plan.fingerprint()

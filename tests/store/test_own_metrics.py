@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.settings import ROOT
+from core.settings import ROOT, data_dir
+from core.store.audited_here import audited_here_file, is_audited_code, note_audited
 from core.store.manifest import Run
 from core.store.own_metrics import MOST_BYTES, own_metrics
 
@@ -31,6 +32,7 @@ def test_the_run_made_last_says_which_file_it_is(tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     path.write_text("x = 1\n", encoding="utf-8")
     digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    note_audited({"evaluators": [entry(path, sha256=digest)]})
     old = run([entry(tmp_path / "old.py", sha256="0" * 64)], name="old")
     new = run([entry(path, sha256=digest, text_encoder=True)], created="2026-02-01")
     found = own_metrics([new, old])["own"]
@@ -38,6 +40,8 @@ def test_the_run_made_last_says_which_file_it_is(tmp_path: Path) -> None:
 
 
 def test_a_path_of_the_checkout_is_found_from_anywhere() -> None:
+    path = "assets/templates/metric.py"
+    note_audited({"evaluators": [entry(Path(path), sha256=hashlib.sha256((ROOT / path).read_bytes()).hexdigest())]})
     found = own_metrics([run([{"name": "own", "reference": "assets/templates/metric.py:MyMetric"}])])["own"]
     assert found.path == ROOT / "assets" / "templates" / "metric.py"
     assert (found.sha256, found.text_encoder, found.problem) == (None, None, "")
@@ -69,3 +73,32 @@ def test_a_manifest_of_a_stranger_breaks_nothing(entries: Any, file: Any) -> Non
     assert own_metrics([run(entries)]) == {}
     found = own_metrics([run([{"name": "own", "reference": "/no/such.py:Own", "file": file}])])["own"]
     assert "is gone" in found.problem
+
+
+def test_a_file_that_no_audit_here_scored_with_is_not_asked(tmp_path: Path) -> None:
+    path = tmp_path / "evil.py"
+    path.write_text("x = 2\n", encoding="utf-8")
+    digest = hashlib.sha256(b"x = 2\n").hexdigest()
+    for told in (entry(path, sha256=digest), entry(path)):
+        assert "no audit on this machine was made with that file" in own_metrics([run([told])])["own"].problem
+    note_audited({"evaluators": [entry(tmp_path / "other.py", sha256=digest), entry(path, sha256="0" * 64)]})
+    assert "no audit on this machine" in own_metrics([run([entry(path, sha256=digest)])])["own"].problem
+    note_audited({"evaluators": [entry(path, sha256=digest)]})
+    assert own_metrics([run([entry(path, sha256=digest)])])["own"].problem == ""
+
+
+def test_the_list_of_audited_code_lies_outside_the_data_folder_and_holds_a_file_once(tmp_path: Path) -> None:
+    told = [entry(tmp_path / "own.py", sha256="1" * 64)]
+    note_audited({"evaluators": told * 2})
+    before = audited_here_file().read_bytes()
+    note_audited({"evaluators": told})
+    assert audited_here_file().read_bytes() == before
+    assert is_audited_code(tmp_path / "own.py", "1" * 64)
+    assert not audited_here_file().is_relative_to(data_dir())
+
+
+def test_a_list_that_cannot_be_written_stops_no_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "weights").write_text("in the way")
+    monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
+    note_audited({"evaluators": [entry(tmp_path / "own.py", sha256="1" * 64)]})
+    assert not is_audited_code(tmp_path / "own.py", "1" * 64)

@@ -57,6 +57,15 @@ REFUSED: dict[str, tuple[Callable[[bytes, Path], bytes], str]] = {
     "an infinite score": (changed("update scores set score = 'inf' where item = 'frog-1-10-20'"), "in scores.score"),
     "doubled rows": (changed("insert into scores select * from scores"), "is not whole: its table scores has"),
     "another score": (changed("update scores set score = 0.5 where rowid = 9"), "has other rows of run demo"),
+    "an evaluator that is code": (
+        changed("update scores set evaluator = '/tmp/x.py:X' where rowid = 9"), "'/tmp/x.py:X', which is a path"
+    ),
+    "an evaluator of a stranger's file": (
+        changed("update scores set evaluator = 'clipscore@/tmp/x.pt' where rowid = 9"), "which is a path"
+    ),
+    "a calibrator of a stranger's": (
+        changed("update scores set evaluator = '../x.json' where rowid = 9"), "which is a path"
+    ),
     "a long text": (changed("update items set source = repeat('x', 20000)"), "in items.source"),
 }  # fmt: skip
 

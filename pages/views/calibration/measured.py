@@ -23,6 +23,7 @@ from core.settings import results_dir, runs_dir
 from core.store.manifest import Run
 from pages.views.calibration.state import effect
 from pages.views.common.access import operates
+from pages.views.common.callbacks import operators_only
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
@@ -181,11 +182,11 @@ def _offer(source: Source) -> None:
         f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
         "choose λ by what was measured, the held-out ones tell what it does; every weighting and every λ are known."
     )
+    if not operates():
+        return
     why = obstacle(asked)
     if why:
         st.error(safe(why, limit=400), icon=":material/error:")
-    if not operates():
-        return
     st.button(
         "Measure it", icon=":material/straighten:", key="calib.measuring", disabled=bool(why), on_click=_start,
         args=(request,), help="It runs outside the browser: close this page, it goes on",
@@ -226,6 +227,7 @@ def _latest(request: MeasureRequest) -> jobs.Job | None:
     return next((job for job in jobs.list_jobs()[0] if request.same(job.request)), None)
 
 
+@operators_only
 def _start(request: MeasureRequest) -> None:
     """Put the measurement in line; a callback."""
     try:

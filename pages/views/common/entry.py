@@ -1,25 +1,50 @@
 """The way into a page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.evaluators.apart import only_described
+from core.settings import ROOT
+from core.store.corpus_of_run import only_allowed_folders
 from pages.views.common.url_state import note_page
+
+_ADMITTED: ContextVar[bool] = ContextVar("admitted", default=False)
+
+
+@contextmanager
+def by_the_door() -> Iterator[None]:
+    """Mark what runs within as run by ``app.py``, which admits a session before it draws a page."""
+    token = _ADMITTED.set(True)
+    try:
+        yield
+    finally:
+        _ADMITTED.reset(token)
 
 
 def enter() -> None:
-    """Start the page over under ``app.py``, where Streamlit ran it alone.
+    """Start the page over under ``app.py``, where Streamlit ran it alone: nobody asked there who may see it.
 
     Until ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of
-    multipage app and runs the file that the address names without ``app.py``: without theme and navigation.
+    multipage app and runs the file that the address names without ``app.py``: without door, theme and navigation. How
+    far other sessions are says nothing of this one, so the page asks for the mark of this very run.
     """
     _one_thread_each()
     only_described()
-    if PagesManager.uses_pages_directory:
+    only_allowed_folders()
+    context = get_script_run_ctx()
+    if not _ADMITTED.get():
+        if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
+            st.error("A page is opened through the dashboard: start it with `python -m core app`.")
+            st.stop()
         PagesManager.uses_pages_directory = False
         st.rerun()
-    if context := get_script_run_ctx():
+    if context:
         note_page(context.page_script_hash, back=context.is_history_navigation)
 
 

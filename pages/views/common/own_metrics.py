@@ -15,6 +15,9 @@ from pages.views.common.access import may_operate
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, present, store
 
+Stamps = tuple[tuple[str, str], ...]
+"""Evaluators by path: name and digest of the file of each."""
+
 
 def own_metrics() -> dict[str, OwnMetric]:
     """Those of this data folder's runs by name, for an operator; each says whether it can still be asked."""
@@ -48,7 +51,7 @@ def problems() -> dict[str, str]:
     return {name: said for name, each in own_metrics().items() if (said := each.problem)}
 
 
-def stamps(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def stamps(names: Sequence[str]) -> Stamps:
     """(name, digest of its file) of those among some evaluators: what is kept of their scores is of these files."""
     told = own_metrics()
     return tuple((name, stored.file_sha256(told[name].path)) for name in names if name in told)

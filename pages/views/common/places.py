@@ -6,15 +6,10 @@ from pathlib import Path
 import streamlit as st
 
 from core.corpora.places import lies_in
-from core.settings import ROOT, data_dir, linked_folders
+from core.settings import allowed_folders
 from pages.views.common.url_state import text
 
 _TYPED = "places.typed"
-
-
-def roots() -> tuple[Path, ...]:
-    """Folders in which what a link names must lie: this server's data, what ships, and ``INVARISCOPE_FOLDERS``."""
-    return (data_dir(), ROOT / "data", *linked_folders())
 
 
 def typed(written: str) -> None:
@@ -23,7 +18,7 @@ def typed(written: str) -> None:
 
 
 def paths_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
-    """Read paths of a link, separated by commas; all of them must lie in :func:`roots`."""
+    """Read paths of a link, separated by commas; all must lie in :func:`core.settings.allowed_folders`."""
 
     def read(raw: str) -> tuple[str, str]:
         return _allowed(raw, [each.strip() for each in raw.split(",")], limit)
@@ -32,7 +27,7 @@ def paths_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
 
 
 def options_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
-    """Read ``key=value, key=value`` of a link; a value that is an absolute path must lie in :func:`roots`."""
+    """Read ``key=value, key=value`` of a link; a value that is an absolute path must lie in the allowed folders."""
 
     def read(raw: str) -> tuple[str, str]:
         return _allowed(raw, [each.partition("=")[2].strip() for each in raw.split(",")], limit)
@@ -52,6 +47,6 @@ def _allowed(raw: str, named: list[str], limit: int) -> tuple[str, str]:
 
 def _inside(path: str) -> bool:
     try:
-        return lies_in(Path(path).expanduser(), roots())
+        return lies_in(Path(path).expanduser(), allowed_folders())
     except RuntimeError:  # the home of somebody who is not here
         return False

@@ -10,6 +10,7 @@ from core.analysis.slices import Slice
 from core.analysis.valence import embed, modifier_objects, modifier_shifts, split_words, text_encoders, valence_words
 from core.evaluators.pool import shared_pool
 from pages.views.common.keys import KEYED
+from pages.views.common.own_metrics import Stamps
 from pages.views.common.runs import Signature, scores, stored_values, view
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import slice_fields
@@ -38,15 +39,15 @@ def geometry_state(files: Signature) -> PageState:
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
-def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tuple[str, ...]) -> dict[str, str]:  # noqa: ARG001
+def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tuple[str, ...]) -> dict[str, str]:
     """Evaluator of the scope -> "" where its text encoder can be asked here, else why not.
 
     Args:
         files, scope: whose evaluators.
         barred: those given by path that cannot be asked, and why.
-        own: those given by path that can; part of the cache's key.
+        own: those given by path that can.
     """
-    return text_encoders(scores(files, scope).evaluators, barred)
+    return text_encoders(scores(files, scope).evaluators, barred, own)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
@@ -57,16 +58,30 @@ def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner="Asking the text encoder …")
 def placed(
-    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, level: str, positive: str, negative: str
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    evaluator: str,
+    level: str,
+    positive: str,
+    negative: str,
+    own: Stamps,
 ) -> Geometry:
-    """Geometry of an evaluator's text encoder over a scope; see ``core.analysis.geometry.geometry``."""
+    """Geometry of an evaluator's text encoder over a scope; see ``core.analysis.geometry.geometry``.
+
+    Args:
+        files, scope, chosen: what the page shows.
+        evaluator: whose text encoder and shifts.
+        level, positive, negative: as the page's fields.
+        own: the evaluator with the digest of its file, where it was given by path.
+    """
     objects, controls = modifier_objects(view(files, scope, chosen))
     return geometry(
-        lambda texts: _embedded(evaluator, tuple(texts)), modifiers(files, scope, chosen, evaluator),
+        lambda texts: _embedded(evaluator, tuple(texts), own), modifiers(files, scope, chosen, evaluator),
         positive=split_words(positive), negative=split_words(negative), level=level, objects=objects, controls=controls,
     )  # fmt: skip
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
-def _embedded(evaluator: str, texts: tuple[str, ...]) -> np.ndarray:
-    return embed(shared_pool(), evaluator, texts)
+def _embedded(evaluator: str, texts: tuple[str, ...], own: Stamps) -> np.ndarray:
+    return embed(shared_pool(), evaluator, texts, [name for name, _ in own])

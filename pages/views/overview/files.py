@@ -23,6 +23,7 @@ from core.report.write import write
 from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates
+from pages.views.common.callbacks import operators_only
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 
@@ -49,6 +50,7 @@ def draw_upload(runs: tuple[Run, ...]) -> None:
         (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
 
 
+@operators_only
 def _take(known: tuple[str, ...]) -> None:
     file = st.session_state.get(UPLOAD)
     if file is None:

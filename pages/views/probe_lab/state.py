@@ -25,6 +25,7 @@ from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import Worst
 from core.settings import cache_dir, data_dir, lab_cache_mb
+from core.store.corpus_of_run import may_read, origin_of_run
 from core.store.manifest import Run, list_runs
 from pages.views.common.own_metrics import own_of_links
 from pages.views.common.shelf import Shelf
@@ -122,7 +123,9 @@ def corpus_origins() -> dict[str, Origin]:
     for run in reversed(list_runs()):
         told = run.manifest["corpus"]
         name, origin = str(told.get("name")), corpora.origin_of(told)
-        if name not in found and origin and origin.loader in known and origin.root and origin.root.is_dir():
+        if name in found or origin is None or origin.loader not in known or origin.root is None:
+            continue
+        if may_read(origin) and origin.root.is_dir():
             found[name] = origin
     return found
 
@@ -153,8 +156,7 @@ def load_corpus_of(run: Run) -> Corpus:
     Raises:
         InvariscopeError: if it cannot be read here.
     """
-    told = run.manifest["corpus"]
-    origin = corpora.origin_here(str(told.get("name")), told)
+    origin = origin_of_run(run)
     return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
 
 

@@ -16,6 +16,7 @@ from core.evaluators.brought import MOST_BYTES, keep_metric, kept_metrics
 from core.jobs import jobs
 from core.settings import brought_mb
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.check import METRIC
@@ -86,6 +87,7 @@ def corpus_of(folder: Path) -> str:
     return f"photos-{folder.name[:8]}"
 
 
+@operators_only
 def _use(state: PageState, folder: Path) -> None:
     """Make a set the corpus; also a callback."""
     state.put("corpus", "folder")
@@ -93,6 +95,7 @@ def _use(state: PageState, folder: Path) -> None:
     state.put("options", f"name={corpus_of(folder)}")
 
 
+@operators_only
 def _remove(state: PageState, folder: Path) -> None:
     """Remove a set that no job reads; a callback."""
     try:
@@ -171,6 +174,7 @@ def bring_metric() -> list[str]:
     return list(st.multiselect("Metrics that were brought", known, key="run.metrics", format_func=_short))
 
 
+@operators_only
 def _take(given: UploadedFile) -> None:
     st.session_state["run.metric.said"] = ""
     try:

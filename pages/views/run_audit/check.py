@@ -10,6 +10,7 @@ from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.checking import CheckRequest, check_request
 from core.probes import registry as probes
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe
 
 METRIC = "run.check.metric"
@@ -92,6 +93,7 @@ def _request(
         return None
 
 
+@operators_only
 def _start(request: CheckRequest) -> None:
     """Put the check in line; a callback."""
     try:

@@ -15,6 +15,7 @@ from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.request import AuditRequest
 from core.settings import runs_dir
+from pages.views.common.callbacks import operators_only
 from pages.views.common.runs import present, store
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, listed, safe, thousands
@@ -165,6 +166,7 @@ def _obstacle(told: Estimate) -> str:
     return ""
 
 
+@operators_only
 def _start(state: PageState, request: AuditRequest | None) -> None:
     """Put the audit in line; a callback."""
     if request is None:

@@ -11,6 +11,7 @@ from core.jobs import jobs
 from core.jobs.getting import GetRequest, get_request
 from core.jobs.jobs import Job
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe, thousands
 from pages.views.probe_lab.state import availabilities
 
@@ -72,6 +73,7 @@ def _active(name: str) -> Job | None:
                  and isinstance(job.request, GetRequest) and job.request.name == name), None)  # fmt: skip
 
 
+@operators_only
 def _start(name: str) -> None:
     """Put the download in line; a callback."""
     try:

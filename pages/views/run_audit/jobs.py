@@ -19,6 +19,7 @@ from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.checked import draw_checked
 from pages.views.run_audit.get import draw_got
@@ -245,6 +246,7 @@ def _goes_on(job: Job) -> str:
     return "Goes on where it was, to the very same scores." if job.request.keeps else AGAIN
 
 
+@operators_only
 def _do(action: Callable[[], object]) -> None:
     """Do what a button says; a callback. A sentence about what went wrong is shown above the list."""
     try:

@@ -18,6 +18,7 @@ from core.scoring.suite_cost import SuiteCost, SuiteWork, suite_cost
 from core.settings import data_dir
 from core.store.manifest import list_runs
 from pages.views.common.access import operates
+from pages.views.common.callbacks import operators_only
 from pages.views.common.places import typed
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
@@ -157,6 +158,7 @@ def _told_work(work: SuiteWork) -> str:
     return f"{safe(work.evaluator)} reads {reads}{rounds}"
 
 
+@operators_only
 def _start(request: SuiteRequest) -> None:
     """Put the job in line; a callback."""
     try:

@@ -124,28 +124,30 @@ def _keys(
     view: View, probes: tuple[str, ...], looked: np.ndarray, usual: pd.DataFrame, order: str, floor: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """What every shift counts, float64 [E, k, N], NaN where nothing; and how many shifts a pair has, int [k, N]."""
-    scale = usual.set_index("evaluator")
+    scales = {str(row["evaluator"]): (float(row["sd"]), float(row["typical"])) for row in usual.to_dict("records")}
     keys = np.full((len(view.evaluators), *looked.shape), math.nan)
     shifts = np.zeros(looked.shape, dtype=np.intp)
     for place, name in enumerate(view.evaluators):
         delta, stored = view.shifts(name, probes)
         stored = stored & looked
         shifts += stored
-        np.copyto(keys[place], _key(view, name, probes, delta, scale.loc[name], order, floor), where=stored)
+        np.copyto(keys[place], _key(view, name, probes, delta, scales[name], order, floor), where=stored)
     return keys, shifts
 
 
 def _key(
-    view: View, evaluator: str, probes: tuple[str, ...], delta: np.ndarray, scale: pd.Series, order: str, floor: float
-) -> np.ndarray:
-    """What the shifts of one evaluator count in an order, [k, N]."""
+    view: View, evaluator: str, probes: tuple[str, ...], delta: np.ndarray, scale: tuple[float, float], order: str,
+    floor: float,
+) -> np.ndarray:  # fmt: skip
+    """What the shifts of one evaluator, of such a spread and typical score, count in an order, [k, N]."""
+    sd, typical = scale
     if order == "absolute":
-        return np.abs(delta)
+        return np.asarray(np.abs(delta))
     if order != "percent":
-        apart = delta / (scale["sd"] if scale["sd"] > 0 else math.nan)
+        apart = delta / (sd if sd > 0 else math.nan)
         return np.asarray(apart if order == "disagreement" else np.abs(apart))
     before = view.table.before(evaluator, probes)
-    typical = 0.0 if np.isnan(scale["typical"]) else scale["typical"]
+    typical = 0.0 if math.isnan(typical) else typical
     return np.where(
         np.abs(before) >= floor * typical, np.abs(percent_change(view.table.after(evaluator, probes), before)), math.nan
     )

@@ -33,7 +33,7 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 """Plotly's own options, the same on every page."""
 
 
-class _Drawn(go.Figure):
+class _Drawn(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A figure that is sent once and never changed: plotly copies every value of one before it writes it."""
 
     def to_dict(self) -> dict[str, Any]:

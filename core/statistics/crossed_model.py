@@ -244,7 +244,7 @@ class Problem:
     def criterion(self, theta: np.ndarray) -> float:
         """Profiled REML deviance up to a constant."""
         log_det, residual = self._parts(theta)
-        return log_det + (self.n - self.columns) * math.log(max(residual, 1e-300))
+        return float(log_det + (self.n - self.columns) * math.log(max(residual, 1e-300)))
 
     def _parts(self, theta: np.ndarray) -> tuple[float, float]:
         """Log determinants and the sum of squares that remains, of which the deviance is made."""

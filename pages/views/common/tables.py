@@ -91,7 +91,7 @@ def _cells(frame: pd.DataFrame, words: Mapping[Any, Write]) -> list[dict[str, An
     for column, (name, values) in enumerate(frame.items()):
         if name not in words and not _rewritten(values):
             continue
-        write = words.get(name, _usual)
+        write: Write = words.get(name, _usual)
         cells += [
             {"id": f"row{row}_col{column}", "display_value": NOTHING if pd.isna(value) else write(value)}
             for row, value in enumerate(values)

@@ -1,9 +1,9 @@
 """Contact sheets of filled plates, and how well a discriminator tells what was filled from the rest of its photograph.
 
 ``python tools/fills.py`` writes ``docs/fills-telea.jpg`` and ``docs/fills-example.jpg``, 40 plates of the demo corpus
-each, and prints the areas under the curve and, where it is known what was behind the objects, how far the plates are from
-that. ``--coco FOLDER --out FOLDER`` looks at photographs of COCO instead, none of
-which belongs into this repository.
+each, and prints the areas under the curve and, where it is known what was behind the objects, how far the plates are
+from that. ``--coco FOLDER --out FOLDER`` looks at photographs of COCO instead, none of which belongs into this
+repository.
 """
 
 import argparse

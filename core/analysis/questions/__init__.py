@@ -8,6 +8,7 @@ from core.analysis.questions import (
     across,
     adjusted,
     balance,
+    chroma,
     composites,
     controls,
     cut,
@@ -49,8 +50,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides, levels,
-    nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips, worst_slices,
+    unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides,
+    levels, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips, worst_slices,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""
 

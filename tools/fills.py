@@ -1,8 +1,9 @@
 """Contact sheets of filled plates, and how well a discriminator tells what was filled from the rest of its photograph.
 
 ``python tools/fills.py`` writes ``docs/fills-telea.jpg`` and ``docs/fills-example.jpg``, 40 plates of the demo corpus
-each, and prints the areas under the curve. ``--coco FOLDER --out FOLDER`` looks at photographs of COCO instead, none of
-which belongs into this repository.
+each, and prints the areas under the curve and, where it is known what was behind the objects, how far the plates are
+from that. ``--coco FOLDER --out FOLDER`` looks at photographs of COCO instead, none of which belongs into this
+repository.
 """
 
 import argparse
@@ -39,14 +40,23 @@ PATCH = 16
 MOST = 12
 """Patches of either kind from one plate."""
 
+BLUR = 4.0
+"""Standard deviation in pixels of the blur under which plates are held against the truth: where a horizon or a shadow
+lies shows, which blade of grass does not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plates:
-    """One item's plates by the way that they were filled, and how its patches look beside those around them."""
+    """One item's plates by the way that they were filled, and how its patches look beside those around them.
+
+    Args:
+        away: how far each is from the truth, see :func:`away_from`; empty where nobody knows that.
+    """
 
     item: str
     pictures: dict[str, np.ndarray]
     features: dict[str, np.ndarray]
+    away: dict[str, float]
 
 
 def make(item: Item) -> Plates | None:
@@ -65,7 +75,16 @@ def make(item: Item) -> Plates | None:
     except InvariscopeError as error:
         print(f"{item.id}: {error}")
         return None
-    return Plates(item.id, made, {name: told(picture, hole, scene.obstacles) for name, picture in made.items()})
+    features = {name: told(picture, hole, scene.obstacles) for name, picture in made.items()}
+    truth = made.get("true")
+    away = {} if truth is None else {name: away_from(truth, picture, hole) for name, picture in made.items()}
+    return Plates(item.id, made, features, away)
+
+
+def away_from(truth: np.ndarray, picture: np.ndarray, hole: np.ndarray) -> float:
+    """Mean difference of two pictures inside a hole once both are blurred, in percent of the range of a channel."""
+    soft, right = (cv2.GaussianBlur(each.astype(np.float32), (0, 0), BLUR) for each in (picture, truth))
+    return float(np.abs(soft - right)[hole].mean() / 2.55)
 
 
 def told(picture: np.ndarray, hole: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -159,7 +178,9 @@ def main() -> None:
         plates = [each for each in workers.map(make, items(given.coco), chunksize=4) if each]
     for way in plates[0].pictures:
         area, patches, count = auc(plates, way)
-        print(f"{way}: AUC {area:.3f} over {patches} patches of {count} plates")
+        far = [each.away[way] for each in plates if way in each.away]
+        beside = f"; {np.mean(far):.2f} % from the truth over {len(far)} plates" if far else ""
+        print(f"{way}: AUC {area:.3f} over {patches} patches of {count} plates{beside}")
         if way != "true":
             picture = cv2.cvtColor(sheet(plates, way), cv2.COLOR_RGB2BGR)
             cv2.imwrite(str(given.out / f"fills-{way}.jpg"), picture, [cv2.IMWRITE_JPEG_QUALITY, 74])

@@ -73,6 +73,7 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_every_place_of_the_grid_has_its_median_and_how_it_stands_to_the_item_s_others": ("S19-map",),
         "test_the_lean_is_the_median_of_least_squares_over_each_item_s_places": ("S19-lean",),
     },
+    "test_chroma.py": {"test_the_difference_is_the_median_over_items_of_the_raw_rows": ("S-chroma",)},
     "test_lettered.py": {"test_groups_and_difference_are_those_of_the_raw_rows": ("S-text",)},
     "test_filling.py": {"test_the_share_of_the_filling_is_that_of_the_raw_rows": ("S25",)},
     "test_blur_control.py": {"test_the_control_compares_each_item_with_itself_as_the_raw_rows_do": ("S22",)},

@@ -1,6 +1,7 @@
 """The clean plate."""
 
 import numpy as np
+import pandas as pd
 import patchmatch
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 
 from core.errors import ProbeRejected
+from core.probes.pixels import by_example
+from core.probes.pixels.by_example import between_rows
 from core.probes.pixels.gradients import gradient
 from core.probes.pixels.inpainting import EXAMPLE, HOLE_REACH, SMOOTH, Fill, clean_plate
 from core.probes.pixels.kept_plates import Plates
@@ -71,6 +74,60 @@ def test_gravel_is_filled_with_gravel_and_by_telea_with_a_smear() -> None:
     inside = ellipse(300, 400, centre=(190, 140), radii=(80, 50))
     assert 0.7 < gradient(made.pixels, inside) / gradient(truth, inside) < 1.3
     assert gradient(smooth.pixels, inside) / gradient(truth, inside) < 0.3
+
+
+def layers(height: int = 300, width: int = 400, horizon: int = 120) -> np.ndarray:
+    """Gravel under a soft blue sky."""
+    sky = np.random.default_rng(1).normal(size=(height, width))
+    sky = gaussian_filter(sky, 12) / 0.02
+    pixels = np.clip(np.stack([110 + sky, 160 + sky, 220 + sky], axis=2), 0, 255).astype(np.uint8)
+    pixels[horizon:] = gravel(height, width)[horizon:]
+    return pixels
+
+
+@pytest.mark.parametrize(("width", "height"), [(110, 90), (70, 100), (150, 60)])
+def test_a_horizon_goes_on_where_the_object_stood_across_it(width: int, height: int) -> None:
+    truth = layers()
+    mask = ellipse(300, 400, centre=(200, 130), radii=(width, height))
+    pixels = truth.copy()
+    pixels[mask] = (255, 0, 255)
+    plate = clean_plate(pixels, mask)
+    assert plate.filled == EXAMPLE
+    filled = plate.pixels.astype(int)
+    blue = filled[..., 2] - filled[..., 0] > 50
+    # of the columns that the object hid: sky ends and gravel begins within a few pixels of the horizon
+    columns = mask.any(axis=0)
+    assert np.abs(blue[:, columns].sum(axis=0) - 120).mean() < 4
+
+
+def test_rows_explain_level_stripes_and_nothing_of_upright_ones_or_of_one_colour() -> None:
+    stripes = np.repeat(np.arange(40, dtype=np.uint8)[:, None, None] * 5, 30, axis=1).repeat(3, axis=2)
+    known = np.ones((40, 30), bool)
+    assert between_rows(stripes, known) == pytest.approx(1)
+    assert between_rows(np.ascontiguousarray(stripes.transpose(1, 0, 2)), known.T) == pytest.approx(0)
+    assert between_rows(np.full_like(stripes, 7), known) == 0
+    noisy = np.random.default_rng(0).integers(0, 256, (40, 30, 3), np.uint8)
+    known[:, 10:20] = False
+    of_rows = pd.DataFrame(noisy[known].astype(float)).assign(row=np.nonzero(known)[0])
+    means = of_rows.groupby("row").transform("mean")
+    colours = of_rows[[0, 1, 2]]
+    share = ((means - colours.mean()) ** 2).to_numpy().sum() / ((colours - colours.mean()) ** 2).to_numpy().sum()
+    assert between_rows(noisy, known) == pytest.approx(share)
+
+
+def test_the_likest_piece_is_that_of_a_plain_search() -> None:
+    rng = np.random.default_rng(4)
+    filled = rng.integers(0, 256, (24, 30, 3), np.uint8)
+    unknown = np.zeros((24, 30), bool)
+    unknown[8:20, 6:24] = True
+    known = by_example._whole(~unknown)
+    padded = np.pad(filled.astype(int), ((2, 2), (2, 2), (0, 0)), mode="reflect")
+    places = np.argwhere(known)
+    examples = np.array([padded[y : y + 5, x : x + 5] for y, x in places])
+    moved = by_example._likest(filled, unknown, known)
+    for y, x in np.argwhere(unknown):
+        away = ((examples - padded[y : y + 5, x : x + 5]) ** 2).sum(axis=(1, 2, 3))
+        assert tuple(moved[y, x]) == tuple(places[np.argmin(away)] - (y, x))
 
 
 def test_soft_surroundings_keep_the_smooth_fill() -> None:

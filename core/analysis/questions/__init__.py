@@ -9,6 +9,7 @@ from core.analysis.questions import (
     adjusted,
     balance,
     both_orders,
+    chroma,
     composites,
     controls,
     cut,
@@ -50,7 +51,7 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides, levels,
+    unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides, levels,
     both_orders, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
     worst_slices,
 )  # fmt: skip

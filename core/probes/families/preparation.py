@@ -28,6 +28,9 @@ NETWORK_SIDE = 224
 STORED_SIDES = (800, 400)
 """Longer sides in pixels of copies that were made smaller before they were kept: a web page's, a preview's."""
 
+HALF_COLOUR, WHOLE_COLOUR = "compression:q75", "compression:q75-444"
+"""Probes that differ in nothing but how much of the colour JPEG keeps."""
+
 _HOW = {
     "bicubic": "Pillow's bicubic filter",
     "bilinear": "Pillow's bilinear filter",
@@ -73,7 +76,7 @@ def _to_network(resampler: str) -> Probe:
 def compressed(name: str, summary: str, *, quality: int, chroma: str) -> Probe:
     """Make a probe that saves the picture as JPEG."""
     return image_probe(
-        name=f"compression:{name}",
+        name=name,
         axis=Axis.SURFACE,
         family="compression",
         summary=summary,
@@ -119,13 +122,17 @@ RESAMPLED = (
     ),
 )
 COMPRESSED = (
-    compressed("q75", "The picture is saved as JPEG of quality 75; it shows the same.", quality=75, chroma="4:2:0"),
     compressed(
-        "q75-444",
+        HALF_COLOUR, "The picture is saved as JPEG of quality 75; it shows the same.", quality=75, chroma="4:2:0"
+    ),
+    compressed(
+        WHOLE_COLOUR,
         "The picture is saved as JPEG of quality 75 that keeps every colour (4:4:4); it shows the same.",
         quality=75,
         chroma="4:4:4",
     ),
-    compressed("q60", "The picture is saved as JPEG of quality 60; it shows the same.", quality=60, chroma="4:2:0"),
+    compressed(
+        "compression:q60", "The picture is saved as JPEG of quality 60; it shows the same.", quality=60, chroma="4:2:0"
+    ),
 )
 DRESSED = tuple(_form(name) for name in FORMS)

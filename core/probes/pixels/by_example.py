@@ -1,9 +1,10 @@
 """Filling a hole with pieces of its surroundings, so that gravel stays gravel.
 
 The crop around the hole is filled at a small size by PatchMatch (Barnes et al., *PatchMatch: A Randomized
-Correspondence Algorithm for Structural Image Editing*, SIGGRAPH 2009), which finds what goes where. Its fill is then
-enlarged, and the fine texture that the small size lost is copied from where each piece of the fill has its likest known
-piece.
+Correspondence Algorithm for Structural Image Editing*, SIGGRAPH 2009), which finds what goes where. Where the crop lies
+in level layers (sky over grass), pieces of the hole's own height are preferred, or the horizon would step where the
+object stood. The fill is then enlarged, and the fine texture that the small size lost is copied from where each piece
+of the fill has its likest known piece.
 """
 
 from threading import Lock
@@ -29,11 +30,18 @@ PATCH = 3
 DETAIL = 2
 """Radius of the pieces by which the fine texture is found, in pixels of the small size."""
 
+LAYERED = 0.4
+"""Share of the colours' variance that lies between rows from which on a crop counts as one of level layers."""
+
+OWN_HEIGHT = 0.06
+"""Weight of a piece's way up or down beside its colours, in layers; PatchMatch's ``guide_weight``. Of the demo corpus's
+true backgrounds fills are nearest with about this: less lets horizons bend, more repeats the same few pieces."""
+
 LEAST_EXAMPLES = 64
 """Whole known pieces that the small crop must hold; with fewer there is nothing to fill from by example."""
 
-_AT_ONCE = 512
-"""Pieces compared with all known ones at a time; bounds the memory."""
+_AT_ONCE = 128
+"""Pieces compared with all known ones at a time: what they are held in stays in the processor's cache."""
 
 _TURN = Lock()
 """PatchMatch keeps its seed for the whole process."""
@@ -68,7 +76,7 @@ def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) ->
     known = _whole(~unknown & ~shut)
     if not unknown.any() or np.count_nonzero(known) < LEAST_EXAMPLES:
         return None
-    filled = _patch_match(small, unknown, shut)
+    filled = _patch_match(small, unknown, shut, layered=between_rows(small, ~unknown & ~shut) >= LAYERED)
     if scale == 1:
         return filled
     large = cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.int16)
@@ -89,7 +97,21 @@ def _shrunk(
     return np.ascontiguousarray(small), unknown, (share < 0.5) & ~unknown
 
 
-def _patch_match(small: np.ndarray, unknown: np.ndarray, shut: np.ndarray) -> np.ndarray:
+def between_rows(pixels: np.ndarray, known: np.ndarray) -> float:
+    """Share of the colours' variance that rows explain: 1 for level stripes, 0 for upright ones or one colour.
+
+    Args:
+        pixels: uint8 RGB [h, w, 3].
+        known: boolean [h, w], the pixels that count.
+    """
+    there = known.any(axis=1)
+    colours, count = np.where(known[..., None], pixels, 0.0)[there], known.sum(axis=1)[there]
+    means, mean = colours.sum(axis=1) / count[:, None], pixels[known].mean(axis=0)
+    total = float(((pixels[known] - mean) ** 2).sum())
+    return float((count[:, None] * (means - mean) ** 2).sum()) / total if total else 0.0
+
+
+def _patch_match(small: np.ndarray, unknown: np.ndarray, shut: np.ndarray, *, layered: bool) -> np.ndarray:
     import patchmatch  # its import loads a library
 
     if not patchmatch.patchmatch_available:
@@ -101,7 +123,20 @@ def _patch_match(small: np.ndarray, unknown: np.ndarray, shut: np.ndarray) -> np
     with _TURN:
         patchmatch.set_random_seed(RUN_SEED)
         mask = shut if shut.any() else None
-        return np.asarray(patchmatch.inpaint(small, unknown, global_mask=mask, patch_size=PATCH))
+        if not layered:
+            return np.asarray(patchmatch.inpaint(small, unknown, global_mask=mask, patch_size=PATCH))
+        return np.asarray(
+            patchmatch.inpaint_regularity(
+                small, unknown, _heights(*unknown.shape), global_mask=mask, patch_size=PATCH, guide_weight=OWN_HEIGHT
+            )
+        )
+
+
+def _heights(height: int, width: int) -> np.ndarray:
+    """PatchMatch's map of where pieces belong, float32 [h, w, 3]: rows from 0 to a half, since 1 counts as 0 again."""
+    places = np.zeros((height, width, 3), np.float32)
+    places[..., 0] = 0.5 * np.arange(height)[:, None] / height
+    return places
 
 
 def _whole(known: np.ndarray) -> np.ndarray:
@@ -128,16 +163,19 @@ def _detail(pixels: np.ndarray, filled: np.ndarray, unknown: np.ndarray, known: 
 def _likest(filled: np.ndarray, unknown: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Way from each unknown pixel to the centre of the known piece most like its own, int [h, w, 2], rows first.
 
-    Pieces are of whole numbers whose products add up below 2²⁴, so float32 is exact and the order of sums no matter.
+    Of the squared distance |w|² − 2 w·e + |e|² the first term is the same for every example e, so one product of
+    matrices tells the others: |e|² is a further column, and −2 stands in the examples. Pieces are of whole numbers, and
+    these sums stay below 2²⁴, so float32 is exact and their order no matter.
     """
     side = 2 * DETAIL + 1
     padded = cv2.copyMakeBorder(filled, DETAIL, DETAIL, DETAIL, DETAIL, cv2.BORDER_REFLECT_101).astype(np.float32)
     pieces = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
     pieces = pieces.reshape(*filled.shape[:2], -1)
     wanted, examples = pieces[unknown], pieces[known]
-    lengths = np.einsum("ij,ij->i", examples, examples)
-    parts = [wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE)]
-    nearest = np.concatenate([np.argmin(lengths - 2 * (part @ examples.T), axis=1) for part in parts])
+    told = np.column_stack([-2 * examples, np.einsum("ij,ij->i", examples, examples)]).T
+    asked = np.column_stack([wanted, np.ones(len(wanted), np.float32)])
+    parts = [asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE)]
+    nearest = np.concatenate([np.argmin(part @ told, axis=1) for part in parts])
     moved = np.zeros((*filled.shape[:2], 2), int)
     moved[unknown] = np.argwhere(known)[nearest] - np.argwhere(unknown)
     return moved

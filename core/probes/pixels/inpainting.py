@@ -72,7 +72,7 @@ def clean_plate(
     """Remove an object and fill the hole from its surroundings.
 
     By example, pieces of the surroundings stand in the hole; where they are soft (less texture around the hole than
-    SOFT) or hold too little, the smooth fill stays: it cannot be told from them, and has no seams.
+    SOFT) or hold too little, the smooth fill stays, which has no seams.
 
     Args:
         pixels: uint8 RGB [H, W, 3].

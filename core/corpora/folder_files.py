@@ -144,6 +144,14 @@ class NamedImages:
             raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
         return cls(folder)
 
+    def holds(self, name: str) -> bool:
+        """Whether there is one image of a name."""
+        try:
+            self.find(name, name)
+        except LeftOut:
+            return False
+        return True
+
     def find(self, name: str, where: str) -> Path:
         """Return the image of a name.
 

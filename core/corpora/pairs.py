@@ -1,4 +1,4 @@
-"""Caption pairs from a user's folder: SugarCrepe, ARO, Winoground, VALSE, FOIL, paper D's data, or one's own table.
+"""Caption pairs from a user's folder: SugarCrepe, ARO, Winoground, VALSE, FOIL, VQA, paper D's data, or one's table.
 
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
@@ -18,6 +18,8 @@ from core.corpora.pair_layouts import ENDINGS, LAYOUTS, STATED, VERIFIED, PairLi
 from core.corpora.registry import corpus_loader
 from core.corpora.rivals import WRONG_PICTURE
 from core.corpora.schema import Corpus, Item, Rival
+from core.corpora.vqa_pairs import NAME as YES_NO
+from core.corpora.vqa_pairs import answered
 from core.errors import BadCorpus, BadImage, InvalidInput
 
 FALSITIES = (STATED, VERIFIED, "presumed")
@@ -26,12 +28,14 @@ PAPER_D = "grounding-pairs"
 
 @corpus_loader(
     name="pairs",
-    summary="pairs of a right and a wrong caption: SugarCrepe, ARO, Winoground, VALSE, FOIL, paper D, or pairs.csv",
+    summary="pairs of a right and a wrong caption: SugarCrepe, ARO, Winoground, VALSE, FOIL, VQA, paper D, pairs.csv",
     options={
         "file": "read this file alone (all *.csv, *.jsonl and *.json of the folder that hold pairs)",
         "images": "folder of the pictures, in the corpus' folder or by its absolute path (the folder itself)",
         "right": "paper D's file of right captions; needs wrong",
         "wrong": "paper D's file of wrong captions, joined with right by id",
+        "questions": "VQA v2's file of questions; needs answers",
+        "answers": "VQA v2's file of annotations: yes/no questions with their answer and the opposite one",
         "language": "of captions that state none (en)",
         "falsity": f"what is known of lines that do not say it: {', '.join(FALSITIES)} ({STATED})",
         "references": "keep at most so many further right captions of a picture (all)",
@@ -46,6 +50,8 @@ def load_pairs(
     images: str | None = None,
     right: str | None = None,
     wrong: str | None = None,
+    questions: str | None = None,
+    answers: str | None = None,
     language: str = "en",
     falsity: str = STATED,
     references: int | str | None = None,
@@ -68,9 +74,15 @@ def load_pairs(
         raise InvalidInput(f"falsity must be one of {', '.join(FALSITIES)}, got {falsity!r}")
     most = None if limit is None else whole_number(limit, name="limit")
     kept = None if references is None else whole_number(references, name="references", least=0)
-    layout, lines = _lines(root, file, right, wrong)
+    pictures = NamedImages.of(root, images)
+    two = _two_files(root, right=right, wrong=wrong)
+    asked = _two_files(root, questions=questions, answers=answers)
+    if asked:
+        layout, lines = YES_NO, answered(*asked, pictures.holds)
+    else:
+        layout, lines = (PAPER_D, joined(*two)) if two else _lines(root, file)
     called = name or layout
-    reader = _Reader(called, NamedImages.of(root, images), code, falsity, kept)
+    reader = _Reader(called, pictures, code, falsity, kept)
     items, found = list[Item](), Findings()
     for line in lines:
         if len(items) == most:
@@ -84,13 +96,17 @@ def load_pairs(
     return Corpus(called, tuple(items), found.rejected, description)
 
 
-def _lines(root: Path, file: str | None, right: str | None, wrong: str | None) -> tuple[str, list[PairLine]]:
-    if (right is None) != (wrong is None):
-        raise InvalidInput("right and wrong name two files that are joined; give both or neither")
-    if right is not None and wrong is not None:
-        paths = [choose_file(root, given, (), option=option) for given, option in ((right, "right"), (wrong, "wrong"))]
-        first, second = (path for path in paths if path is not None)
-        return PAPER_D, joined(first, second)
+def _two_files(root: Path, **given: str | None) -> tuple[Path, Path] | None:
+    """The files that two options name, which belong together; None where neither is given."""
+    (one, first), (other, second) = given.items()
+    if (first is None) != (second is None):
+        raise InvalidInput(f"{one} and {other} name two files that are joined; give both or neither")
+    paths = [choose_file(root, name, (), option=option) for option, name in given.items()]
+    found = [path for path in paths if path is not None]
+    return (found[0], found[1]) if found else None
+
+
+def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
     known = f"{', '.join(layout.name for layout in LAYOUTS)}, foil"
     chosen = choose_file(root, file, (), option="file")
     found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}

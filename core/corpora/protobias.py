@@ -91,12 +91,6 @@ class _Reader:
             )
         files = {name: self._file(cell, f"{line.where}, {name}") for name, cell in line.images.items()}
         path, header, digest = files.pop("correct_image")
-        for name, (_, other, _) in files.items():
-            if (other.width, other.height) != (header.width, header.height):
-                told = (
-                    f"{name} has {other.width} × {other.height} px and the right one {header.width} × {header.height}"
-                )
-                raise LeftOut("rival-size", f"{line.where}: {told}; give all pictures of a text one size")
         self.seen[line.id] = [*before, text]
         facts = {name: line.words[name] for name in FACTS if name in line.words}
         return Item(
@@ -109,7 +103,7 @@ class _Reader:
             source=line.where,
             group=line.id,
             bytes_sha256=digest,
-            rivals=tuple(Rival(name, files[name][0], {}, files[name][2]) for name in IMAGES if name in files),
+            rivals=tuple(_rival(name, *files[name], own=header) for name in IMAGES if name in files),
             facts=facts,
         )
 
@@ -129,3 +123,9 @@ class _Reader:
         if not path.is_file():
             raise LeftOut("missing-image", f"{where}: there is no file {name!r} in {self.root}; put it there")
         return path
+
+
+def _rival(role: str, path: Path, header: ImageHeader, digest: str | None, *, own: ImageHeader) -> Rival:
+    """A rival, with its size where that is not the size of the item's own picture."""
+    size = (header.width, header.height)
+    return Rival(role, path, {}, digest, size=None if size == (own.width, own.height) else size)

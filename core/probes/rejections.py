@@ -47,7 +47,6 @@ LOADERS: Mapping[str, str] = MappingProxyType(
         "occluded": "the largest object is partly hidden by another",
         "overlap": "the largest object overlaps another one",
         "reflected": "the largest object is a reflection",
-        "rival-size": "two pictures of one text have different sizes",
         "size-mismatch": "the image has another size than its annotations are for",
         "small-object": "the largest object is too small",
         "truncated": "the largest object may be cut off by the edge of the image",

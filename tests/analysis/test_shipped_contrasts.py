@@ -21,6 +21,8 @@ EVALUATOR = "conse-multilingual"
 
 RUNS = ("demo-captions", "demo-prototypes", "demo-scenes", "demo-scenes-one")
 ALIKE = 1e-9
+SIBLING = r"foil:\d"
+"""Every sibling of a foil but the first that was drawn."""
 
 Ask = Callable[[str], pd.DataFrame]
 
@@ -51,10 +53,14 @@ def stored(run: str) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def sides(stored: pd.DataFrame) -> pd.DataFrame:
-    """Every pair of scores: item, probe, family, expectation, subject, language, right (of the baseline), wrong."""
+    """Every pair of scores: item, probe, family, expectation, subject, language, right (of the baseline), wrong.
+
+    Without the further siblings of a foil, which have a table of their own.
+    """
     key = ["item", "subject", "language", "rank"]
     right = stored[[*key, "probe", "score"]].rename(columns={"probe": "baseline", "score": "right"})
-    found = stored[stored["baseline"].notna()].merge(right, on=[*key, "baseline"], how="left", validate="m:1")
+    headline = stored["baseline"].notna() & ~stored["probe"].str.fullmatch(SIBLING)
+    found = stored[headline].merge(right, on=[*key, "baseline"], how="left", validate="m:1")
     return found.rename(columns={"score": "wrong"}).dropna(subset=["right", "wrong"])
 
 
@@ -92,7 +98,7 @@ def test_every_broken_caption_stands_beside_the_harmless_edit_that_hides_it_best
     for row in whole.to_dict("records"):
         harmless = set(of_caption(harms, row["caption"])["family"])
         assert row["rival"] in harmless, row["family"]
-        assert 0 <= row["rival_low"] <= row["rival_value"] <= row["rival_high"] <= 1
+        assert 0 <= row["rival_value"] <= 1
 
 
 @pytest.mark.parametrize("subject", ["human", "template"])
@@ -209,3 +215,25 @@ def test_selectivity_is_the_share_of_drops_beyond_harms_item_by_item(run: str, a
             won.append(((d > h) + 0.5 * (d == h)).mean())
     assert row["n_items"] == len(won)
     assert row["value"] == pytest.approx(np.mean(won))
+
+
+def test_every_sibling_of_a_foil_fools_or_does_not(run: str, ask: Ask, stored: pd.DataFrame) -> None:
+    only(run, "demo-scenes")
+    (row,) = ask("C11-siblings").to_dict("records")
+    human = stored[(stored["subject"] == "human") & (stored["language"] == "en")]
+    right = human[human["probe"] == "identity"].set_index("item")["score"]
+    foils = human[human["probe"].str.fullmatch(rf"foil|{SIBLING}")].dropna(subset=["score"])
+    foils = foils.assign(fooled=foils["score"].to_numpy() >= right[foils["item"]].to_numpy())
+    several = foils.groupby("item")["fooled"].filter(lambda each: len(each) >= 2).index
+    own = foils.loc[several]
+    assert (row["n_items"], row["n"]) == (own["item"].nunique(), len(own))
+    assert row["each"] == pytest.approx(100 * own["fooled"].mean())
+    assert row["hardest"] == pytest.approx(100 * own.groupby("item")["fooled"].any().mean())
+
+
+def test_an_object_of_the_picture_is_held_against_plausible_and_random_ones(run: str, ask: Ask) -> None:
+    only(run, "demo-scenes-one")
+    frame = ask("C18-differences")
+    kinds = {name for column in ("above", "below") for name in frame[column]}
+    assert {"grounding:object", "grounding:plausible", "grounding:random", "colour-word:object"} <= kinds
+    assert frame.loc[frame["family"] == "grounding", "n_items"].min() >= 25

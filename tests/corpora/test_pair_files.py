@@ -254,3 +254,71 @@ def test_whatever_stands_in_a_cell_is_an_item_or_a_rejection(
     corpus = load_pairs.load(folder)
     assert len(corpus.items) + len(corpus.rejected) == 2
     assert corpus.items[-1].wrong == {"en": "A dog."}
+
+
+def vqa(root: Path, questions: object, annotations: object) -> Corpus:
+    (root / "q.json").write_text(json.dumps({"info": {}, "questions": questions, "data_subtype": "val2014"}))
+    (root / "a.json").write_text(json.dumps({"license": {}, "annotations": annotations}))
+    return load_pairs.load(root, questions="q.json", answers="a.json")
+
+
+def of(number: int, answer: str, *answers: str, kind: str = "is the", **told: object) -> dict[str, object]:
+    given = [{"answer": each, "answer_id": 1} for each in answers]
+    usual = {"question_id": number, "image_id": 42, "question_type": kind, "answer_type": "yes/no", "answers": given}
+    return {**usual, "multiple_choice_answer": answer, **told}
+
+
+QUESTIONS = [
+    {"image_id": 42, "question": "Is the cat asleep?", "question_id": 420001},
+    {"image_id": 42, "question": "Are there dogs? ", "question_id": 420002},
+    {"image_id": 42, "question": "What colour is the cat?", "question_id": 420003},
+]
+
+
+def test_a_yes_no_question_of_vqa_stands_with_its_answer_against_the_opposite_one(root: Path) -> None:
+    (root / "images" / "COCO_val2014_000000000042.png").write_bytes(picture("gray"))
+    held = [
+        of(420001, "no", *["no"] * 9, "yes"), of(420002, "yes", *["yes"] * 8, "no", "maybe", kind="are there"),
+        of(420003, "black", "black", answer_type="other"), of(420004, "yes", "yes"), of(420002, "maybe", "maybe"),
+    ]  # fmt: skip
+    corpus = vqa(root, QUESTIONS, held)
+    assert corpus.name == "vqa-yes-no"
+    assert told(corpus) == [
+        ("vqa:420001", "COCO_val2014_000000000042.png", "Is the cat asleep? No.", "Is the cat asleep? Yes."),
+        ("vqa:420002", "COCO_val2014_000000000042.png", "Are there dogs? Yes.", "Are there dogs? No."),
+    ]
+    assert [dict(item.facts) for item in corpus.items] == [
+        {"kind": "is the", "group": "no", "falsity": "verified"},
+        {"kind": "are there", "group": "yes", "falsity": "stated"},
+    ]
+    assert len({item.group for item in corpus.items}) == 1
+    (gone,) = corpus.rejected
+    assert gone.code == "missing-cell"
+    assert "question 420004: the file of questions has no question" in gone.detail
+
+
+@pytest.mark.parametrize("name", ["COCO_train2014_000000000042.png", "000000000042.png", "42.png"])
+def test_a_picture_of_vqa_is_found_by_any_of_cocos_names(root: Path, name: str) -> None:
+    (root / "images" / name).write_bytes(picture("gray"))
+    assert [each[1] for each in told(vqa(root, QUESTIONS, [of(420001, "yes", "yes")]))] == [name]
+
+
+@pytest.mark.parametrize(
+    ("questions", "annotations", "message"),
+    [
+        ([], [of(1, "yes")], "q.json must be an object with a list 'questions'"),
+        (QUESTIONS, [], "a.json must be an object with a list 'annotations'"),
+        ([{"question_id": 1}], [of(1, "yes")], "an entry of 'questions' has no question"),
+        (QUESTIONS, ["yes"], "an entry of 'annotations' has no multiple_choice_answer"),
+        (QUESTIONS, [of(420003, "black", answer_type="other")], "holds no yes/no question"),
+    ],
+)
+def test_other_files_than_vqas_are_told(root: Path, questions: object, annotations: object, message: str) -> None:
+    with pytest.raises(BadCorpus, match=message):
+        vqa(root, questions, annotations)
+
+
+def test_questions_without_answers_ask_for_both_files(root: Path) -> None:
+    (root / "q.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="questions and answers name two files that are joined; give both"):
+        load_pairs.load(root, questions="q.json")

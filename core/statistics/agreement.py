@@ -82,8 +82,8 @@ def agreement(
 ) -> Agreement:  # fmt: skip
     """All measures of one question, with BCa intervals over items.
 
-    Percent agreement, Randolph's κ and AC1, which skewed answers hardly disturb, have one from LEAST_N items on.
-    Fleiss' κ and α have one from LEAST_CHANCE on, at a level that is :func:`core.statistics.bootstrap.expanded` for the
+    Percent agreement, Randolph's κ and AC1, which skewed answers hardly disturb, have one from LEAST_N items on,
+    Fleiss' κ and α from LEAST_CHANCE on; each at a level that is :func:`core.statistics.bootstrap.expanded` for the
     number of items.
 
     Items of the same counts are one pattern: a bootstrap sample of items is one multinomial draw over patterns, and
@@ -174,7 +174,7 @@ class _Patterns:
             return Interval(estimate, math.nan, math.nan, n, level, "no interval: all items have the same votes")
         left_out = measure(self.times[None, :] - np.eye(len(self.times)))
         influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), self.times)
-        at = expanded(level, n) if chance else level
+        at = expanded(level, n)
         low, high = bca_bounds(defined, estimate=estimate, acceleration=acceleration(influence), level=at)
         lost = len(values) - len(defined)
         note = f"{lost} of {len(values)} resamples hold one answer only and are left out" if lost else ""

@@ -4,6 +4,7 @@ References:
     [1] Dubois, Y. et al. (2024). Length-controlled AlpacaEval: a simple way to debias automatic evaluators (the idea;
         there a logistic model of preferences, here a linear one of scores).
     [2] Wooldridge, J. M. (2010). Econometric Analysis of Cross Section and Panel Data, 2nd ed., 10.5 (fixed effects).
+    [3] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 11.2.
 """
 
 import math
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
@@ -26,7 +28,7 @@ class LengthControlled:
 
     Args:
         slope: score per unit of length, within items and systems; NaN where no length varies there.
-        slope_low, slope_high: percentile interval over bootstrap samples of items.
+        slope_low, slope_high: its interval by the jackknife over items' sources; NaN where one source alone tells it.
         means: means at the mean length of all captions, float64 [s].
         ranks: of these means, int [s].
         low, high: percentile interval of each rank, the slope fitted anew in every sample, float64 [s].
@@ -93,11 +95,20 @@ def length_controlled(
         return LengthControlled(float(slope[0]), math.nan, math.nan, means[0], ranks, nothing, nothing, n, note)
     parts = [counts.astype(np.float64) @ sums for counts in drawn_counts(count, resamples, seed=seed)]
     slopes, drawn = _fit(np.concatenate(parts), s)
-    there = ~np.isnan(slopes)
-    at = expanded(level, count)
-    low, high = rank_bounds(*placed(drawn[there]), level=at)
-    ends = np.quantile(slopes[there], [(1 - at) / 2, (1 + at) / 2])
-    return LengthControlled(float(slope[0]), float(ends[0]), float(ends[1]), means[0], ranks, low, high, n)
+    low, high = rank_bounds(*placed(drawn[~np.isnan(slopes)]), level=expanded(level, count))
+    half = _reach(_fit(own - sums, s)[0], level)
+    return LengthControlled(float(slope[0]), float(slope[0]) - half, float(slope[0]) + half, means[0], ranks, low, high,
+                            n)  # fmt: skip
+
+
+def _reach(left_out: np.ndarray, level: float) -> float:
+    """Half the interval of a slope: Student's quantile times its jackknife error [3], from it without each source.
+
+    Quantiles of few resamples' slopes lie too near where lengths differ much: of 30 items, 91 of 100 held the slope.
+    """
+    m = len(left_out)
+    error = math.sqrt((m - 1) / m * float(((left_out - left_out.mean()) ** 2).sum()))
+    return float(stdtrit(m - 1, (1 + level) / 2)) * error
 
 
 def _sums(table: np.ndarray, long: np.ndarray, sources: np.ndarray) -> np.ndarray:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds, too_few
+from core.statistics.agreement import LEAST_CHANCE
+from core.statistics.bootstrap import RESAMPLES, Interval, acceleration, bca_bounds, expanded, too_few
 from core.statistics.shares import share
 
 
@@ -26,7 +27,7 @@ class TwoReaders:
         n_one, n_other, n_both: of which the first, the second, both say yes.
         precision: share of the first one's yes that is the second one's too, with Wilson's interval over sources.
         recall: share of the second one's yes that is the first one's too, likewise.
-        kappa: Cohen's κ [1], with its BCa interval [2] over sources.
+        kappa: Cohen's κ [1], with its BCa interval [2] over sources, from LEAST_CHANCE things and sources on.
     """
 
     n: int
@@ -78,7 +79,7 @@ def _kappa(a: np.ndarray, b: np.ndarray, of: np.ndarray, *, resamples: int, seed
     estimate = float(_kappas(tables.sum(axis=0)[None])[0])
     if math.isnan(estimate):
         return Interval(math.nan, math.nan, math.nan, len(a), 0.95, "both gave one and the same answer throughout")
-    if said := too_few(len(a), len(tables)):
+    if said := too_few(len(a), len(tables), least=LEAST_CHANCE):
         return Interval(estimate, math.nan, math.nan, len(a), 0.95, said)
     # sources of one table are one pattern, so that a resample is one draw over the patterns
     patterns, which, times = np.unique(tables, axis=0, return_inverse=True, return_counts=True)
@@ -89,7 +90,8 @@ def _kappa(a: np.ndarray, b: np.ndarray, of: np.ndarray, *, resamples: int, seed
         return Interval(estimate, math.nan, math.nan, len(a), 0.95, "no interval: every resample gives the same value")
     left_out = _kappas(tables.sum(axis=0)[None] - patterns)
     influence = (np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate))[which.ravel()]
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=0.95)
+    at = expanded(0.95, len(tables))
+    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=at)
     return Interval(estimate, low, high, len(a), 0.95)
 
 

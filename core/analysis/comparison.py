@@ -1,20 +1,25 @@
-"""Two sides held against each other: two runs, two evaluators, or any two slices."""
+"""Two sides held against each other: two runs, two evaluators, or any two slices.
+
+Two differences, never one for both: of *drift*, the signed medians, and of *scatter*, how far items move whichever way.
+Two sides whose signed medians are alike may scatter by 0.1 % and by 12 %.
+"""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from core.analysis.table import Changes, View
+from core.analysis.table import View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, STILL, TOO_FEW, agreed, drift
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
 from core.statistics.by_source import named, ranks_of, source_means
+from core.statistics.changes import item_medians
 from core.statistics.power import reach
 from core.statistics.rank_tests import MANN_WHITNEY
 from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
@@ -24,8 +29,11 @@ PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"
 """Label of the row that takes every shift of a side together."""
 
-DIFFER, DIFFER_WITHIN, ALIKE = "differ", "differ, but within the margin", "alike within the margin"
+DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
+SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (each.replace("drift", "scatter") for each in
+                                                          (DIFFER, DIFFER_WITHIN, ALIKE))  # fmt: skip
 _SAID = {DRIFTS: DIFFER, DRIFTS_WITHIN: DIFFER_WITHIN, STILL: ALIKE}
+_SCATTER_SAID = {DRIFTS: SCATTER_DIFFERS, DRIFTS_WITHIN: SCATTER_DIFFERS_WITHIN, STILL: SCATTER_ALIKE}
 
 MEASURES = ("percent", "standardised")
 """Measures in which two sides can be compared: raw scales of two evaluators cannot."""
@@ -38,7 +46,10 @@ _OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 
 COLUMNS = (
     "label", "a_value", "a_low", "a_high", "a_n", "b_value", "b_low", "b_high", "b_n", "difference", "low", "high",
-    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "cliffs_delta", "detectable", "needed", "note",
+    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "conflict", "cliffs_delta", "detectable", "needed",
+    "note", "a_size", "a_size_low", "a_size_high", "b_size", "b_size_low", "b_size_high", "size_difference", "size_low",
+    "size_high", "scatter", "size_test", "size_p", "size_p_holm", "size_conflict", "size_detectable", "size_needed",
+    "size_note",
 )  # fmt: skip
 
 
@@ -63,9 +74,11 @@ def compare(
 
     Returns:
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
-        on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, TOO_FEW. Empty where a side is. The
-        first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows; a
-        difference that its corrected test does not bear out is undecided.
+        on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, or of NO_CLAIM. The columns with size are
+        the same of an item's median absolute shift, scatter one of SCATTER_DIFFERS and so on. Empty where a side is.
+        The first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows, of
+        drift and of scatter apart; a difference that its corrected test does not bear out is undecided, and conflict
+        says so.
 
     Raises:
         InvalidInput: if a side has not one evaluator, or the measure or the levels are unknown.
@@ -83,10 +96,16 @@ def compare(
     pairs += [(level, first[level], second[level]) for level in both]
     pairing = can_pair(a, b)
     table = pd.DataFrame([_row(label, x, y, pairing, measure, margin) for label, x, y in pairs])
-    table["p_holm"] = holm(table["p"].astype(float))
-    held = [agreed(word, p).drift for word, p in zip(table["verdict"], table["p_holm"], strict=True)]
-    table["verdict"] = [_SAID.get(word, word) for word in held]
-    return table.reindex(columns=list(COLUMNS))
+    table = _held(table, "", "verdict", _SAID)
+    return _held(table, "size_", "scatter", _SCATTER_SAID).reindex(columns=list(COLUMNS))
+
+
+def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str]) -> pd.DataFrame:
+    """Claims held to their tests, corrected over the rows; ``of`` begins the columns of the test."""
+    corrected = holm(table[f"{of}p"].astype(float))
+    held = [agreed(word, p) for word, p in zip(table[claim], corrected, strict=True)]
+    return table.assign(**{f"{of}p_holm": corrected, claim: [said.get(each.drift, each.drift) for each in held],
+                           f"{of}conflict": [each.conflict for each in held]})  # fmt: skip
 
 
 def can_pair(a: View, b: View) -> bool:
@@ -105,10 +124,11 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What is compared of one side: numbers of the items, ascending, their values, none of them NaN, and sources."""
+    """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources."""
 
     items: np.ndarray
     values: np.ndarray
+    sizes: np.ndarray
     sources: np.ndarray | None
     stored: bool
 
@@ -158,41 +178,62 @@ class _Side:
 
     def _values(self, probes: list[str], measure: str, items: np.ndarray) -> _Values:
         if not probes:
-            return _Values(self._numbers[:0], np.empty(0), None, stored=False)
+            return _Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
-        values = found.percent if measure == "percent" else self._standardised(found)
+        values, sizes = (found.percent, found.size) if measure == "percent" else (
+            self._standardised(found.delta), self._standardised(self._moves(tuple(probes))))  # fmt: skip
         kept = items & ~np.isnan(values)
         order = np.argsort(self._numbers[kept])
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
         sources = self._view.table.sources
         of = None if sources is None else sources[kept][order]
-        return _Values(self._numbers[kept][order], values[kept][order], of, stored)
+        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored)
 
-    def _standardised(self, changes: Changes) -> np.ndarray:
-        table, values = self._view.table, np.full(len(changes.delta), math.nan)
+    def _moves(self, probes: tuple[str, ...]) -> np.ndarray:
+        """Median |Δ| of every item, float64 [N]."""
+        return item_medians(np.abs(self._view.shifts(self._evaluator, probes)[0]))
+
+    def _standardised(self, shifts: np.ndarray) -> np.ndarray:
+        table, values = self._view.table, np.full(len(shifts), math.nan)
         for corpus in table.corpora:
             own, spread = table.of_corpus(corpus), table.spread(self._evaluator, corpus)
-            values[own] = changes.delta[own] / (spread if spread > 0 else math.nan)
+            values[own] = shifts[own] / (spread if spread > 0 else math.nan)
         return values
 
 
 def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
-    shown = _difference(a, b, pairing)
-    sides: dict[str, float] = {}
-    for name, own in (("a", a), ("b", b)):
-        found = median_bca(own.values, groups=own.sources)
-        sides |= {f"{name}_value": found.estimate, f"{name}_low": found.low, f"{name}_high": found.high,
-                  f"{name}_n": found.n}  # fmt: skip
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
-    power = reach(shown.interval, margin=bound or math.nan)
-    word = TOO_FEW if shown.least < LEAST_N else drift(shown.interval, shown.narrow, margin=bound)
+    sides = _medians("", a, b)
+    sizes = [replace(each, values=each.sizes) for each in (a, b)]
+    shown, apart = _difference(a, b, pairing), _difference(*sizes, pairing)
+    power, size_power = (reach(each.interval, margin=bound or math.nan) for each in (shown, apart))
     return {
-        "label": label, **sides, "difference": shown.interval.estimate, "low": shown.interval.low,
-        "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how, "shared": shown.shared,
-        "verdict": word, "test": shown.test, "p": shown.p, "detectable": power.detectable, "needed": power.needed,
-        "cliffs_delta": cliffs_delta(a.values, b.values), "note": shown.interval.note,
+        "label": label, **sides, "a_n": len(a.items), "b_n": len(b.items), "difference": shown.interval.estimate,
+        "low": shown.interval.low, "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how,
+        "shared": shown.shared, "verdict": _claim(shown, bound), "test": shown.test, "p": shown.p,
+        "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
+        "note": shown.interval.note, **_medians("size", *sizes), "size_difference": apart.interval.estimate,
+        "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(apart, bound),
+        "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
+        "size_needed": size_power.needed, "size_note": apart.interval.note,
     }  # fmt: skip
+
+
+def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
+    """Median of each side with its interval: ``a_value``, ``a_low``, … or ``a_size``, ``a_size_low``, …"""
+    found = {name: median_bca(each.values, groups=each.sources) for name, each in (("a", a), ("b", b))}
+    value, ends = of or "value", f"{of}_" if of else ""
+    return {
+        column: number
+        for name, each in found.items()
+        for column, number in ((f"{name}_{value}", each.estimate), (f"{name}_{ends}low", each.low),
+                               (f"{name}_{ends}high", each.high))
+    }  # fmt: skip
+
+
+def _claim(found: "_Found", margin: float) -> str:
+    return TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=margin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,24 @@ _SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size
 _DIFFERENCE = "A − B"
 
 
-def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None) -> Figure:
+def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose scatter stands where the figures here look for the drift."""
+    ends = {f"{side}_{end}": table[f"{side}_size_{end}"] for side in ("a", "b") for end in ("low", "high")}
+    return table.assign(**ends, a_value=table["a_size"], b_value=table["b_size"], difference=table["size_difference"],
+                        low=table["size_low"], high=table["size_high"], verdict=table["scatter"])  # fmt: skip
+
+
+def dumbbell(
+    table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None, of: str = "Δ"
+) -> Figure:
     """The medians of A and B for every level, joined by a line.
 
     Args:
-        table: rows of ``core.analysis.comparison.compare``.
+        table: rows of ``core.analysis.comparison.compare``, or :func:`of_scatter` of them.
         unit: behind the numbers.
         digits: decimals in the hover.
         names: label -> the words for it.
+        of: what the medians are of.
     """
     sides = []
     for side, column in (("A", "a"), ("B", "b")):
@@ -34,7 +44,7 @@ def dumbbell(table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str,
                           "high": high, "n": n, "hover": hover})
         )  # fmt: skip
     return Figure(
-        "", "", "", pd.concat(sides, ignore_index=True), _title("median Δ of each side", unit), unit=unit,
+        "", "", "", pd.concat(sides, ignore_index=True), _title(f"median {of} of each side", unit), unit=unit,
         names=names or {}, counts=True, styles=_SIDES, joined=True,
     )  # fmt: skip
 
@@ -45,7 +55,7 @@ def differences(
     """The difference A - B of every level with its interval, filled where it is paired, open where it is not.
 
     Args:
-        table: rows of ``core.analysis.comparison.compare``.
+        table: as there.
         unit: behind the numbers.
         digits: decimals in the hover.
         margin: drawn grey around zero; None draws none.

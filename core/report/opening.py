@@ -11,8 +11,9 @@ import pandas as pd
 from core.analysis.beside import caption_of
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
-from core.analysis.questions.cut import SMALL_TURNS
+from core.analysis.questions.cut import SMALL_TURNS, UNCUT
 from core.analysis.questions.directional import RATES
+from core.analysis.questions.filters import OPEN, SAME, TURNED
 from core.analysis.questions.selective import HEADLINE, unverified, usual
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, PARTS, SCATTERS, STILL, UNDECIDED, reached
@@ -252,13 +253,18 @@ def _controls(table: ScoreTable, answers: Answers) -> Iterator[str]:
     cut = answers.get("S-cut", pd.DataFrame())
     cut = cut[(cut["edit"] == SMALL_TURNS) & (cut["corpus"] == table.scope.corpus)] if len(cut) else cut
     if len(cut) and cut["cut_items"].max() > 0:
-        turned = sorted(cut.loc[cut["direction"] == "turned", "evaluator"].unique())
-        stands = f"the direction turns for {_listed(turned)}" if turned else "no direction turns"
+        without = cut[cut["label"].str.endswith(UNCUT)]
+        told = {said: sorted(own["evaluator"]) for said, own in without.groupby("direction")}
+        stands = "; ".join(f"{words} for {_listed(told[said])}" for said, words in _WITHOUT_CUT if said in told)
         yield (f"That a rotation by ±10° always shows the same: it cut the object of {int(cut['cut_items'].max())} "
-               f"items; without them {stands} (table S-cut).")  # fmt: skip
+               f"items; without them the direction {stands or 'is not known'} (table S-cut).")  # fmt: skip
     missing = int((table.stored & pd.isna(table.scores)).sum())
     if missing:
         yield f"Anything about {_counted(missing, 'pair')} without a score: they are left out and count nowhere as 0."
+
+
+_WITHOUT_CUT = ((TURNED, "turns"), (OPEN, "cannot be told"), (SAME, "stays"))
+"""Direction of the items that are left -> in words."""
 
 
 def _orders(table: ScoreTable) -> Iterator[str]:

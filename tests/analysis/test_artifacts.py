@@ -8,10 +8,21 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filters import NOTHING, OPEN, SAME, TURNED, UNMEASURED, USUAL, beside, filtered_moves
+from core.analysis.questions.filters import (
+    NOTHING,
+    OPEN,
+    SAME,
+    TURNED,
+    UNMEASURED,
+    USUAL,
+    beside,
+    direction,
+    filtered_moves,
+    untold,
+)
 from core.analysis.reading import read_table
 from core.errors import InvalidInput
-from core.statistics.bootstrap import median_bca
+from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.changes import percent_change
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, write_run
@@ -55,6 +66,23 @@ def test_dropping_what_carries_the_effect_shows() -> None:
     assert (found.loc["none", "median_percent"], found.loc["seam", "median_percent"]) == (100.0, -50.0)
     assert found.loc["seam", "low"] < 0 < found.loc["seam", "high"]
     assert found.loc["seam", "direction"] == OPEN
+
+
+@pytest.mark.parametrize(
+    ("whole", "found", "said"),
+    [
+        ((-1.88, -3.74, -0.22), (-0.41, -2.26, 0.89), OPEN), ((-1.88, -3.74, -0.22), (-0.41, -2.26, -0.01), SAME),
+        ((-1.88, -3.74, -0.22), (0.41, 0.01, 0.9), TURNED), ((-0.41, -2.26, 0.89), (-1.88, -3.74, -0.22), SAME),
+        ((-1.88, -3.74, -0.22), (-0.41, math.nan, math.nan), OPEN), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), OPEN),
+        ((0.0, -1.0, 1.0), (0.4, 0.1, 0.9), OPEN), ((-1.88, -3.74, -0.22), (math.nan,) * 3, ""),
+    ],
+)  # fmt: skip
+def test_a_direction_is_the_same_only_where_the_interval_shows_it(
+    whole: tuple[float, float, float], found: tuple[float, float, float], said: str
+) -> None:
+    one, other = (Interval(*each, 40, 0.95) for each in (found, whole))
+    assert direction(one, other) == said
+    assert ("would have shown" in untold(one, other)) == (said == OPEN and found[1] < 0 < found[2])
 
 
 def test_a_direction_turns_only_where_its_interval_lies_on_the_other_side() -> None:

@@ -1,6 +1,7 @@
 """Two sides held against each other: scipy's tests and the items' own differences are the references."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from core.analysis.comparison import (
     DIFFER,
     INDEPENDENT,
     PAIRED,
+    SCATTER_DIFFERS,
+    SCATTER_DIFFERS_WITHIN,
     can_pair,
     compare,
 )
@@ -66,6 +69,57 @@ def test_two_evaluators_are_paired_by_item(held: Held) -> None:
     assert found["n_items"] == found["shared"] == len(rows)
     assert found["p"] == pytest.approx(stats.wilcoxon(rows.groupby(cut_outs[rows.index].to_numpy()).mean()).pvalue)
     assert found["test"] == "Wilcoxon signed-rank, by source"
+
+
+def test_scatter_is_compared_by_the_sizes_of_the_items_shifts(held: Held) -> None:
+    found = held(ONE, OTHER).set_index("label").loc["rotation"]
+    rows = shifts(raw())
+    rows = rows[rows["family"] == "rotation"].assign(size=lambda each: each["percent"].abs())
+    sizes = rows.pivot_table(index="item", columns="evaluator", values="size", aggfunc="median")
+    apart = (sizes["conse-lite0"] - sizes["conse-lite2"]).dropna()
+    cut_outs = raw(table="items").drop_duplicates("item").set_index("item")["item_group"]
+    expected = median_bca(apart, groups=pd.factorize(cut_outs[apart.index])[0])
+    assert (found["a_size"], found["b_size"]) == pytest.approx((sizes["conse-lite0"].median(),
+                                                                 sizes["conse-lite2"].median()))  # fmt: skip
+    assert (found["size_difference"], found["size_low"], found["size_high"]) == pytest.approx(
+        (expected.estimate, expected.low, expected.high)
+    )
+    assert found["size_p"] == pytest.approx(
+        stats.wilcoxon(apart.groupby(cut_outs[apart.index].to_numpy()).mean()).pvalue
+    )
+    table = held(ONE, OTHER)
+    tested = table[table["size_p"].notna()]
+    np.testing.assert_allclose(tested["size_p_holm"], multipletests(tested["size_p"], method="holm")[1])
+
+
+def test_sides_of_one_drift_that_scatter_differently_are_not_called_alike(tmp_path: Path) -> None:
+    def value(reach: float, probe: str, item: int) -> float:
+        return (0.5 + item / 1000) * (
+            1 + (0 if probe == "identity" else (reach if item % 2 else -reach) * (1 + item / 1000))
+        )
+
+    rows = [row for name, reach in (("calm", 0.001), ("wild", 0.12))
+            for row in scores_of(["identity", "vflip"], 300, partial(value, reach), evaluator=name)]  # fmt: skip
+    rows += scores_of(["identity", "vflip"], 300, partial(value, 0.0012), evaluator="mild")
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        sides = {name: read_table(store).view(Slice(evaluators=(name,))) for name in ("calm", "mild", "wild")}
+    near = compare(sides["mild"], sides["calm"]).iloc[0]
+    assert (near["verdict"], near["scatter"]) == (ALIKE, SCATTER_DIFFERS_WITHIN)
+    found = compare(sides["wild"], sides["calm"]).iloc[0]
+    assert found["scatter"] == SCATTER_DIFFERS
+    assert (found["a_size"], found["b_size"]) == (pytest.approx(13.8, abs=0.1), pytest.approx(0.115, abs=0.001))
+    other = compare(sides["wild"], sides["calm"], measure="standardised").iloc[0]
+    assert other["scatter"] == SCATTER_DIFFERS
+    assert np.isnan(other["size_needed"])
+
+
+def test_a_claim_that_its_test_takes_back_is_named(held: Held) -> None:
+    table = held(ONE, OTHER)
+    for claim, of in (("verdict", ""), ("scatter", "size_")):
+        apart = (table[f"{of}low"] > 0) | (table[f"{of}high"] < 0)
+        differ = apart != (table[f"{of}p_holm"] < 0.05)
+        assert (differ == (table[f"{of}conflict"] != "")).all()
+        assert not table.loc[table[claim].str.contains("differs"), f"{of}conflict"].any()
 
 
 def test_swapping_the_sides_turns_the_differences_round(held: Held) -> None:

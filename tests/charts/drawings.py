@@ -138,7 +138,7 @@ def _compared(marks: Sequence[Mark]) -> pd.DataFrame:
     return _table(marks, lambda each: {
         "label": each.label, "a_value": each.value, "a_low": each.low, "a_high": each.high, "a_n": 9,
         "b_value": -each.value, "b_low": -each.high, "b_high": -each.low, "b_n": 7, "difference": 2 * each.value,
-        "low": each.low, "high": 2 * each.high, "n_items": 16, "how": "paired by item", "verdict": "differ",
+        "low": each.low, "high": 2 * each.high, "n_items": 16, "how": "paired by item", "verdict": "drift differs",
     }, _LIKE)  # fmt: skip
 
 

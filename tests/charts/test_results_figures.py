@@ -123,7 +123,7 @@ def compared() -> pd.DataFrame:
          "a_n": [9, 8], "b_value": [0.0, 4.0], "b_low": [-1.0, 3.0], "b_high": [1.0, 5.0], "b_n": [7, 8],
          "difference": [1.0, -2.0],
          "low": [0.5, -3.0], "high": [1.5, -1.0], "n_items": [16, 8], "how": ["independent", "paired by item"],
-         "verdict": ["differ", "differ"]}
+         "verdict": ["drift differs", "drift differs"]}
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.manifests import edit_manifest
-from tests.pages.opening import COMPARE, Open, texts
+from tests.pages.opening import COMPARE, Open, said, texts
 from tests.pages.test_results import second_corpus
 
 
@@ -13,7 +13,16 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     (table,) = (each.value for each in app.dataframe)
     assert set(table["how"]) == {"paired by item"}
     assert {"a_value", "b_value", "difference", "low", "high", "a_n", "b_n", "p_holm", "verdict"} <= set(table)
-    assert len(app.get("plotly_chart")) == 2
+    assert {"a_size", "b_size", "size_difference", "size_low", "size_high", "size_p_holm", "scatter"} <= set(table)
+    assert set(table["scatter"]) <= {"scatter differs", "scatter differs, but within the margin", "undecided",
+                                     "scatter alike within the margin"}  # fmt: skip
+    assert len(app.get("plotly_chart")) == 4
+    for name in ("Both sides: drift", "A − B: drift", "Both sides: scatter", "A − B: scatter"):
+        assert name in said(app)
+    drift, _, scatter, _ = (chart.proto.alt for chart in app.get("plotly_chart"))
+    row = table.set_index("label").loc["vertical-flip"]
+    assert f"vertical-flip: A {row['a_value']:+.2f}, " in drift
+    assert f"vertical-flip: A {row['a_size']:+.2f}, B {row['b_size']:+.2f}, " in scatter
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 
@@ -64,9 +73,9 @@ def test_standardised_shifts_have_no_margin(open_page: Open, demo: Path) -> None
 
 
 def test_no_run_says_what_to_do(open_page: Open) -> None:
-    said = texts(open_page(COMPARE))
-    assert "No run is here yet" in said
-    assert "python -m core audit" in said
+    told = texts(open_page(COMPARE))
+    assert "No run is here yet" in told
+    assert "python -m core audit" in told
 
 
 def test_nonsense_in_a_link_is_told_and_the_rest_restored(open_page: Open, demo: Path) -> None:

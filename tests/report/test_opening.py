@@ -124,7 +124,12 @@ def test_what_must_not_be_concluded_follows_the_tables(demo_report: Report, said
     rows = frame(demo_report, "S1")
     rows = rows[rows["tests"] != ""]
     assert f"{(rows['drift'] == UNDECIDED).sum()} of {len(rows)} drifts are undecided" in told
-    assert f"cut the object of {frame(demo_report, 'S-cut')['cut_items'].max()} items" in told
+    cut = frame(demo_report, "S-cut")
+    assert f"cut the object of {cut['cut_items'].max()} items" in told
+    turns = cut[(cut["edit"] == "rotation by ±10°") & cut["label"].str.contains("without")].set_index("evaluator")
+    for word, said in (("same", "stays"), ("cannot be told", "cannot be told"), ("turned", "turns")):
+        named = sorted(turns.index[turns["direction"] == word])
+        assert (f"{said} for {named[0]}" in told) if named else (f"direction {said} for" not in told)
     assert "nobody was asked about pairs of these runs" in told
     assert "blur, which moves nothing" in told
     assert "without a score" not in told  # every pair of the shipped run has one

@@ -31,9 +31,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     columns = (
         EVALUATOR, CORPUS, Column("label", "Composites", kind="text"), Column("retained", "Kept %", digits=0,
         help=_KEPT), COUNT,
-        PERCENT, Column("direction", "Direction", kind="text", help="Turned: the interval lies on the other side of 0 "
-                        "than the median without a filter. Nothing to drop: no composite is more suspicious than the "
-                        "rest, a cut would fall among equals"),
+        PERCENT, Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of "
+                        "0 of the median without a filter, or on the other one. Nothing to drop: no "
+                        "composite is more suspicious than the rest, a cut would fall among equals"),
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),

@@ -40,8 +40,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
                f"{100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"),
         Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
         COUNT, PERCENT,
-        Column("direction", "Direction", kind="text", help="Turned: the interval lies on the other side of 0 than the "
-               "median of all items. Nothing to drop: the edit cut no object"),
+        Column("direction", "Direction", kind="text", help="Same or turned: the interval lies on the side of 0 of the "
+               "median of all items, or on the other one. Nothing to drop: the edit cut no object"),
         Column("overlap", "Interval", kind="text", help="With that of all items"),
         Column("power", "Where it cannot be told", kind="text", help="The median %Δ that these items find with 80 % "
                "power, and the items that would tell one as large as here"),

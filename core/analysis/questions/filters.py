@@ -120,18 +120,17 @@ def filtered_moves(
 
 
 def direction(found: Interval, whole: Interval) -> str:
-    """Where a filtered median points; a sign alone turns nothing."""
+    """Where a filtered median points: SAME or TURNED where its interval lies on a side of 0, not by a sign."""
     if np.isnan(found.estimate) or np.isnan(whole.estimate):
         return ""
-    beyond = found.high < 0 if whole.estimate > 0 else found.low > 0
-    if whole.estimate != 0 and beyond:
-        return TURNED
-    return SAME if np.sign(found.estimate) == np.sign(whole.estimate) else OPEN
+    if whole.estimate == 0 or not found.excludes_zero():
+        return OPEN
+    return SAME if (found.low > 0) == (whole.estimate > 0) else TURNED
 
 
 def untold(found: Interval, whole: Interval) -> str:
     """What these items could have told of a direction that they leave open, in words; empty beside any other."""
-    if direction(found, whole) != OPEN:
+    if direction(found, whole) != OPEN or found.excludes_zero():
         return ""
     power = aside(found, bound=0.0)
     return distance_said(power.detectable, power.needed, unit="%")

@@ -7,7 +7,7 @@ from core.analysis.comparison import ALL, compare
 from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
-from core.charts.comparison import differences, dumbbell
+from core.charts.comparison import differences, dumbbell, of_scatter
 from core.errors import InvalidInput
 from core.report.cells import p_value
 from core.statistics.bootstrap import LEAST_N
@@ -103,24 +103,27 @@ def choose_how(state: PageState) -> None:
 
 
 def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) -> None:
-    """Draw both sides' medians, their difference, and the table of both."""
+    """Draw both sides' medians and their difference, of drift and of scatter, and the table of all."""
     unit, digits = UNITS[measure]
-    cells = st.grid(2, min_column_width=330, gap="medium")
-    with cells.container():
-        figure = dumbbell(table, unit=unit, digits=digits, names=_NAMES)
-        figure_block(figure, table, f"compare-{by}", title="Both sides", alt=f"Medians of both sides. {_spoken(table)}")
-    with cells.container():
-        figure = differences(table, unit=" pp" if measure == "percent" else unit, digits=digits, names=_NAMES,
-                             margin=margin if measure == "percent" else None)  # fmt: skip
-        figure_block(figure, table, f"difference-{by}", title="A − B",
-                     alt=f"Difference of the sides with its 95 % interval. {_spoken(table)}")  # fmt: skip
+    for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
+        cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
+        with cells.container():
+            figure = dumbbell(rows, unit=unit, digits=digits, names=_NAMES, of=what)
+            figure_block(figure, table, f"compare-{name}{by}", title=f"Both sides: {of}",
+                         alt=f"Medians of {what} of both sides. {_spoken(rows)}")  # fmt: skip
+        with cells.container():
+            figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=_NAMES,
+                                 margin=margin if measure == "percent" else None)  # fmt: skip
+            figure_block(figure, table, f"difference-{name}{by}", title=f"A − B: {of}",
+                         alt=f"Difference of the sides with its 95 % interval. {_spoken(rows)}")  # fmt: skip
     _rows(table, by, digits)
     ways = table["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
     st.caption(
         f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items. Independent: "
         "the difference of the two medians, each side resampled by itself. 95 % BCa intervals; Holm's correction is "
-        f"over the {int(table['p'].notna().sum())} tests of this table."
+        f"over the {int(table['p'].notna().sum())} tests of this table, of drift and of scatter apart. Drift is of the "
+        "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently."
     )
     overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
     if len(overlap):
@@ -130,15 +133,17 @@ def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) 
 
 def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
     number, signed = st.column_config.NumberColumn, f"%+.{digits}f"
-    numbers = [str(name) for name in table.select_dtypes("float") if name not in ("p", "p_holm")]
+    numbers = [str(name) for name in table.select_dtypes("float") if name not in _P]
     # rounded, so that nothing reads as minus zero; the files keep every digit
     rounded = {name: table[name].round(3 if name == "cliffs_delta" else digits) + 0.0 for name in numbers}
     shown = table.assign(**rounded).assign(
-        label=[_NAMES.get(name, name) for name in table["label"]], p=table["p"].map(p_value),
-        p_holm=table["p_holm"].map(p_value),
-    )  # fmt: skip
-    order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_n", "b_n", "how", "n_items",
-             "test", "p", "p_holm", "cliffs_delta", "detectable", "needed"]  # fmt: skip
+        label=[_NAMES.get(name, name) for name in table["label"]],
+        **{name: table[name].map(p_value) for name in _P},
+    )
+    order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_size", "b_size",
+             "size_difference", "size_low", "size_high", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
+             "p_holm", "conflict", "cliffs_delta", "detectable", "needed", "size_test", "size_p", "size_p_holm",
+             "size_conflict", "size_detectable", "size_needed"]  # fmt: skip
     draw_table(
         shown[order], alt="Both sides and their difference", key="compare.rows",
         column_config={
@@ -146,8 +151,20 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
             "low": number("95 % from", format=signed), "high": number("to", format=signed),
             "verdict": st.column_config.TextColumn(
-                "Verdict", help="Differ: the 95 % interval of the difference excludes 0. Alike: its 90 % interval lies "
+                "Drift", help="Differs: the 95 % interval of the difference excludes 0. Alike: its 90 % interval lies "
                 f"within the margin. Below {LEAST_N} items on a side no verdict is given."),
+            "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
+            "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
+            "size_difference": number("|A| − |B|", format=signed), "size_low": number("95 % from", format=signed),
+            "size_high": number("to", format=signed),
+            "scatter": st.column_config.TextColumn(
+                "Scatter", help="The same of how far items move, whichever way."),
+            "conflict": "Where interval and test differ",
+            "size_test": "Test, scatter", "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
+            "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
+            "size_conflict": "Where they differ, scatter",
+            "size_detectable": number("Scatter it would have shown", format=f"%.{digits}f"),
+            "size_needed": number("n for the margin, scatter", format="%d"),
             "a_n": number("n A", format="%d"), "b_n": number("n B", format="%d"), "how": "How",
             "n_items": number("n", format="%d", help="Pairs of the same item, or the items of both sides"),
             "test": "Test", "p": st.column_config.TextColumn("p", alignment="right"),
@@ -159,6 +176,9 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
                              "shown to be alike, with 80 % power"),
         },
     )  # fmt: skip
+
+
+_P = ("p", "p_holm", "size_p", "size_p_holm")
 
 
 def _spoken(table: pd.DataFrame) -> str:

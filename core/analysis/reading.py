@@ -45,6 +45,10 @@ _REJECTIONS = """
 select corpus, coalesce(probe, '') as probe, code, count(*) as n from rejections
 where list_contains($runs, run) group by all order by corpus, n desc, probe, code
 """
+_REFUSED = """
+select distinct corpus, item, probe, code from rejections
+where list_contains($runs, run) and list_contains($probes, probe) order by corpus, item, probe, code
+"""
 _FACTS = """
 select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
 and language = $language and rank = $rank and (list_contains($probes, probe) or key = $held)
@@ -113,7 +117,9 @@ def _about(
     return {
         **texts, "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
-        "open": open_probes(store), "facts": _facts(store, {**params, "probes": list(map(str, told)), "held": HELD}),
+        "open": open_probes(store),
+        "facts": _encoded(store, _FACTS, {**params, "probes": list(map(str, told)), "held": HELD}),
+        "refused": _encoded(store, _REFUSED, {"runs": params["runs"], "probes": list(map(str, told))}),
     }  # fmt: skip
 
 
@@ -122,12 +128,9 @@ def _texts(store: Store, params: Mapping[str, object], probes: Sequence[str]) ->
     return store.query(_CAPTIONS, {**params, "probes": list(map(str, probes))})
 
 
-def _facts(store: Store, params: dict[str, object]) -> pd.DataFrame:
-    """What families that hold more than invariant probes told of their variants, and whether a photograph held text.
-
-    As codes, since texts recur.
-    """
-    rows = store.table(_FACTS, params)
+def _encoded(store: Store, sql: str, params: dict[str, object]) -> pd.DataFrame:
+    """Rows of texts as codes, since texts recur."""
+    rows = store.table(sql, params)
     return pd.DataFrame({name: rows[name].dictionary_encode().to_pandas() for name in rows.column_names})
 
 

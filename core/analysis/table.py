@@ -100,7 +100,8 @@ class ScoreTable:
             object_kept); NaN where not measured.
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
-            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), CAPTIONS
+            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
+            (what was refused of these families; see :mod:`core.analysis.refusals`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
         reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.store.schema import VARIANTS
+from core.store.schema import REJECTIONS, VARIANTS
 from tests.analysis.made_runs import score, write_run
 
 HARMLESS: Mapping[str, Mapping[str, Any]] = {
@@ -95,7 +95,7 @@ def facts_of(probes: Sequence[str], facts: Mapping[str, Sequence[str]], *, items
 
 def write_broken(
     folder: Path, rows: Sequence[Mapping[str, Any]], *, facts: Sequence[Mapping[str, Any]] = (), pairs: int = 0,
-    **manifest: Any,
+    refused: Sequence[tuple[str, str, str]] = (), **manifest: Any,
 ) -> Path:  # fmt: skip
     """A run folder with facts of its variants.
 
@@ -103,6 +103,7 @@ def write_broken(
         folder: its last part is the run's id.
         rows: of ``scores``.
         facts: of ``variants``.
+        refused: item, probe and code of what has no rows.
         pairs: how many first items share their source with the next one; 0: each is a source of its own.
         manifest: as of :func:`tests.analysis.made_runs.write_run`.
     """
@@ -117,6 +118,12 @@ def write_broken(
     (folder / "variants").mkdir()
     told = [{**row, "run": folder.name} for row in facts]
     pq.write_table(pa.Table.from_pylist(told, schema=VARIANTS), folder / "variants" / "shard-00000.parquet")
+    if refused:
+        left = [{"run": folder.name, "corpus": "c", "item": item, "probe": probe, "code": code, "detail": ""}
+                for item, probe, code in refused]  # fmt: skip
+        (folder / "rejections").mkdir(exist_ok=True)
+        path = folder / "rejections" / "shard-00000.parquet"
+        pq.write_table(pa.Table.from_pylist(left, schema=REJECTIONS), path)
     return made
 
 

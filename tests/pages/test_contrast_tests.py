@@ -88,6 +88,18 @@ def test_only_verified_comparisons_count_where_the_reader_says_so(open_page: Ope
     assert worst_failures(view_of(both_halves), "e", "denied", known=True)[1] < ITEMS
 
 
+def test_one_test_in_depth_says_what_was_refused_and_why(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    rows = rows_of(("e",), probes=["identity", "vflip", "denied"])
+    kept = [row for row in rows if row["probe"] != "denied" or row["item"] > "i004"]
+    out = [(f"i{place:03d}", "denied", "no-negation") for place in range(5)]
+    write_broken(results_dir() / "r", kept, refused=out)
+    words = said(open_page(CONTRAST, test="denied", of="e"))
+    assert f"n = {ITEMS - 5} comparisons of {ITEMS - 5} items. Refused: 5 comparisons (no-negation 5)." in words
+
+
 def test_the_files_hold_the_intervals_of_the_drops_that_no_cell_shows(open_page: Open, both_halves: Path) -> None:
     open_page(CONTRAST)
     files = present()

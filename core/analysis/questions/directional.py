@@ -24,6 +24,7 @@ from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.needs import elsewhere
+from core.analysis.refusals import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
@@ -140,7 +141,12 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 def _matrix() -> Question:
     columns = (
         EVALUATOR, CORPUS, Column("section", "Section", kind="text"), CAPTION, Column("axis", "Axis", kind="text"),
-        Column("label", "What breaks", kind="text"), COUNT, PAIRS, FAILURE, TIES,
+        Column("label", "What breaks", kind="text"), COUNT, PAIRS,
+        Column("n_refused", "n refused", digits=0, help="Comparisons of these items that could not be made under this "
+               "caption"),
+        Column("refused", "Refused because", kind="text", help="The most frequent reasons, each with its n; "
+               "python -m core probes reasons explains them"),
+        FAILURE, TIES,
         Column("near", "Near ties, %", digits=1, help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
@@ -205,6 +211,7 @@ def _of_caption(view: View, options: Options, *, drops: bool) -> pd.DataFrame:
     """Failure rates of every family, beside the harmless family that each is most easily taken for; then its kinds."""
     own = comparison_rows(view, kinds(view), known=options.known, drops=drops)
     found = _with_kinds((rows if drops else _without_drops)(view, options.known), own)
+    found = _with_refusals(view, found)
     if lack(view) or found.empty:
         return found.assign(rival="", rival_value=float("nan"), rival_low=float("nan"), rival_high=float("nan"))
     # whoever asks for the whole row asks for the whole map too: one set of draws serves both
@@ -216,6 +223,13 @@ def _of_caption(view: View, options: Options, *, drops: bool) -> pd.DataFrame:
     named = alike[[*keys, "rival", "rival_value", "rival_low", "rival_high"]].assign(label=alike["family"])
     whole = found.merge(named, on=[*keys, "label"], how="left", validate="1:1")
     return whole.assign(rival=whole["rival"].fillna(""))
+
+
+def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:
+    """Beside each family how many of its comparisons were refused, and why; of its kinds nobody knows."""
+    told = refusals(view)
+    both = found.merge(told.assign(label=told["family"]), on=["corpus", "family", "label"], how="left", validate="m:1")
+    return both.assign(refused=both["refused"].fillna(""))
 
 
 def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

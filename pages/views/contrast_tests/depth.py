@@ -77,7 +77,8 @@ def _numbers(row: pd.Series) -> None:
     taken = f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})." \
         if row["rival"] else ""  # fmt: skip
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
-    st.caption(safe(f"Failures: {interval}, {many}.{taken} {row['note']}".strip(), limit=500))
+    refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
+    st.caption(safe(f"Failures: {interval}, {many}.{refused}{taken} {row['note']}".strip(), limit=500))
 
 
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

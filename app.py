@@ -11,6 +11,7 @@ from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
 from pages.views.common.help_icons import describe_help
 from pages.views.common.quota import limit_viewers
+from pages.views.common.upload_limits import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
 
@@ -47,6 +48,7 @@ st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
 admit()
 limit_viewers()
+limit_uploads()
 listed = visible(PAGES)
 page = st.navigation(
     {

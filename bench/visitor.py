@@ -122,6 +122,14 @@ class Visitor:
         info.file_urls.CopyFrom(urls)
         self.run(state)
 
+    def put(self, data: bytes, *, name: str = "file") -> None:
+        """Send a file to the server's endpoint for uploads, whether the page has an uploader or not.
+
+        Raises:
+            Gone: if the server refuses it, with the status.
+        """
+        self._put(f"/_stcore/upload_file/{self._session}/{uuid4().hex}", name, data)
+
     def type(self, key: str, words: str) -> None:
         """Put words into a field and press Enter."""
         self.run(WidgetState(id=self.named("text_input", key).id, string_value=words))

@@ -5,6 +5,7 @@ from functools import partial
 from core.corpora.decoding import decode_image
 from core.corpora.images import decode_stranger
 from core.errors import BadImage
+from siege import endpoint
 from siege.picture_files import hostile, plain
 from siege.pictures import sound
 from siege.trials import Finding, Tally
@@ -24,6 +25,7 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
         tally.attempt(f"upload of a {name}", partial(_uploaded, make(), name))
         if number % EVERY == 0:
             tally.attempt(f"a good picture after {name}", partial(_as_ever, good, expected))
+    endpoint.run(tally)
 
 
 def _uploaded(data: bytes, name: str) -> None:

@@ -1,0 +1,97 @@
+"""What sessions may send to Streamlit's endpoint for uploads, which itself asks nobody who they are.
+
+Every session that has a connection may put files there, whether a page showed it a way to or not, and what it put stays
+in memory as long as it is connected.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from pages.views.common.access import may_bring, may_operate
+
+MB = 1 << 20
+
+OPERATOR_MB = 2048
+"""Most that the files of an operator's session may take together."""
+
+VIEWER_MB = 128
+"""Most that the files of a viewer's session may take together, where viewers may bring files at all."""
+
+VIEWERS_MB = 512
+"""Most that the files of all viewers' sessions may take together."""
+
+
+class UploadLimits:
+    """Takes the place of ``add_file`` of a server's uploaded files: asks who may, and how much there is already.
+
+    Args:
+        files: of the server.
+    """
+
+    def __init__(self, files: MemoryUploadedFileManager) -> None:
+        self._files, self._add = files, files.add_file
+        self._most: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def allow(self, session: str, most_mb: int) -> None:
+        """Say what a session may hold, as its page finds in every run; 0 where it may bring nothing."""
+        with self._lock:
+            self._most = {name: most for name, most in self._most.items() if _here(name)}
+            self._most[session] = most_mb
+
+    def __call__(self, session_id: str, file: UploadedFileRec) -> None:
+        """Keep a file.
+
+        Raises:
+            HTTPException: 403 for a session that may bring none, 413 where there would be too much.
+        """
+        with self._lock:
+            self._check(session_id, file)
+            self._add(session_id=session_id, file=file)
+
+    def _check(self, session: str, file: UploadedFileRec) -> None:
+        most = self._most.get(session, 0)
+        if not most:
+            raise HTTPException(403, "This session may bring no files.")
+        held = {name: _mb(files) for name, files in list(self._files.file_storage.items())}
+        if replaced := self._files.get_files(session, [file.file_id]):
+            held[session] -= len(replaced[0].data) / MB
+        size = len(file.data) / MB
+        if held.get(session, 0.0) + size > most:
+            raise HTTPException(413, f"The files of one session may take {most} MB together; remove some first.")
+        viewers = sum(taken for name, taken in held.items() if self._most.get(name) != OPERATOR_MB)
+        if most != OPERATOR_MB and viewers + size > VIEWERS_MB:
+            raise HTTPException(413, "Other readers' files take what this server has for them; try again later.")
+
+
+def limit_uploads() -> None:
+    """Say what this session may bring, in a run of ``app.py``."""
+    context = get_script_run_ctx()
+    if context is None or not isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        return
+    most = OPERATOR_MB if may_operate() else VIEWER_MB if may_bring() else 0
+    guard(context.uploaded_file_mgr).allow(context.session_id, most)
+
+
+def guard(files: MemoryUploadedFileManager) -> UploadLimits:
+    """The limits of a server's uploaded files, from now on in force."""
+    if not isinstance(files.add_file, UploadLimits):
+        files.add_file = UploadLimits(files)  # type: ignore[method-assign]
+    limits: Any = files.add_file
+    assert isinstance(limits, UploadLimits)
+    return limits
+
+
+def _here(session: str) -> bool:
+    return not exists() or get_instance().is_active_session(session)
+
+
+def _mb(files: Mapping[str, UploadedFileRec]) -> float:
+    return sum(len(each.data) for each in list(files.values())) / MB

@@ -51,8 +51,8 @@ __all__ = ["MODULES", "SECTIONS", "Column", "Drawing", "Options", "Question", "c
 
 MODULES = (
     families, space, controls, composites, filling, cut, distance, places, objects, balance, adjusted, words, natural,
-    unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides, levels,
-    both_orders, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
+    unasked, across, chroma, lettered, length, strengths, made_of, directional, languages, tails, overlap, sides,
+    levels, both_orders, nested, grounded, matched, sweeps, sets, prototypes, examples, elsewhere, selective, flips,
     worst_slices,
 )  # fmt: skip
 """Modules in the order in which a page shows what they ask."""

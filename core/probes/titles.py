@@ -75,6 +75,21 @@ _LEXICAL = {
     "repetition": "Words repeated", "removal": "Words removed", "masking": "Words masked", "jumble": "Words shuffled",
     "substitution": "Word substituted", "order": "Words in another order",
 }  # fmt: skip
+_SHUFFLES = {
+    "nouns-and-adjectives": "Nouns and adjectives change places", "within-trigrams": "Words change places in threes",
+    "all-but-nouns-and-adjectives": "All but nouns and adjectives change places", "trigrams": "Threes change places",
+}  # fmt: skip
+_RESAMPLERS = {
+    "bicubic": "bicubic", "bilinear": "bilinear", "lanczos": "Lanczos", "area": "area average",
+    "cubic-aliased": "cubic, aliased", "linear-aliased": "linear, aliased",
+}  # fmt: skip
+_TAILS = {"dangling": "Breaks off", "repeat": "Says its last phrase again"}
+_GROUNDED = {
+    "plausible": "Another thing of its kind", "object": "Another thing of the picture", "random": "Any other thing",
+}  # fmt: skip
+_MENTIONS = {"": "", "-absent": ", the last absent", "-negated": ", denied", "-shuffled": ", words shuffled"}
+_SIZES = {"small": "smaller", "large": "larger"}
+_NESTED = {"share": "Says how much of it, too", "place": "Says where, too"}
 _SOCIETAL = "cultural|economic|gender-colloquial|gender|emotion|occupational"
 
 
@@ -91,6 +106,27 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"translation:offset([\d.]+)", lambda m: f"Shifted by {m[1]} %"),
     (r"zoom:zoom([\d.]+)", lambda m: f"Zoomed by {m[1]} %"),
     (r"brightness:brightness([\d.]+)", lambda m: f"Brightness changed by {m[1]} %"),
+    (r"distance:0\.0", lambda _: "At the centre"),
+    (r"distance:0\.(\d)@(\d+)", lambda m: f"{m[1]}0 % of the way to the edge, at {int(m[2])}°"),
+    (r"resampling:first-(\d+)", lambda m: f"Shrunk to {m[1]} px first"),
+    (rf"resampling:({'|'.join(_RESAMPLERS)})", lambda m: f"Resampled, {_RESAMPLERS[m[1]]}"),
+    (r"verbosity:([\w-]+)", lambda m: f"Words around it: {m[1].replace('-', ' ')}"),
+    (rf"grounding:({'|'.join(_GROUNDED)})", lambda m: _GROUNDED[m[1]]),
+    (r"foil:(\d+)", lambda m: f"Wrong object (FOIL), sibling {m[1]}"),
+    (r"colour-word:object", lambda _: "Object for a colour"),
+    (rf"nested:({'|'.join(_NESTED)})", lambda m: _NESTED[m[1]]),
+    (
+        rf"mention:(\d)({'|'.join(_MENTIONS)})",
+        lambda m: f"{m[1]} thing{'' if m[1] == '1' else 's'} named{_MENTIONS[m[2]]}",
+    ),
+    (
+        r"size:(small|large)(-share|)(-shuffled|)",
+        lambda m: f"The {_SIZES[m[1]]} one named{', by share' if m[2] else ''}{', words shuffled' if m[3] else ''}",
+    ),
+    (rf"order:({'|'.join(_SHUFFLES)})", lambda m: _SHUFFLES[m[1]]),
+    (r"hollow-tail:len(\d+)", lambda m: f"Hollow ending of {m[1]} word{'' if m[1] == '1' else 's'}"),
+    (rf"hollow-tail:({'|'.join(_TAILS)})", lambda m: _TAILS[m[1]]),
+    (rf"({'|'.join(_LEXICAL)}):printed", lambda m: f"{_LEXICAL[m[1]]}, as printed"),
     (r"compression:(?:quality|q)(\d+)(-444)?", lambda m: f"JPEG, quality {m[1]}{', 4:4:4' if m[2] else ''}"),
     (rf"(?:{_SOCIETAL}):([\w-]+)", lambda m: f"{m[1]} …"),
     (rf"inserted-(?:{_SOCIETAL}):([\w-]+)", lambda m: f"… {m[1]} …"),
@@ -111,8 +147,8 @@ def title(name: str) -> str:
         'Turned by −10°'
         >>> title("cultural:African")
         'African …'
-        >>> title("size:small")
-        'size:small'
+        >>> title("my-own:small")
+        'my-own:small'
     """
     if name in _PLAIN:
         return _PLAIN[name]

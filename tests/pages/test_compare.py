@@ -20,9 +20,12 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     for name in ("Both sides: drift", "A − B: drift", "Both sides: scatter", "A − B: scatter"):
         assert name in said(app)
     drift, _, scatter, _ = (chart.proto.alt for chart in app.get("plotly_chart"))
-    row = table.set_index("label").loc["vertical-flip"]
-    assert f"vertical-flip: A {row['a_value']:+.2f}, " in drift
-    assert f"vertical-flip: A {row['a_size']:+.2f}, B {row['b_size']:+.2f}, " in scatter
+    row = table.set_index("label").loc["Upside down"]
+    assert f"Upside down: A {row['a_value']:+.2f}, " in drift
+    assert f"Upside down: A {row['a_size']:+.2f}, B {row['b_size']:+.2f}, " in scatter
+    rows = table[table["label"] != "All together"]
+    less = ((rows["scatter"] == "scatter differs") & (rows["size_difference"] < 0)).sum()
+    assert f"A scatters less than B in **{less} of {len(rows)} family rows**" in said(app)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 

@@ -14,6 +14,12 @@ from core.probes.titles import family_title, title
     ("blur-2", "Blurred, σ 2 px"), ("cultural:African", "African …"), ("inserted-emotion:happy", "… happy …"),
     ("natural-gender-spacy:swapped-male", "Social word: male, swapped in"), ("masking:draw2", "Words masked, draw 2"),
     ("removal:p0.3", "Words removed, p = 0.3"), ("zoom:zoom15", "Zoomed by 15 %"), ("identity", "Unedited"),
+    ("distance:0.4@045", "40 % of the way to the edge, at 45°"), ("distance:0.0", "At the centre"),
+    ("mention:1-negated", "1 thing named, denied"), ("mention:3-absent", "3 things named, the last absent"),
+    ("size:large-share-shuffled", "The larger one named, by share, words shuffled"),
+    ("foil:3", "Wrong object (FOIL), sibling 3"),
+    ("hollow-tail:len1", "Hollow ending of 1 word"), ("verbosity:we-see-that", "Words around it: we see that"),
+    ("order:trigrams", "Threes change places"), ("masking:printed", "Words masked, as printed"),
     ("my-own:probe", "my-own:probe"),
 ])  # fmt: skip
 def test_a_probe_is_called_by_what_it_does(name: str, said: str) -> None:
@@ -25,6 +31,10 @@ def test_the_usual_probes_all_have_a_title_and_none_shares_it() -> None:
     assert usual
     assert all(title(name) != name for name in usual)
     assert max(Counter(map(title, usual)).values()) == 1
+
+
+def test_every_probe_has_a_title() -> None:
+    assert not [probe.name for probe in registry.catalogue() if title(probe.name) == probe.name]
 
 
 def test_only_the_same_edit_under_two_names_shares_a_title_in_its_family() -> None:

@@ -1,21 +1,24 @@
 """The pieces of the comparison: the two sides, their medians and difference, and what the runs were made with."""
 
+from collections.abc import Iterable, Mapping
+
 import pandas as pd
 import streamlit as st
 
-from core.analysis.comparison import ALL, compare
+from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, compare
 from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
 from core.charts.comparison import differences, dumbbell, of_scatter
 from core.errors import InvalidInput
+from core.probes.titles import family_title, title
 from core.report.cells import p_value
 from core.statistics.bootstrap import LEAST_N
 from core.store.manifest import Run
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, known_values, store, view
 from pages.views.common.tables import draw_table
-from pages.views.common.text import safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
 from pages.views.results.blocks import figure_block
@@ -105,18 +108,20 @@ def choose_how(state: PageState) -> None:
 def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) -> None:
     """Draw both sides' medians and their difference, of drift and of scatter, and the table of all."""
     unit, digits = UNITS[measure]
+    names = _names(by, table["label"])
+    st.markdown(_summary(table, by))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
-            figure = dumbbell(rows, unit=unit, digits=digits, names=_NAMES, of=what)
+            figure = dumbbell(rows, unit=unit, digits=digits, names=names, of=what)
             figure_block(figure, table, f"compare-{name}{by}", title=f"Both sides: {of}",
-                         alt=f"Medians of {what} of both sides. {_spoken(rows)}")  # fmt: skip
+                         alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
         with cells.container():
-            figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=_NAMES,
+            figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=names,
                                  margin=margin if measure == "percent" else None)  # fmt: skip
             figure_block(figure, table, f"difference-{name}{by}", title=f"A − B: {of}",
-                         alt=f"Difference of the sides with its 95 % interval. {_spoken(rows)}")  # fmt: skip
-    _rows(table, by, digits)
+                         alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}")  # fmt: skip
+    _rows(table, by, digits, names)
     ways = table["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
     st.caption(
@@ -131,13 +136,34 @@ def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) 
                    "together.")  # fmt: skip
 
 
-def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
+def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
+    """The words for the rows: titles where they are families or probes."""
+    said = {"family": family_title, "probe": title}.get(by, str)
+    return {label: _NAMES.get(label) or said(label) for label in map(str, labels)}
+
+
+def _summary(table: pd.DataFrame, by: str) -> str:
+    """In how many of the levels the sides are told apart, and which way; not a test of them together."""
+    rows = table[table["label"] != ALL]
+    if rows.empty:
+        return ""
+    told, alike = rows["scatter"] == SCATTER_DIFFERS, int((rows["scatter"] == SCATTER_ALIKE).sum())
+    less = int((told & (rows["size_difference"] < 0)).sum())
+    more = int((told & (rows["size_difference"] > 0)).sum())
+    rest = len(rows) - less - more - alike
+    return (
+        f"A scatters less than B in **{less} of {counted(len(rows), BY[by].lower() + ' row')}**, more in **{more}**. "
+        f"In {alike} they are alike within the margin; of the other {rest} no such thing is claimed."
+    )
+
+
+def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -> None:
     number, signed = st.column_config.NumberColumn, f"%+.{digits}f"
     numbers = [str(name) for name in table.select_dtypes("float") if name not in _P]
     # rounded, so that nothing reads as minus zero; the files keep every digit
     rounded = {name: table[name].round(3 if name == "cliffs_delta" else digits) + 0.0 for name in numbers}
     shown = table.assign(**rounded).assign(
-        label=[_NAMES.get(name, name) for name in table["label"]],
+        label=[names.get(name, name) for name in table["label"]],
         **{name: table[name].map(p_value) for name in _P},
     )
     order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_size", "b_size",
@@ -181,9 +207,9 @@ def _rows(table: pd.DataFrame, by: str, digits: int) -> None:
 _P = ("p", "p_holm", "size_p", "size_p_holm")
 
 
-def _spoken(table: pd.DataFrame) -> str:
+def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     return "; ".join(
-        f"{_NAMES.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
+        f"{names.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
         f"{row['difference']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}), {row['how']}, n {row['n_items']}"
         for _, row in table.head(12).iterrows()
     )

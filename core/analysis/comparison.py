@@ -104,8 +104,9 @@ def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str]) -> 
     """Claims held to their tests, corrected over the rows; ``of`` begins the columns of the test."""
     corrected = holm(table[f"{of}p"].astype(float))
     held = [agreed(word, p) for word, p in zip(table[claim], corrected, strict=True)]
-    return table.assign(**{f"{of}p_holm": corrected, claim: [said.get(each.drift, each.drift) for each in held],
-                           f"{of}conflict": [each.conflict for each in held]})  # fmt: skip
+    words = [said.get(each.drift, each.drift) for each in held]
+    conflicts = [each.conflict for each in held]
+    return table.assign(**{f"{of}p_holm": corrected}).assign(**{claim: words, f"{of}conflict": conflicts})
 
 
 def can_pair(a: View, b: View) -> bool:
@@ -205,15 +206,15 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
     sides = _medians("", a, b)
-    sizes = [replace(each, values=each.sizes) for each in (a, b)]
-    shown, apart = _difference(a, b, pairing), _difference(*sizes, pairing)
+    size_a, size_b = (replace(each, values=each.sizes) for each in (a, b))
+    shown, apart = _difference(a, b, pairing), _difference(size_a, size_b, pairing)
     power, size_power = (reach(each.interval, margin=bound or math.nan) for each in (shown, apart))
     return {
         "label": label, **sides, "a_n": len(a.items), "b_n": len(b.items), "difference": shown.interval.estimate,
         "low": shown.interval.low, "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how,
         "shared": shown.shared, "verdict": _claim(shown, bound), "test": shown.test, "p": shown.p,
         "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
-        "note": shown.interval.note, **_medians("size", *sizes), "size_difference": apart.interval.estimate,
+        "note": shown.interval.note, **_medians("size", size_a, size_b), "size_difference": apart.interval.estimate,
         "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(apart, bound),
         "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
         "size_needed": size_power.needed, "size_note": apart.interval.note,

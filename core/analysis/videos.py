@@ -5,20 +5,24 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons import percent
 from core.analysis.questions.base import Column
 from core.scoring.video_edits import BY_CONSTRUCTION, ORIGINAL
 from core.statistics.bootstrap import median_bca
+from core.statistics.shares import share
 
 NOTE = (
     "Median of score less score of the unedited video, over videos, each by its first caption; 95 % BCa intervals over "
-    "videos, none below ten. What is by construction follows from the formula and is no measurement."
+    "videos, none below ten; of the share that falls Wilson’s. What is by construction follows from the formula and is "
+    "no measurement."
 )
 
 COLUMNS = (
     Column("evaluator", "Evaluator", kind="text"), Column("edit", "Frames", kind="text"),
     Column("how", "How it is known", kind="text"), Column("n", "n videos", digits=0),
     Column("median", "Median Δ [95 % CI]", digits=4, low="low", high="high", signed=True),
-    Column("falls", "Falls in %", digits=0), Column("missing", "No score", digits=0),
+    Column("falls", "Falls in % [95 % CI]", digits=0, low="falls_low", high="falls_high"),
+    Column("missing", "No score", digits=0),
     Column("note", "Remark", kind="text"),
 )  # fmt: skip
 
@@ -46,13 +50,15 @@ def _rows(table: pd.DataFrame) -> Iterator[dict[str, object]]:
         told = {"evaluator": evaluator, "edit": edit, "how": held["how"].iloc[0], "n": len(known),
                 "missing": len(deltas) - len(known)}  # fmt: skip
         if told["how"] == BY_CONSTRUCTION:
-            yield told | {"median": 0.0, "low": np.nan, "high": np.nan, "falls": np.nan,
+            yield told | {"median": 0.0, "low": np.nan, "high": np.nan, **dict.fromkeys(_FALLS, np.nan),
                           "note": "no order of the frames changes the score"}  # fmt: skip
             continue
         found = median_bca(deltas)
-        falls = 100 * float((known < 0).mean()) if len(known) else np.nan
-        yield told | {"median": found.estimate, "low": found.low, "high": found.high, "falls": falls,
-                      "note": found.note}  # fmt: skip
+        yield told | {"median": found.estimate, "low": found.low, "high": found.high,
+                      **percent("falls", share(known < 0)), "note": found.note}  # fmt: skip
+
+
+_FALLS = ("falls", "falls_low", "falls_high")
 
 
 def _names(column: Column) -> list[str]:

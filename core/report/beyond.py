@@ -96,8 +96,9 @@ _PEOPLE = {
     "S-human-comparisons": ("Do people prefer the right side?", (
         _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
         Column("prefer", "Prefer the right one % [95 % CI]", digits=1, low="prefer_low", high="prefer_high"),
-        Column("against", "the wrong one %", digits=1), Column("tied", "neither %", digits=1),
-        Column("undecided", "no majority %", digits=1),
+        Column("against", "the wrong one % [95 % CI]", digits=1, low="against_low", high="against_high"),
+        Column("tied", "neither % [95 % CI]", digits=1, low="tied_low", high="tied_high"),
+        Column("undecided", "no majority % [95 % CI]", digits=1, low="undecided_low", high="undecided_high"),
         Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
         Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"), Column("gap", "Δ", signed=True),
         Column("note", "Remark", kind="text"),

@@ -10,6 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
+from core.statistics.shares import share
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, write_run
 
@@ -70,6 +71,12 @@ def test_a_set_is_right_where_every_side_of_it_is_strictly_higher(tmp_path: Path
         low, high = proportion_confint(int(each.sum()), len(each), method="wilson")
         assert (row["n_sets"], row["share"]) == (len(each), pytest.approx(100 * each.mean()))
         assert (row["low"], row["high"]) == (pytest.approx(100 * low), pytest.approx(100 * high))
+        probes = [probe for probe, family in PROBES.items() if label in (family, "every comparison")]
+        kept = sets.isin(each.index)
+        alone = pd.concat([(wide["identity"] > wide[probe])[kept] for probe in probes])
+        together = share(alone, groups=np.concatenate([sets[kept]] * len(probes)))
+        assert (row["n"], row["each"]) == (len(alone), pytest.approx(100 * alone.mean()))
+        assert (row["each_low"], row["each_high"]) == pytest.approx((100 * together.low, 100 * together.high))
     assert not right["wrong-caption"][0]  # the tie
     assert (frame.loc["given", "n_sets"], frame.loc["given-picture", "n_sets"]) == (SETS, SETS - 1)
     assert frame.loc["given-picture", "note"] == "no score for a comparison of 1 sets"

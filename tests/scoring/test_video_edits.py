@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.videos import edit_summary
 from core.corpora.video_folder import read_video_folder
@@ -168,10 +169,15 @@ def test_the_summary_has_medians_over_videos_and_none_for_what_is_by_constructio
     assert mirrored["median"] == pytest.approx(np.median(deltas["mirrored"]))
     assert mirrored["low"] < mirrored["median"] < mirrored["high"]
     assert mirrored["falls"] == pytest.approx(100 * np.mean(deltas["mirrored"] < 0))
+    ends = proportion_confint(int(np.sum(deltas["mirrored"] < 0)), 12, method="wilson")
+    assert mirrored[["falls_low", "falls_high"]].tolist() == pytest.approx([100 * each for each in ends])
     few = found.loc["re-encoded"]
+    assert few[["falls_low", "falls_high"]].tolist() == pytest.approx(
+        [100 * each for each in proportion_confint(1, 2, method="wilson")]
+    )
     assert (few["n"], few["missing"], few["falls"]) == (2, 1, 50.0)
     assert np.isnan(few["low"])
     turned = found.loc[REVERSED]
     assert (turned["median"], turned["how"]) == (0.0, BY_CONSTRUCTION)
     assert np.isnan(turned["low"])
-    assert np.isnan(turned["falls"])
+    assert turned[["falls", "falls_low", "falls_high"]].isna().all()

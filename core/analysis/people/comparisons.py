@@ -37,8 +37,9 @@ COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")
 
 JUDGED = (*COMPARISON, "family", "source", "votes", "preference", "rated_right", "rated_wrong")
 PEOPLE = (
-    "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "tied", "undecided",
-    "higher", "higher_low", "higher_high", "equal", "mean_right", "mean_wrong", "gap", "note",
+    "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "against_low",
+    "against_high", "tied", "tied_low", "tied_high", "undecided", "undecided_low", "undecided_high", "higher",
+    "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap", "note",
 )  # fmt: skip
 EVALUATORS = ("family", "evaluator", "n", "n_missing", "failure", "failure_low", "failure_high", "ties", "note")
 
@@ -154,11 +155,13 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
 
     gap = own["rated_right"] - own["rated_wrong"]
     prefer, higher = share(preferring(RIGHT), groups=groups), share(gap > 0, groups=groups)
-    against, tied, undecided = (100 * share(preferring(what)).estimate for what in (WRONG, TIE, NO_MAJORITY))
+    others = {name: share(preferring(what), groups=groups)
+              for name, what in (("against", WRONG), ("tied", TIE), ("undecided", NO_MAJORITY))}  # fmt: skip
     return {
         "family": family, "n": len(own), "n_items": len(own.drop_duplicates(["corpus", "item"])),
-        "n_votes": int(own["votes"].sum()), **percent("prefer", prefer), "against": against, "tied": tied,
-        "undecided": undecided, **percent("higher", higher), "equal": 100 * float((gap == 0).mean()),
+        "n_votes": int(own["votes"].sum()), **percent("prefer", prefer),
+        **{column: value for name, found in others.items() for column, value in percent(name, found).items()},
+        **percent("higher", higher), **percent("equal", share(gap == 0, groups=groups)),
         "mean_right": own["rated_right"].mean(), "mean_wrong": own["rated_wrong"].mean(), "gap": gap.mean(),
         "note": higher.note,
     }  # fmt: skip

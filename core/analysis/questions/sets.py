@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import families, pairs
+from core.analysis.comparisons import families, pairs, percent
 from core.analysis.effects import corpora
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
@@ -25,7 +25,20 @@ from core.statistics.shares import share
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 BOTH = "every comparison"
 
-_COLUMNS = ("evaluator", "corpus", "label", "n_sets", "n", "share", "low", "high", "each", "note")
+_COLUMNS = (
+    "evaluator",
+    "corpus",
+    "label",
+    "n_sets",
+    "n",
+    "share",
+    "low",
+    "high",
+    "each",
+    "each_low",
+    "each_high",
+    "note",
+)
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -36,7 +49,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("n", "n comparisons", digits=0),
         Column("share", "Sets right as a whole, % [95 % CI]", digits=1, low="low", high="high",
                help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets"),
-        Column("each", "Comparisons right, %", digits=1, help="The same comparisons one by one, for comparison"),
+        Column("each", "Comparisons right, % [95 % CI]", digits=1, low="each_low", high="each_high",
+               help="The same comparisons one by one, for comparison; those of one set together"),
         Column("note", "Remark", kind="text"),
     )  # fmt: skip
     note = (
@@ -89,10 +103,11 @@ def _record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> Mappi
     if whole.empty:
         return {}
     found = share(whole["lowest"] > 0)
-    own = frame[frame["source"].isin(whole.index)]["margin"]
+    own = frame[frame["source"].isin(whole.index)]
+    each = share(own["margin"] > 0, groups=own["source"])
     left = len(several) - len(whole)
     return {
         "n_sets": found.n, "n": len(own), "share": 100 * found.estimate, "low": 100 * found.low,
-        "high": 100 * found.high, "each": 100 * float((own > 0).mean()),
+        "high": 100 * found.high, **percent("each", each),
         "note": f"no score for a comparison of {left} sets" if left else "",
     }  # fmt: skip

@@ -17,22 +17,18 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.desk import desk
 
-_PERCENT = {
+_SHARES = {
     "prefer": ("Prefer the right one", "Share of comparisons in which two thirds of the votes prefer the right side"),
-    "prefer_low": ("from", "Lower end of the 95 % Wilson interval"),
-    "prefer_high": ("to", "Upper end of the 95 % Wilson interval"),
     "against": ("Prefer the wrong one", "Two thirds of the votes prefer the wrong side"),
     "tied": ("Equally good", "Two thirds of the votes find both sides equally good"),
     "undecided": ("No majority", "No answer has two thirds of the votes"),
     "higher": ("Right one rated higher", "Share of comparisons whose right side has the higher mean rating"),
-    "higher_low": ("from ", "Lower end of the 95 % Wilson interval"),
-    "higher_high": ("to ", "Upper end of the 95 % Wilson interval"),
     "equal": ("Rated alike", "Both sides have the same mean rating"),
     "failure": ("Failures", "The wrong side scores at least as high"),
-    "failure_low": ("from", "Lower end of the 95 % Wilson interval"),
-    "failure_high": ("to", "Upper end of the 95 % Wilson interval"),
     "ties": ("Ties", "Both sides score the same; they are among the failures"),
 }
+"""Share -> its title and what it is; its interval's ends stand behind it."""
+
 _RATED = {"mean_right": "Mean rating, right", "mean_wrong": "Mean rating, wrong", "gap": "Difference"}
 _COUNTED = {
     "n": ("n", "Comparisons"), "n_items": ("Items", "Items of these comparisons"),
@@ -85,8 +81,13 @@ def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
 
 def _columns(table: pd.DataFrame) -> dict[str, Any]:
     found: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
-    for name, (title, told) in _PERCENT.items():
-        found[name] = st.column_config.NumberColumn(title, format="%.1f %%", help=told)
+    for place, (name, (title, told)) in enumerate(_SHARES.items()):
+        blanks = " " * place  # no two columns of a table may have one title
+        for column, head, of in (
+            (name, title, told), (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % Wilson interval"),
+            (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % Wilson interval"),
+        ):  # fmt: skip
+            found[column] = st.column_config.NumberColumn(head, format="%.1f %%", help=of)
     for name, title in _RATED.items():
         found[name] = st.column_config.NumberColumn(title, format="%.2f", help="On [0, 1]")
     for name, (title, told) in _COUNTED.items():

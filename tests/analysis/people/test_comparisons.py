@@ -80,6 +80,17 @@ def test_comparisons_of_one_source_are_taken_together(study: Study) -> None:
     assert rows.loc[ALL, ["prefer_low", "prefer_high"]].tolist() == pytest.approx(
         [100 * together.low, 100 * together.high]
     )
+    for name in ("against", "tied", "undecided"):
+        other = share([True, False, False, False], groups=[0, 0, 1, 1])
+        assert rows.loc[ALL, name] == 25
+        assert 0 < rows.loc[ALL, f"{name}_low"] < 25 < rows.loc[ALL, f"{name}_high"]
+        assert rows.loc[ALL, f"{name}_high"] == pytest.approx(100 * other.high)
+    assert rows.loc["denied", ["against_low", "against_high"]].tolist() == pytest.approx(
+        [100 * each for each in proportion_confint(0, 2, method="wilson")]
+    )
+    assert rows.loc["denied", ["equal_low", "equal_high"]].tolist() == pytest.approx(
+        [100 * each for each in proportion_confint(1, 2, method="wilson")]
+    )
     alone = proportion_confint(1, 2, method="wilson")
     assert rows.loc["denied", ["prefer_low", "prefer_high"]].tolist() == pytest.approx([100 * each for each in alone])
 

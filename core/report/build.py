@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from core.analysis.comparisons import axes
 from core.analysis.labels import labels_said
 from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue, papers
@@ -19,6 +20,7 @@ from core.charts.spec import Figure
 from core.human.studies import Study
 from core.report.beyond import PARTS, Encode, beyond
 from core.report.boards import board_tables
+from core.report.examples import edited_caption
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
 from core.report.signature import fingerprints, signature_of
@@ -82,10 +84,14 @@ def build(
     judged = suite_tables(suites, table.evaluators)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     ranked = board_tables(boards or Kept(), table.evaluators, fingerprints(runs))
-    given = {each.id for each in (*judged.tables, *ranked.tables)} | {each.id for each in ranked.figures}
+    card = edited_caption(store, table)
+    shown = [card] if isinstance(card, Table) else []
+    lacked = [*judged.missing, *ranked.missing, *(() if isinstance(card, Table) or not axes(table) else (card,))]
+    given = {each.id for each in (*judged.tables, *ranked.tables, *shown)} | {each.id for each in ranked.figures}
+    tables += shown
     tables, details = [*tables, *judged.tables, *ranked.tables], details + ranked.details
     figures += ranked.figures
-    missing = _still_missing(missing, given, [*judged.missing, *ranked.missing])
+    missing = _still_missing(missing, given, lacked)
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",
         signature=signature_of(table, runs),

@@ -7,6 +7,7 @@ from core.analysis.ranking import rank
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
+from core.analysis.table import ScoreTable
 from core.charts.canvas import jpeg, thumbnail
 from core.corpora.schema import Item
 from core.errors import InvariscopeError
@@ -20,7 +21,7 @@ from core.seeds import RUN_SEED
 from core.store.corpus_of_run import origin_of_run
 from core.store.manifest import Run
 from core.store.store import Store
-from core.stories.slide import Picture
+from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
 
 SIDE = 640
@@ -39,19 +40,32 @@ def furthest(store: Store, scope: Narrowed, *, most: int) -> Telling:
     table = read_table(store, seen)
     usual = scales(table)
     found = rank(table, Slice(), usual, order="standardised", limit=most, once=True)
-    rows = under_every_evaluator(store, seen, found.pairs, usual)
+    title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
+    return Telling(title, tuple(slides(store, table, found.pairs, usual)), (), 0)
+
+
+def slides(store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataFrame) -> list[Slide]:
+    """A slide for each pair, under every evaluator, with its pictures made again.
+
+    Args:
+        store: opened runs.
+        table: of one corpus, whose scope the pairs are of.
+        pairs: :attr:`core.analysis.ranking.Ranking.pairs`.
+        usual: :func:`core.analysis.failures.scales` of the table.
+    """
+    seen = table.scope
+    rows = under_every_evaluator(store, seen, pairs, usual)
     told = signature_of(table, store.runs())
     runs = {run.id: run for run in store.runs()}
-    items = _items(runs[seen.run], set(found.pairs["item"]))
-    hashes = picture_hashes(store, found.pairs)
-    slides = []
-    for _, pair in found.pairs.iterrows():
+    items = _items(runs[seen.run], set(pairs["item"]))
+    hashes = picture_hashes(store, pairs)
+    made = []
+    for _, pair in pairs.iterrows():
         own = rows[(rows["item"] == pair["item"]) & (rows["probe"] == pair["probe"])]
         digest = hashes.get((pair["run"], pair["item"]))
         sides, said = _pictures(items, runs[seen.run], pair, digest, shown(own.iloc[0]))
-        slides.append(pair_slide(pair, own, pictures=sides, said=said, language=seen.language, signature=told, link={}))
-    title = f"What moves the furthest: {seen.corpus}, run {seen.run}"
-    return Telling(title, tuple(slides), (), 0)
+        made.append(pair_slide(pair, own, pictures=sides, said=said, language=seen.language, signature=told, link={}))
+    return made
 
 
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from core.analysis.scope import Narrowed
 from core.errors import InvalidInput
 from core.report.card import card_report
+from core.report.examples import cards
 from core.report.failures import furthest
 from core.report.html import STYLE, page
 from core.report.model import Report
@@ -20,6 +21,12 @@ _ABOUT = (
     "evaluator’s clean scores."
 )
 
+_DRAWN = (
+    "One comparison of every family, drawn by a seed among those that most evaluators scored, whatever these made of "
+    "it. The baseline is the right side; a score that does not fall did not see that the meaning broke. An example "
+    "proves nothing; the rates do."
+)
+
 MOST = 24
 """Pairs on the page of failures."""
 
@@ -28,7 +35,8 @@ def write_folder(
     store: Store, scope: Narrowed, report: Report, folder: Path, *, most: int = MOST,
     say: Callable[[str], None] = print,
 ) -> list[Path]:  # fmt: skip
-    """Write ``index.html``, ``report.html`` with its data, ``card.html`` and ``failures.html``.
+    """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning
+    was broken, ``examples.html``.
 
     Args:
         store: opened runs.
@@ -52,6 +60,12 @@ def write_folder(
     if told.slides:
         written.append(write_text(folder / "failures.html", story_html(told, about=_ABOUT)))
         parts["failures.html"] = f"The {len(told.slides)} items that move the furthest, with their pictures"
+    shown = cards(store, scope)
+    if shown.slides:
+        written.append(write_text(folder / "examples.html", story_html(shown, about=_DRAWN)))
+        parts["examples.html"] = (
+            f"One comparison of every family that breaks the meaning, {len(shown.slides)}, with their pictures"
+        )
     written.append(write_text(folder / "index.html", _index(report, scope, parts)))
     return written
 

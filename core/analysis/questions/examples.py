@@ -1,6 +1,7 @@
 """Examples: one comparison of every directional family, and which evaluators saw that its meaning broke.
 
-Source: paper E, Figure 1. Ids and marks alone: the pictures are a corpus' own, and are on the page Contrast tests.
+Source: paper E, Figure 1. Ids and marks alone; the pairs with their captions and pictures are those of
+:mod:`core.report.examples`, and on the page Contrast tests.
 """
 
 import numpy as np
@@ -30,12 +31,17 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "An example proves nothing; the rates do."
     )
     return (
-        Question(id_, "Which evaluators see that the meaning broke? Examples", SECTION, DEPTH, note, columns, _compute,
+        Question(id_, "Which evaluators see that the meaning broke? Examples", SECTION, DEPTH, note, columns, examples,
                  needs, paper=paper, asks=("known",)),
     )  # fmt: skip
 
 
-def _compute(view: View, options: Options) -> pd.DataFrame:
+def examples(view: View, options: Options) -> pd.DataFrame:
+    """One comparison of every family of the slice's caption, in the corpus that the others are held against.
+
+    Returns:
+        corpus, family, probe, item, and a column of marks for every evaluator.
+    """
     table, corpus = view.table, view.table.reference
     own = table.of_corpus(corpus)
     records = []

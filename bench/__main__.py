@@ -11,6 +11,7 @@ MEASUREMENTS = (
     "audit_engine",
     "corpora",
     "probe_lab",
+    "first_variant",
     "offline_accuracy",
     "statistics",
     "whole_report",

@@ -15,12 +15,12 @@ from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.probes.base import Probe
+from core.probes.base import Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.registry import select
 from core.scoring.lab import run_lab
-from core.scoring.occlusion import occlusion_map
+from core.scoring.occlusion import occlusion_map, word_losses
 from core.scoring.position_map import STEPS, position_map
 from core.scoring.workbench import Workbench, in_memory_item, with_object
 
@@ -78,10 +78,23 @@ def measured(
     start.append(time.perf_counter())
     list(position_map(bench, caption, MAPPED, pool=pool, cache=cache))
     start.append(time.perf_counter())
-    with pool.lease(MAPPED[0]) as loaded:
-        occlusion_map(loaded, bench.pixels, caption)
-    start.append(time.perf_counter())
-    return dict(zip(("upload", "made", "scored", "another", "places", "hidden"), np.diff(start).tolist(), strict=True))
+    for name in MAPPED:
+        hidden(bench, probes[0], caption, name, pool)
+        start.append(time.perf_counter())
+    steps = ("upload", "made", "scored", "another", "places", *MAPPED)
+    return dict(zip(steps, np.diff(start).tolist(), strict=True))
+
+
+def hidden(bench: Workbench, probe: Probe, caption: str, name: str, pool: Pool) -> None:
+    """What *the metric saw* asks of one evaluator: parts hidden and words left out, of the original and a variant."""
+    subject = subject_of(bench.item, caption)
+    made = bench.make(probe, subject)
+    assert isinstance(made, Variant)
+    for variant in (None, made):
+        with pool.lease(name) as loaded:
+            pixels = bench.image(variant)[1]
+            occlusion_map(loaded, pixels, caption)
+            word_losses(loaded, pixels, caption, language=subject.language)
 
 
 def main() -> None:
@@ -98,7 +111,9 @@ def main() -> None:
     row("… and scored", _said(first + told["scored"]), n, "< 2 s")
     row("… another caption for it", _said(told["another"]), n)
     row(f"… position map of {STEPS} × {STEPS}", _said(told["places"]), mapped, "< 4 s")
-    row("… occlusion map", _said(told["hidden"]), f"{MAPPED[0]}, the same photos", "< 3 s")
+    for name in MAPPED:
+        what = f"… what the score rests on under {name}"
+        row(what, _said(told[name]), "two occlusion maps, each word left out of both, the same photos", "< 3 s")
 
 
 def _said(seconds: np.ndarray) -> str:

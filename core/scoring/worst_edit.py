@@ -10,10 +10,11 @@ References:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 
 import cv2
 import numpy as np
+import pandas as pd
 from scipy.optimize import differential_evolution
 
 from core.corpora.images import check_rgb
@@ -77,6 +78,20 @@ class HarmlessEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """An edit that a search tried.
+
+    Args:
+        after: its score, on the evaluator's own scale; NaN where it has none.
+        percent: %Δ against the picture as it is; NaN where it has no score.
+    """
+
+    edit: HarmlessEdit
+    after: float
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
 class Worst:
     """What a search found.
 
@@ -85,8 +100,7 @@ class Worst:
         edit: the one with the largest |%Δ|.
         before, after: scores, on the evaluator's own scale.
         percent: %Δ; NaN where the score of the picture as it is is 0 or below.
-        scored: candidates that have a score.
-        sizes: |%Δ| of every candidate that has one, in the order of the search.
+        candidates: everything that was tried, in the order of the search.
     """
 
     evaluator: str
@@ -94,8 +108,17 @@ class Worst:
     before: float
     after: float
     percent: float
-    scored: int
-    sizes: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """|%Δ| of every candidate that has one, in the order of the search."""
+        return tuple(abs(each.percent) for each in self.candidates if not np.isnan(each.percent))
+
+    @property
+    def scored(self) -> int:
+        """Candidates that have a score."""
+        return len(self.sizes)
 
 
 def worst_edit(
@@ -126,28 +149,62 @@ def worst_edit(
         why = f"it scores {before:.4g}, and %Δ needs more than 0"
     if why:
         raise InvariscopeError(f"{name} gives this pair nothing to compare with: {why}")
-    tried: list[tuple[float, HarmlessEdit, float]] = []
+    tried: list[Candidate] = []
 
     def loss(population: np.ndarray) -> np.ndarray:
         edits = [_edit(each) for each in np.atleast_2d(population.T)]
         after = copies.pictures([each.apply(pixels) for each in edits])
-        sizes = np.abs(percent_change(after, np.full(len(after), before)))
-        tried.extend(zip(sizes.tolist(), edits, after.tolist(), strict=True))
+        percent = percent_change(after, np.full(len(after), before))
+        tried.extend(map(Candidate, edits, after.tolist(), percent.tolist()))
         if progress:
             progress(min(len(tried), CANDIDATES), CANDIDATES)
-        return np.where(np.isnan(sizes), 0.0, -sizes)
+        return np.where(np.isnan(percent), 0.0, -np.abs(percent))
 
     differential_evolution(
         loss, _BOUNDS, maxiter=ROUNDS, popsize=CROWD, polish=False, vectorized=True, updating="deferred", tol=0.0,
         rng=stream(seed, copies.key, f"worst-edit:{name}"),
     )  # fmt: skip
-    known = [each for each in tried if not np.isnan(each[0])]
+    known = [each for each in tried if not np.isnan(each.percent)]
     if not known:
         raise InvariscopeError(f"{name} could not score a single edited copy of this picture")
-    _, edit, after = max(known, key=lambda each: each[0])
-    return Worst(
-        name, edit, before, after, float(percent_change(after, before)), len(known), tuple(each[0] for each in known)
-    )
+    worst = max(known, key=lambda each: abs(each.percent))
+    return Worst(name, worst.edit, before, worst.after, worst.percent, tuple(tried))
+
+
+def candidates(found: Sequence[Worst]) -> pd.DataFrame:
+    """Every edit that was tried, with its numbers in full, so that each can be made and scored again.
+
+    Returns:
+        A row a candidate in the order of the search: ``evaluator``, the five numbers of :class:`HarmlessEdit`,
+        ``before``, ``after``, ``percent`` (%Δ) and ``worst``, whether it is the one that was chosen.
+    """
+    records = [
+        {"evaluator": each.evaluator, **asdict(tried.edit), "before": each.before, "after": tried.after,
+         "percent": tried.percent, "worst": tried.edit == each.edit}
+        for each in found for tried in each.candidates
+    ]  # fmt: skip
+    numbers = [field.name for field in fields(HarmlessEdit)]
+    return pd.DataFrame(records, columns=["evaluator", *numbers, "before", "after", "percent", "worst"])
+
+
+def under(
+    evaluator: Evaluator,
+    pixels: np.ndarray,
+    caption: str,
+    edits: Sequence[HarmlessEdit],
+    *,
+    references: Sequence[str] = (),
+) -> np.ndarray:
+    """Scores of edits of a picture under one evaluator, float64 [edits], in their order; NaN where one has none.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        pixels, caption, references: as of :func:`worst_edit`.
+    """
+    made = {edit: edit.apply(pixels) for edit in edits}
+    scores = Copies(evaluator, pixels, caption, references).pictures(list(made.values()))
+    known = dict(zip(made, scores, strict=True))
+    return np.array([known[edit] for edit in edits], dtype=np.float64)
 
 
 _BOUNDS = ((-DEGREES, DEGREES), (1 - ZOOM, 1 + ZOOM), (-OFFSET, OFFSET), (-OFFSET, OFFSET), (LEAST_QUALITY, 100))

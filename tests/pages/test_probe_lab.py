@@ -308,6 +308,8 @@ def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_ot
     assert abs(found["conse-lite0"][0]) > 0
     assert signed(found["conse-lite0"][0], digits=2) in texts(app)
     assert "A lower bound for each evaluator" in texts(app.run())
+    offered = [each.proto.label for each in app.get("download_button")]
+    assert {"This picture as PNG", "Every edit that was tried as CSV"} <= set(offered)
 
 
 def test_points_of_a_sweep_are_drawn_as_a_curve(open_page: Open) -> None:

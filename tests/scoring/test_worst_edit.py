@@ -1,5 +1,9 @@
 """The search for the worst harmless edit: within its bounds, repeatable, and as bad as it says."""
 
+import csv
+import io
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +11,8 @@ from hypothesis import strategies as st
 
 from core.errors import InvariscopeError
 from core.probes.pixels.edits import jpeg, rotate, zoom
-from core.scoring.worst_edit import CANDIDATES, HarmlessEdit, worst_edit
+from core.scoring.worst_edit import CANDIDATES, HarmlessEdit, candidates, under, worst_edit
+from core.store.files import csv_text
 from tests.probes.painted import ground
 from tests.scoring.handmade import handmade
 
@@ -52,6 +57,46 @@ def test_every_candidate_keeps_the_bounds() -> None:
 def test_an_evaluator_that_never_moves_has_nothing_worse_than_nothing() -> None:
     found = worst_edit(handmade(lambda images, captions: np.full(len(images), 3.0)), ramp(), "a ramp")
     assert (found.percent, set(found.sizes)) == (0.0, {0.0})
+
+
+def test_every_row_of_the_csv_made_again_gives_the_same_score() -> None:
+    found = worst_edit(EDGE, ramp(), "a ramp")
+    rows = list(csv.DictReader(io.StringIO(csv_text(candidates([found, found])))))
+    assert len(rows) == 2 * CANDIDATES
+    for row in rows[:CANDIDATES]:
+        numbers = (float(row[name]) for name in ("degrees", "zoom", "right", "down"))
+        edit = HarmlessEdit(*numbers, int(row["quality"]))
+        again = float(EDGE.score([edit.apply(ramp())], ["a ramp"])[0])
+        assert (again, row["evaluator"]) == (float(row["after"]), "handmade")
+        assert float(row["percent"]) == pytest.approx(100 * (again / float(row["before"]) - 1), rel=1e-9, abs=1e-9)
+    (worst,) = (float(row["percent"]) for row in rows[:CANDIDATES] if row["worst"] == "True")
+    assert worst == found.percent
+    assert abs(worst) == max(abs(float(row["percent"])) for row in rows)
+
+
+def test_a_candidate_without_a_score_is_in_the_csv_with_none() -> None:
+    seen = list[np.ndarray]()
+
+    def seldom(images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        seen.extend(images)
+        scores = np.array([float(each.mean()) for each in images])
+        return np.where((np.arange(len(images)) % 3 == 0) & (len(seen) > 1), np.nan, scores)
+
+    found = worst_edit(handmade(seldom), ramp(), "a ramp")
+    told = candidates([found])
+    assert len(told) == CANDIDATES
+    assert 0 < told["after"].isna().sum() < CANDIDATES
+    assert found.scored == told["after"].notna().sum()
+
+
+def test_two_edits_that_read_alike_keep_their_own_scores() -> None:
+    one, other = (HarmlessEdit(degrees, 1.0, 0.0, 0.0, 100) for degrees in (1.96, 2.04))
+    assert str(one) == str(other)
+    pixels = ground(60, 100)
+    scores = under(EDGE, pixels, "a field", [one, other, one])
+    alone = [float(EDGE.score([each.apply(pixels)], ["a field"])[0]) for each in (one, other, one)]
+    assert scores.tolist() == alone
+    assert scores[0] != scores[1]
 
 
 def test_what_scores_nothing_has_no_percent() -> None:

@@ -1,18 +1,30 @@
 """The worst harmless edit: what moves each evaluator most within bounds that nobody minds."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import thumbnail
 from core.charts.style import signed
+from core.corpora.images import encode_png
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.references import references_of
-from core.evaluators.scoring import score_pairs
 from core.scoring.workbench import Workbench
-from core.scoring.worst_edit import CANDIDATES, DEGREES, LEAST_QUALITY, OFFSET, ZOOM, Worst, worst_edit
+from core.scoring.worst_edit import (
+    CANDIDATES,
+    DEGREES,
+    LEAST_QUALITY,
+    OFFSET,
+    ZOOM,
+    HarmlessEdit,
+    Worst,
+    candidates,
+    under,
+    worst_edit,
+)
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
 from pages.views.common.own_metrics import stamps
@@ -70,19 +82,22 @@ def _search(bench: Workbench, caption: str, names: Sequence[str]) -> Table:
 
 def _crossed(bench: Workbench, caption: str, found: Sequence[Worst]) -> pd.DataFrame:
     """Every edit that was found under every evaluator: one row an edit, a column of %Δ an evaluator."""
-    edited = {str(each.edit): each.edit.apply(bench.pixels) for each in found}
-    others = references_of(bench.item.captions, caption)
+    edits, others = [each.edit for each in found], references_of(bench.item.captions, caption)
     rows: dict[str, list[object]] = {"worst for": [each.evaluator for each in found],
-                                     "edit": [str(each.edit) for each in found]}  # fmt: skip
+                                     "edit": [str(edit) for edit in edits]}  # fmt: skip
     for each in found:
         with shared_pool().lease(each.evaluator) as loaded:
-            pairs = [(str(other.edit), caption) for other in found]
-            scores = score_pairs(loaded, edited, pairs, references=[others] * len(pairs))
+            scores = under(loaded, bench.pixels, caption, edits, references=others)
         rows[each.evaluator] = list(percent_change(scores, [each.before] * len(found)))
     return pd.DataFrame(rows)
 
 
+def _png(bench: Workbench, edit: HarmlessEdit) -> bytes:
+    return encode_png(edit.apply(bench.pixels))
+
+
 def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None:
+    stem = f"{bench.item.corpus}-{bench.item.id}"
     cells = st.grid(min(len(found), 3) or 1, min_column_width=260, gap="medium")
     for each in found:
         said, moved = str(each.edit), signed(each.percent, digits=2)
@@ -95,6 +110,11 @@ def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None
                 f"{said[0].upper()}{said[1:]}. Score {number(each.before)} before, {number(each.after)} after; the "
                 f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
+            st.download_button(
+                "This picture as PNG", partial(_png, bench, each.edit),
+                f"{stem}-worst-{each.evaluator}.png", "image/png", icon=":material/image:", on_click="ignore",
+                key=f"lab.worst.png.{each.evaluator}",
+            )  # fmt: skip
     numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="%Δ") for name in table.columns[2:]}
     draw_table(
         table, alt="Every edit that was found, under every evaluator",
@@ -106,6 +126,7 @@ def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None
         "finds the same edit."
     )
     st.download_button(
-        "Edits as CSV", csv_text(table).encode("utf-8-sig"), f"{bench.item.corpus}-{bench.item.id}-worst-edits.csv",
-        "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
+        "Every edit that was tried as CSV", lambda: csv_text(candidates(found)).encode("utf-8-sig"),
+        f"{stem}-worst-edits.csv", "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
+        help="Each with the evaluator, its five numbers in full, both scores and %Δ, so that it can be made again",
     )  # fmt: skip

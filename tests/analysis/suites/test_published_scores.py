@@ -17,7 +17,6 @@ from core.corpora.suites.fleur_scores import read_text_scores
 from core.scoring.suite_pairs import scores_of_text
 from core.scoring.suites import SuiteScores
 
-
 SMALLEST = 10_000
 """Bytes; what is smaller is a pointer to a large file."""
 
@@ -61,7 +60,7 @@ def test_other_suites_of_ratings_have_the_tau_that_is_printed(
     fleur: Path, annotations: str, results: str, measure: str, printed: float
 ) -> None:
     suite, scores = published(fleur, annotations, results)
-    assert (suite.convention, scores.errors) == (measure, [])
+    assert (suite.convention, scores.errors) == (measure, ())
     found = taus(scores.rated, np.array([each.rating for each in suite.rated]),
                  [each.image for each in suite.rated], resamples=10)  # fmt: skip
     assert found[measure].estimate == pytest.approx(printed, abs=0.05)  # PAC-S++, Table 5

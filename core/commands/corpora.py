@@ -66,6 +66,11 @@ def show(
     if corpus.remarks:
         rows = [(each.code, each.count, f"{each.subject}: {each.detail}") for each in corpus.remarks]
         table(("remark", "times", "for example"), rows, title="Remarks: no item is lost to these")
+    if record["tied"]:
+        ties = [(label, each["category"], each["or"], each["items"]) for label, each in record["tied"].items()]
+        items = sum(each["items"] for each in record["tied"].values())
+        title = f"Tied labels: {items:,} items"
+        table(("label", "category", "or", "items"), ties, title=title)
     for heading, counts in (
         ("category", record["categories"]),
         ("coverage %", record["coverage"]),
@@ -96,9 +101,10 @@ def build_demo(
 
 
 def summary(corpus: "Corpus") -> dict[str, Any]:
-    """Count a corpus: kept, left out by reason, by category, by coverage bin, by caption language."""
+    """Count a corpus: kept, left out by reason, by category, by coverage bin, by caption language; its tied labels."""
     from collections import Counter
 
+    from core.corpora.labels import tied
     from core.corpora.schema import COVERAGE_BINS
     from core.probes.caption_labels import origins
 
@@ -110,6 +116,10 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
         "reasons": corpus.rejection_counts(),
         "remarks": {each.code: each.count for each in corpus.remarks},
         "categories": dict(Counter(item.category or "none" for item in corpus.items).most_common()),
+        "tied": {
+            label: {"category": category, "or": other, "items": count}
+            for label, (category, other, count) in tied(corpus).items()
+        },
         "coverage": {name: bins[name] for name in (*COVERAGE_BINS, "no box") if bins[name]},
         "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),
         "labels": origins(corpus.items),

@@ -1,5 +1,6 @@
 """A source's labels as captions say them, and their categories."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -7,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from core.corpora.records import csv_records
-from core.corpora.taxonomy import Taxonomy, load_taxonomy
+from core.corpora.schema import Corpus
+from core.corpora.taxonomy import Taxonomy, TaxonomyEntry, load_taxonomy, taxonomy_names
 from core.errors import InvalidInput
 from core.settings import assets_dir
 
@@ -58,6 +60,15 @@ class Labels:
         """
         return self.category_of_word(self._today(label))
 
+    def ties(self) -> Mapping[str, TaxonomyEntry]:
+        """The labels that could as well belong to another category, by their nouns in lower case.
+
+        Example:
+            >>> load_labels("coco").ties()["bench"].tie
+            'outdoor'
+        """
+        return {self.noun(entry.label).casefold(): entry for entry in self.taxonomy.ties()}
+
     def category_of_word(self, word: str) -> str | None:
         """The category of a word that is a label or the noun of one.
 
@@ -87,6 +98,27 @@ def load_labels(source: str) -> Labels:
 
 _FILES = {"nouns": NOUNS, "older": OLDER}
 """Folders of files beside the maps, and their columns."""
+
+
+def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
+    """Labels of a corpus that could as well belong to another category.
+
+    The map is the one that the corpus was read with, COCO's where none has its name; an item that has neither of the
+    two categories got its own elsewhere and does not count.
+
+    Returns:
+        label -> (category, the other one, items), the most frequent first.
+    """
+    asked = corpus.origin.options.get("taxonomy") if corpus.origin else None
+    source = next((name for name in (asked, corpus.name) if name in taxonomy_names()), "coco")
+    ties = load_labels(str(source)).ties()
+    counts = Counter(
+        item.label
+        for item in corpus.items
+        if item.label and (entry := ties.get(item.label.casefold())) and item.category in (entry.category, entry.tie)
+    )
+    entries = {label: ties[label.casefold()] for label in counts}
+    return {label: (entries[label].category, entries[label].tie or "", count) for label, count in counts.most_common()}
 
 
 def plain(label: str) -> str:

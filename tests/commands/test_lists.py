@@ -14,6 +14,7 @@ from core.probes.registry import catalogue as probes
 from core.probes.rejections import CODES
 from core.settings import ROOT
 from tests.commands.calling import Invoke
+from tests.corpora.openimages_folder import OpenImagesFolder
 
 
 def test_every_evaluator_is_listed_with_how_to_get_it(invoke: Invoke) -> None:
@@ -114,6 +115,20 @@ def test_a_corpus_counts_what_is_kept_and_why_the_rest_is_not(invoke: Invoke, co
     shown = invoke(*arguments).stdout
     assert f"{record['kept']} items kept, {record['rejected']} left out" in shown
     assert all(code in shown for code in record["reasons"])
+
+
+def test_a_corpus_lists_the_labels_that_could_belong_to_another_category(invoke: Invoke, tmp_path: Path) -> None:
+    made = OpenImagesFolder(tmp_path)
+    made.header = False
+    for key, name in (("a", "Lifejacket"), ("b", "Lifejacket"), ("c", "Cat")):
+        made.image(key)
+        made.box(key, name)
+    arguments = ("corpora", "show", "openimages", "--root", made.write())
+    record = json.loads(invoke(*arguments, "--json").stdout)
+    assert record["tied"] == {"personal flotation device": {"category": "sports", "or": "accessory", "items": 2}}
+    shown = invoke(*arguments).stdout
+    assert "Tied labels: 2 items" in shown
+    assert all(word in shown for word in ("personal flotation device", "accessory"))
 
 
 def test_every_probe_is_listed_by_axis_and_family(invoke: Invoke) -> None:

@@ -9,6 +9,7 @@ import pytest
 from core.corpora.json_stream import MOST_DEPTH, entries
 from core.corpora.labels import load_labels
 from core.corpora.objects365 import load_objects365
+from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.objects365_folder import Objects365Folder
@@ -42,6 +43,22 @@ def test_an_image_becomes_an_item_with_the_noun_of_its_label(made: Objects365Fol
     assert (item.box, item.mask) == (Box(20.5, 10.25, 50, 40), None)
     assert [(each.label, each.box) for each in item.others] == [("basket", Box(80, 60, 10, 10))]
     assert item.source == "images/v1/patch8/objects365_v1_00420917.jpg"
+
+
+def test_the_multi_object_slice_and_a_sample_of_it(made: Objects365Folder) -> None:
+    for key, label in ((1, 2), (2, 2), (3, 2), (4, 4)):
+        made.image(key)
+        made.instance(key, [5, 10, 35, 50], label)
+        made.instance(key, [55, 15, 30, 40], label)
+    made.image(5)
+    made.instance(5, GOOD, 2)
+    corpus = load(made.write(), slice="multi-object")
+    assert [len(item.others) for item in corpus.items] == [1, 1, 1, 1]
+    assert codes(corpus) == {"val-5": "not-multi-object"}
+    drawn = stratified(corpus, 2)
+    assert {cell_of(item)[0] for item in drawn.items} == {"furniture", "kitchen"}
+    assert {item.id for item in drawn.items} <= {item.id for item in corpus.items}
+    assert stratified(corpus, 2).items == drawn.items
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(("images", "annotations", "categories"))))

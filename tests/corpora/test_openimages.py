@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.corpora.openimages import load_openimages
+from core.corpora.sampling import cell_of, stratified
 from core.corpora.schema import Box, Corpus
 from core.errors import BadCorpus
 from tests.corpora.openimages_folder import CLICKS, COLUMNS, IMAGE_COLUMNS, OpenImagesFolder
@@ -52,6 +53,22 @@ def test_a_class_file_of_the_older_edition_leaves_no_label_without_a_category(ma
     corpus = load(made.write())
     assert [(item.label, item.category) for item in corpus.items] == [("personal flotation device", "sports")]
     assert corpus.remarks == ()
+
+
+def test_the_multi_object_slice_and_a_sample_of_it(made: OpenImagesFolder) -> None:
+    for key, name in (("a", "Cat"), ("b", "Cat"), ("c", "Cat"), ("d", "Man")):
+        made.image(key)
+        made.box(key, name, (0.1, 0.45, 0.1, 0.6))
+        made.box(key, "Table", (0.55, 0.9, 0.2, 0.7))
+    made.image("e")
+    made.box("e", "Cat")
+    corpus = load(made.write(), slice="multi-object")
+    assert [len(item.others) for item in corpus.items] == [1, 1, 1, 1]
+    assert codes(corpus) == {"validation-e": "not-multi-object"}
+    drawn = stratified(corpus, 2)
+    assert {cell_of(item)[0] for item in drawn.items} == {"animal", "person"}
+    assert {item.id for item in drawn.items} <= {item.id for item in corpus.items}
+    assert stratified(corpus, 2).items == drawn.items
 
 
 def test_parts_and_general_names_of_one_object_are_no_further_objects(made: OpenImagesFolder) -> None:

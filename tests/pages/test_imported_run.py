@@ -14,12 +14,23 @@ from core.corpora.score_files import read_scores
 from core.settings import runs_dir
 from core.store.manifest import Run
 from tests.audit.squares import build_corpus
-from tests.pages.opening import CALIBRATION, FAILURES, GEOMETRY, OVERVIEW, RESULTS, Open, said
+from tests.pages.opening import (
+    CALIBRATION,
+    COMPARE,
+    CONTRAST,
+    FAILURES,
+    FLIP_RISK,
+    GEOMETRY,
+    OVERVIEW,
+    RESULTS,
+    Open,
+    said,
+)
 
 
 @pytest.fixture
 def imported(open_page: Open, tmp_path: Path) -> Run:
-    probes = ["vflip", "rotation", "null", "cultural"]
+    probes = ["vflip", "rotation", "null", "cultural", "jumble"]
     folder = export_pairs(
         make_plan(build_corpus(tmp_path / "corpus", 12), evaluators=None, probes=probes), tmp_path / "p"
     )
@@ -40,7 +51,7 @@ def everything(app: AppTest) -> str:
 
 def test_every_page_that_shows_stored_scores_opens_and_names_them_as_imported(open_page: Open, imported: Run) -> None:
     assert imported.manifest["counts"]["scores_null"]
-    for page in (OVERVIEW, RESULTS, FAILURES, CALIBRATION, GEOMETRY):
+    for page in (OVERVIEW, RESULTS, FAILURES, CALIBRATION, GEOMETRY, COMPARE, FLIP_RISK, CONTRAST):
         app = open_page(page)
         assert not app.exception, page
         assert "clipscore@imported" in everything(app), page

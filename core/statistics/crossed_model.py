@@ -244,7 +244,7 @@ class Problem:
     def criterion(self, theta: np.ndarray) -> float:
         """Profiled REML deviance up to a constant."""
         log_det, residual = self._parts(theta)
-        return log_det + (self.n - self.columns) * math.log(max(residual, 1e-300))
+        return float(log_det + (self.n - self.columns) * math.log(max(residual, 1e-300)))
 
     def _parts(self, theta: np.ndarray) -> tuple[float, float]:
         """Log determinants and the sum of squares that remains, of which the deviance is made."""
@@ -265,7 +265,7 @@ class Problem:
             place = theta.copy()
             place[moving] = own
             log_det, residual = self._parts(place)
-            deviance = log_det + (self.n - k) * log_variance + residual / math.exp(log_variance)
+            deviance: float = log_det + (self.n - k) * log_variance + residual / math.exp(log_variance)
             return deviance, math.exp(log_variance) * np.linalg.inv(self.reduce(place)[0][:k, :k])
 
         here = np.array([math.log(variance), *theta[moving]])

@@ -33,6 +33,9 @@ EPSILON = 0.01
 ABLATION = "S30"
 """Id of the table of every reading, weighting and ε."""
 
+MEASURED_TABLE = "S37"
+"""Id of a report's table of calibrations that were measured (:mod:`core.report.measured`)."""
+
 READING = "shift", "orbit"
 """Readings of the tables: the one whose held-out numbers are measured leads."""
 
@@ -46,9 +49,10 @@ HOW = (
     "evaluator loses at most ε = 0.01 there and no family is moved past the 95 % interval of its uncalibrated shift. "
     "Rests on: shift corrects a known edit, so its held-out numbers are measured on stored scores; what orbit does to "
     "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration and "
-    "calibrate --measure make one). So nothing chooses the λ of orbit: every larger one lowers every shift, whatever "
-    "the scores are, and the one here is only the best that the bounds leave room for. Each side is over the spread of "
-    "its own clean scores: a calibration that only shrinks them gains nothing."
+    f"calibrate --measure make one; table {MEASURED_TABLE} has those that are stored). So nothing chooses the λ of "
+    "orbit: every larger one lowers every shift, whatever the scores are, and the one here is only the best that the "
+    "bounds leave room for. Each side is over the spread of its own clean scores: a calibration that only shrinks them "
+    "gains nothing."
 )
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")

@@ -323,6 +323,7 @@ PARTS = (
     Part("systems", "standings", ("C13", "C14", "C15"), "Leaderboards of captioners", "a run holds no captions of "
          "several systems; the page Systems and the command leaderboard rank files of them"),
     Part("calibration", "orbit", ("T14", "T15", "T16", "F12a", "F12b")),
+    Part("calibration", "measured", ("S37",)),
     Part("calibration", "readings", (), "Other readings of the calibration", "the report has the readings shift and "
          "orbit with uniform weights in T14 to T16 and every reading and weighting in S30; the page Calibration has "
          "the sweeps and bands of each"),

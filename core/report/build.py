@@ -21,6 +21,7 @@ from core.human.studies import Study
 from core.report.beyond import PARTS, Encode, beyond
 from core.report.boards import board_tables
 from core.report.examples import edited_caption
+from core.report.measured import measured_tables
 from core.report.model import Missing, Report, Table
 from core.report.opening import opening
 from core.report.signature import fingerprints, signature_of
@@ -81,8 +82,10 @@ def build(
     tables = _peopled(tables, table, studies)
     tables, details, missing = tables + more.tables, details + more.details, missing + more.missing
     figures += more.figures
-    judged = suite_tables(suites, table.evaluators)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
+    scored, unscored = measured_tables(table, runs)
+    tables, missing = tables + scored, missing + unscored
+    judged = suite_tables(suites, table.evaluators)
     ranked = board_tables(boards or Kept(), table.evaluators, fingerprints(runs))
     card = edited_caption(store, table)
     shown = [card] if isinstance(card, Table) else []

@@ -18,7 +18,8 @@ from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
 
 COLUMNS = (
-    "corpus", "item", "family", "probe", "a_caption", "b_caption", "a_before", "b_before", "a_after", "b_after",
+    "corpus", "item", "source", "family", "probe", "a_caption", "b_caption", "a_before", "b_before", "a_after",
+    "b_after",
 )  # fmt: skip
 
 
@@ -27,7 +28,8 @@ class SystemScores:
     """What scoring two systems found.
 
     Args:
-        pairs: one row an (item, probe), COLUMNS; NaN where a score is missing.
+        pairs: one row an (item, probe), COLUMNS (source: what several items share, a cut-out, else the picture); NaN
+            where a score is missing.
         left_out: one sentence for each image, probe or caption without a score.
     """
 
@@ -135,8 +137,9 @@ def _item(
     a, b = captions
     return [
         {
-            "corpus": bench.item.corpus, "item": bench.item.id, "family": probe.family, "probe": probe.name,
-            "a_caption": a, "b_caption": b, "a_before": scores[own, a], "b_before": scores[own, b],
+            "corpus": bench.item.corpus, "item": bench.item.id, "source": bench.item.group or own,
+            "family": probe.family, "probe": probe.name, "a_caption": a, "b_caption": b,
+            "a_before": scores[own, a], "b_before": scores[own, b],
             "a_after": scores[key, a], "b_after": scores[key, b],
         }
         for probe, key in keys.items()

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, Interval, acceleration, bca_bounds, expanded, too_few
+from core.statistics.by_source import ranks_of
 
 RESAMPLES = 10_000
 LEAST_CHANCE = 30
@@ -77,8 +78,8 @@ class Agreement:
 
 
 def agreement(
-    counts: ArrayLike, *, question: str = "", ordinal: bool = False, level: float = 0.95,
-    resamples: int = RESAMPLES, seed: int = RUN_SEED,
+    counts: ArrayLike, *, groups: ArrayLike | None = None, question: str = "", ordinal: bool = False,
+    level: float = 0.95, resamples: int = RESAMPLES, seed: int = RUN_SEED,
 ) -> Agreement:  # fmt: skip
     """All measures of one question, with BCa intervals over items.
 
@@ -92,6 +93,8 @@ def agreement(
     Args:
         counts: votes for each answer, shape [items, answers] or [items, versions, answers]: the versions of an item
             are judged apart and resampled together.
+        groups: source of each item, shape [items]: items of one source are resampled together, and count once for the
+            fewest that have an interval. None: each item is one of its own.
         ordinal: whether the answers are ordered (for α).
         level: confidence level.
         resamples: bootstrap samples.
@@ -109,9 +112,11 @@ def agreement(
     totals = votes.sum(axis=2)
     usable = (totals >= 2).any(axis=1)
     single = int(((totals == 1).any(axis=1) & ~usable).sum())
+    ranks = ranks_of(groups, len(votes))
     votes = np.where((totals >= 2)[:, :, None], votes, 0.0)[usable]
-    patterns, times = np.unique(votes, axis=0, return_counts=True) if len(votes) else (votes, np.zeros(0, dtype=int))
-    found = _Patterns(patterns, times, ordinal=ordinal)
+    units = votes if ranks is None else _of_sources(votes, ranks[usable])
+    patterns, times = np.unique(units, axis=0, return_counts=True) if len(units) else (units, np.zeros(0, dtype=int))
+    found = _Patterns(patterns, times, ordinal=ordinal, items=len(votes))
     drawn = found.draw(resamples, seed)
     unanimous = (votes.max(axis=2) == votes.sum(axis=2)).all(axis=1)
     measured = {
@@ -124,6 +129,17 @@ def agreement(
     )  # fmt: skip
 
 
+def _of_sources(votes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Counts of each source, its items as so many more versions, [sources, most items × versions, answers]."""
+    sources = np.unique(ranks, return_inverse=True)[1]
+    order = np.argsort(sources, kind="stable")
+    sizes = np.bincount(sources)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    found = np.zeros((len(sizes), int(sizes.max(initial=0)), *votes.shape[1:]))
+    found[sources[order], place] = votes[order]
+    return found.reshape(len(sizes), -1, votes.shape[2])
+
+
 STEADY = ("percent", "randolph", "gwet")
 """Measures whose chance is none, fixed, or hardly moved by a few items' votes."""
 
@@ -131,8 +147,8 @@ STEADY = ("percent", "randolph", "gwet")
 class _Patterns:
     """Distinct patterns of counts; every measure maps weights [draws, patterns] to values [draws]."""
 
-    def __init__(self, patterns: np.ndarray, times: np.ndarray, *, ordinal: bool) -> None:
-        self.times = times
+    def __init__(self, patterns: np.ndarray, times: np.ndarray, *, ordinal: bool, items: int) -> None:
+        self.times, self._items = times, items
         self._ordinal = ordinal
         self._answers = patterns.shape[2] if patterns.ndim == 3 else 2
         totals = patterns.sum(axis=2)
@@ -160,13 +176,13 @@ class _Patterns:
     def interval(
         self, measure: Callable[[np.ndarray], np.ndarray], drawn: np.ndarray, level: float, *, chance: bool
     ) -> Interval:
-        n = int(self.times.sum())
+        n, sources = self._items, int(self.times.sum())
         if n == 0:
             return Interval(math.nan, math.nan, math.nan, 0, level, NOTHING)
         estimate = float(measure(self.times[None, :].astype(float))[0])
         if math.isnan(estimate):
             return Interval(math.nan, math.nan, math.nan, n, level, ONE_ANSWER)
-        if said := too_few(n, n, least=LEAST_CHANCE if chance else LEAST_N):
+        if said := too_few(n, sources, least=LEAST_CHANCE if chance else LEAST_N):
             return Interval(estimate, math.nan, math.nan, n, level, said)
         values = measure(drawn)
         defined = values[~np.isnan(values)]
@@ -174,7 +190,7 @@ class _Patterns:
             return Interval(estimate, math.nan, math.nan, n, level, "no interval: all items have the same votes")
         left_out = measure(self.times[None, :] - np.eye(len(self.times)))
         influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), self.times)
-        at = expanded(level, n)
+        at = expanded(level, sources)
         low, high = bca_bounds(defined, estimate=estimate, acceleration=acceleration(influence), level=at)
         lost = len(values) - len(defined)
         note = f"{lost} of {len(values)} resamples hold one answer only and are left out" if lost else ""
@@ -224,8 +240,8 @@ def _corrected(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def weighted_kappa(
-    one: ArrayLike, other: ArrayLike, *, answers: int, level: float = 0.95, resamples: int = RESAMPLES,
-    seed: int = RUN_SEED,
+    one: ArrayLike, other: ArrayLike, *, answers: int, groups: ArrayLike | None = None, level: float = 0.95,
+    resamples: int = RESAMPLES, seed: int = RUN_SEED,
 ) -> Interval:  # fmt: skip
     """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale.
 
@@ -233,7 +249,9 @@ def weighted_kappa(
         one: answers 0 … answers - 1 of the first, shape [n].
         other: answers of the second to the same items.
         answers: levels of the scale.
-        level: confidence level of the BCa interval over items, which LEAST_CHANCE of them have; see :func:`agreement`.
+        groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own.
+        level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
+            :func:`agreement`.
         resamples: bootstrap samples.
         seed: of the draws.
 
@@ -251,8 +269,9 @@ def weighted_kappa(
         raise InvalidInput(f"two annotators answer the same items, got {a.shape} and {b.shape} answers")
     if len(a) and not 0 <= min(a.min(), b.min()) <= max(a.max(), b.max()) < answers:
         raise InvalidInput(f"answers lie in 0 … {answers - 1}, got {min(a.min(), b.min())} to {max(a.max(), b.max())}")
-    table = np.bincount(a * answers + b, minlength=answers**2)
-    n = len(a)
+    n, ranks = len(a), ranks_of(groups, len(a))
+    of_sources = _tables(a * answers + b, np.arange(n) if ranks is None else ranks, answers**2)
+    table = of_sources.sum(axis=0)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, level, "no item that both answered")
     rank = np.arange(answers)
@@ -264,28 +283,38 @@ def weighted_kappa(
         expected = chance.reshape(len(tables), -1) @ weight
         return np.where(expected > 0, 1 - tables @ weight / np.where(expected > 0, expected, 1.0), np.nan)
 
-    estimate = float(measure(table[None].astype(float))[0])
+    estimate = float(measure(table[None])[0])
     if math.isnan(estimate):
         return Interval(math.nan, math.nan, math.nan, n, level, "both gave one and the same answer throughout")
-    if said := too_few(n, n, least=LEAST_CHANCE):
+    sources = len(of_sources)
+    if said := too_few(n, sources, least=LEAST_CHANCE):
         return Interval(estimate, math.nan, math.nan, n, level, said)
-    drawn = measure(np.random.default_rng(seed).multinomial(n, table / n, size=resamples).astype(float))
+    patterns, times = np.unique(of_sources, axis=0, return_counts=True)
+    picks = np.random.default_rng(seed).multinomial(sources, times / sources, size=resamples)
+    drawn = measure(picks @ patterns)
     drawn = drawn[~np.isnan(drawn)]
     if np.ptp(drawn) == 0:
         return Interval(estimate, math.nan, math.nan, n, level, "no interval: every resample gives the same value")
-    held = np.flatnonzero(table)
-    left_out = measure(table[None] - np.eye(answers**2)[held])
-    influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), table[held])
-    at = expanded(level, n)
+    left_out = measure(table[None] - patterns)
+    influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), times)
+    at = expanded(level, sources)
     low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=at)
     return Interval(estimate, low, high, n, level)
+
+
+def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
+    """How often each source's items are in each cell of the table of two annotators, float64 [sources, size]."""
+    found = np.zeros((int(ranks.max(initial=-1)) + 1, size))
+    np.add.at(found, (ranks, cells), 1.0)
+    return found
 
 
 def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: int = 2) -> pd.DataFrame:
     """Weighted κ of every pair of annotators.
 
     Args:
-        answers: columns annotator, unit, answer; one row an annotator and unit.
+        answers: columns annotator, unit, answer; one row an annotator and unit. With a column source, units of one
+            source are resampled together.
         levels: the scale, lowest first.
         fewest: pairs with fewer common units are left out.
 
@@ -296,11 +325,13 @@ def pairwise_kappas(answers: pd.DataFrame, *, levels: Sequence[float], fewest: i
     wide = answers.assign(place=answers["answer"].map(place)).pivot_table(
         index="unit", columns="annotator", values="place"
     )
+    of = answers.drop_duplicates("unit").set_index("unit")["source"] if "source" in answers else None
     rows = []
     for one, other in combinations(wide.columns, 2):
         both = wide[[one, other]].dropna()
         if len(both) >= fewest:
-            found = weighted_kappa(both[one].astype(int), both[other].astype(int), answers=len(place))
+            found = weighted_kappa(both[one].astype(int), both[other].astype(int), answers=len(place),
+                                   groups=None if of is None else of[both.index])  # fmt: skip
             rows.append((one, other, found.estimate, found.low, found.high, found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
     return table.sort_values(["n", "one", "other"], ascending=[False, True, True], ignore_index=True)

@@ -265,7 +265,7 @@ class Problem:
             place = theta.copy()
             place[moving] = own
             log_det, residual = self._parts(place)
-            deviance = log_det + (self.n - k) * log_variance + residual / math.exp(log_variance)
+            deviance: float = log_det + (self.n - k) * log_variance + residual / math.exp(log_variance)
             return deviance, math.exp(log_variance) * np.linalg.inv(self.reduce(place)[0][:k, :k])
 
         here = np.array([math.log(variance), *theta[moving]])

@@ -1,6 +1,7 @@
 """The check of a metric: a good one passes, and every broken promise is told."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,20 @@ def test_a_family_is_judged_by_its_interval_and_undecided_where_that_lies_astrid
         assert (found.needed > 0) == (verdict == "undecided")
         assert again.passed == (verdict != "beyond")
         assert ("vertical-flip" in again.undecided) == (verdict == "undecided")
+
+
+def test_items_of_one_source_are_one_unit_of_the_check(top_row: str) -> None:
+    items, probes = catalogue().get("demo").load().items, select(["vertical-flip"])
+    twins = [replace(item, id=f"{item.id}-{copy}", group=item.id) for item in items[::12] for copy in range(2)]
+    found = []
+    for chosen in (twins, [replace(item, group=None) for item in twins], twins[:18]):
+        report = check_metric(top_row, chosen, probes, count=len(chosen))
+        found += [each.size for each in report.families if each.axis != "null"]
+    together, apart, few = found
+    assert together.n == apart.n == len(twins) >= 20
+    assert together.estimate == apart.estimate
+    assert together.high - together.low > 1.2 * (apart.high - apart.low)
+    assert few.note == "no interval (18 items of 9 sources, below 10)"
 
 
 def test_few_items_decide_nothing() -> None:

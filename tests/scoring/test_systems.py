@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.corpora.decoding import pixel_hash
 from core.corpora.pictures import read_item
 from core.errors import InvalidInput
 from core.probes.registry import catalogue
@@ -42,6 +43,16 @@ def test_every_pair_has_the_four_scores_that_the_evaluator_gives(tmp_path: Path)
     flipped = pixels[::-1].copy()
     alone = Histogram().score([pixels, pixels, flipped, flipped], [row["a_caption"], row["b_caption"]] * 2)
     np.testing.assert_allclose([row[f"{s}_{t}"] for t in ("before", "after") for s in "ab"], alone, atol=1e-6)
+
+
+def test_every_pair_names_the_source_of_its_item(tmp_path: Path) -> None:
+    corpus = build_corpus(tmp_path)
+    one, other, alone = corpus.items[:3]
+    corpus = replace(corpus, items=(replace(one, group="cut"), replace(other, group="cut"), alone))
+    ids = [item.id for item in corpus.items]
+    matched = match(corpus, dict.fromkeys(ids, "a dog"), dict.fromkeys(ids, "a cat"))
+    sources = score_systems(Histogram(), matched, [catalogue().get("vflip")]).pairs.set_index("item")["source"]
+    assert sources.to_dict() == {one.id: "cut", other.id: "cut", alone.id: pixel_hash(read_item(alone).pixels)}
 
 
 def test_what_cannot_be_scored_costs_itself_alone_and_is_told(tmp_path: Path) -> None:

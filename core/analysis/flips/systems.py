@@ -27,14 +27,15 @@ class SystemFlips:
 
     Args:
         pointwise: share of (item, transform) pairs with sign Δ_S(x, t) ≠ sign Δ_S(x, id), as equation 1 is
-            printed: a tie that is broken and a lead that becomes a tie count as flips; interval over items.
+            printed: a tie that is broken and a lead that becomes a tie count as flips; interval over items' sources.
         strict: the same where only a lead that changes sides counts.
         tied_before: number of pairs that tie on the unedited image.
         tied_after: number of pairs that tie on the edited image.
         system: share of transforms under which the order of the means changes (ties as in ``pointwise``).
         gap: mean score of A minus that of B on unedited images.
         gaps: per transform: probe, gap_before, gap_after (same items), flips (the order of the means
-            changes), unstable (share of bootstrap samples of items in which it changes), n_items.
+            changes), unstable (share of bootstrap samples of items, those of one source together, in which it
+            changes), n_items.
         n_pairs: pairs whose four scores are there.
         n_missing: pairs that lack one; left out.
     """
@@ -56,9 +57,10 @@ def system_flips(
     """Both risks of one family and one evaluator.
 
     Args:
-        pairs: one row an (item, transform), COLUMNS; NaN where a score is missing.
+        pairs: one row an (item, transform), COLUMNS; NaN where a score is missing. A column source says what several
+            items share; without it every item is one of its own.
         level: confidence level of the pointwise intervals.
-        resamples: bootstrap samples of items.
+        resamples: bootstrap samples of sources.
         seed: seed of the draws.
 
     Returns:
@@ -68,6 +70,8 @@ def system_flips(
         InvalidInput: if a column is missing.
     """
     marked = flipped_pairs(pairs)
+    if "source" not in marked:
+        marked = marked.assign(source=marked["corpus"] + "\x1f" + marked["item"])
     whole = marked.dropna(subset=list(COLUMNS[3:]))
     rng = np.random.default_rng(seed)
     gaps = _by_transform(whole, resamples, rng)
@@ -109,23 +113,26 @@ def flipped_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _share(pairs: pd.DataFrame, mark: str, level: float) -> Interval:
-    """Share of marked pairs, every item with the same weight, with Wilson's interval over items."""
-    shares = pairs.groupby(["corpus", "item"], observed=True)[mark].mean().to_numpy(np.float64)
+    """Share of marked pairs, every item with the same weight, with Wilson's interval over sources."""
+    by_item = pairs.groupby(["corpus", "item"], observed=True)
+    shares, sources = by_item[mark].mean().to_numpy(np.float64), pd.factorize(by_item["source"].first())[0]
     n = len(shares)
     if n < 2:
         note = "one item has no interval" if n else "no pairs"
         return Interval(float(shares[0]) if n else math.nan, math.nan, math.nan, n, level, note)
     transforms = pairs["probe"].nunique()
-    found = share_of_sums(transforms * shares, np.full(n, transforms), level=level)
+    found = share_of_sums(transforms * np.bincount(sources, shares), transforms * np.bincount(sources), level=level)
     return replace(found, n=n)
 
 
 def _by_transform(pairs: pd.DataFrame, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     records = []
     for probe, rows in pairs.groupby("probe", sort=True, observed=True):
-        means = rows.groupby(["corpus", "item"], observed=True)[["gap_before", "gap_after"]].mean()
+        by_item = rows.groupby(["corpus", "item"], observed=True)
+        means = by_item[["gap_before", "gap_after"]].mean()
         before, after = means.mean()
-        drawn = np.sign(_bootstrap_means(means.to_numpy(), resamples, rng))
+        sums = means.groupby(by_item["source"].first().to_numpy()).sum().to_numpy()  # a sign needs no division
+        drawn = np.sign(_bootstrap_sums(sums, resamples, rng))
         records.append(
             {
                 "probe": probe,
@@ -139,13 +146,13 @@ def _by_transform(pairs: pd.DataFrame, resamples: int, rng: np.random.Generator)
     return pd.DataFrame(records, columns=["probe", "gap_before", "gap_after", "flips", "unstable", "n_items"])
 
 
-def _bootstrap_means(values: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Means of bootstrap samples of rows, shape [n, c] → [resamples, c]."""
+def _bootstrap_sums(values: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Sums of bootstrap samples of rows, shape [n, c] → [resamples, c]."""
     n = len(values)
-    means = np.empty((resamples, values.shape[1]))
+    sums = np.empty((resamples, values.shape[1]))
     step = max(1, _CHUNK // n)
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-        means[start : start + rows] = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n) @ values / n
-    return means
+        sums[start : start + rows] = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n) @ values
+    return sums

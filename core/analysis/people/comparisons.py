@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import pairs, percent
-from core.analysis.people.outcomes import FEWEST, NO_MAJORITY, majority_preference
+from core.analysis.people.outcomes import FEWEST, NO_MAJORITY, majority_preference, source_of
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.table import ScoreTable
@@ -133,7 +133,7 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
     named = {ORIGINAL: RIGHT, VARIANT: WRONG, TIE: TIE, NO_MAJORITY: NO_MAJORITY}
     return {
         "family": rows["family"].iloc[0],
-        "source": rows["source"].iloc[0] or f"{rows['corpus'].iloc[0]}\x1f{rows['item'].iloc[0]}",
+        "source": source_of(rows),
         "votes": int(min(rows[version].notna().sum() for version in means)),
         "preference": named[majority_preference(asked)] if len(asked) else None,
         "rated_right": kind.share(means[ORIGINAL]), "rated_wrong": kind.share(means[VARIANT]),

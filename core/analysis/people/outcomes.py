@@ -3,8 +3,8 @@
 Outcomes are of pairs of which people should find both versions equally good; what they say of a right and a wrong side
 is in :mod:`core.analysis.people.comparisons`.
 
-The item is the unit of every share: the votes on one item are of one picture, so they are no independent trials, and
-a vote more on the same items narrows no interval.
+The item is what every share counts: the votes on one item are of one picture, so they are no independent trials, and
+a vote more on the same items narrows no interval. Items of one source (a cut-out, else a picture) are taken together.
 
 Source: PROTOCOL section 6 (paper A, A.11).
 """
@@ -41,19 +41,26 @@ def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
-        votes, accepted_original, accepted_variant, accepted (shares of voters; the last: both versions), outcome (of
-        OUTCOMES), fully_correct (majority fully correct on both), preference (``original``, ``variant``, ``tie`` or
-        ``no majority``), leans (the version that more of its votes prefer, ties aside; ``tie`` where as many prefer
-        either), disagreement (share of unequal pairs of votes over all questions, in [0, 1]).
+        source (see :func:`source_of`), votes, accepted_original, accepted_variant, accepted (shares of voters; the
+        last: both versions), outcome (of OUTCOMES), fully_correct (majority fully correct on both), preference
+        (``original``, ``variant``, ``tie`` or ``no majority``), leans (the version that more of its votes prefer, ties
+        aside; ``tie`` where as many prefer either), disagreement (share of unequal pairs of votes over all questions,
+        in [0, 1]).
     """
     plain = of_pairs(votes)
     about = ["id", "corpus", "item", "probe", "baseline", "subject", "axis", "family", "stratum"]
     rows = [
-        {**dict(zip(about, rows.iloc[0][about], strict=True)), **_outcome(rows)}
+        {**dict(zip(about, rows.iloc[0][about], strict=True)), "source": source_of(rows), **_outcome(rows)}
         for _, rows in plain.groupby("id", sort=True)
         if len(rows) >= FEWEST
     ]
-    return pd.DataFrame(rows, columns=[*about, *_OUTCOME])
+    return pd.DataFrame(rows, columns=[*about, "source", *_OUTCOME])
+
+
+def source_of(rows: pd.DataFrame) -> str:
+    """What an item shares with others: its cut-out or picture, else it is one of its own; ``rows`` its votes."""
+    first = rows.iloc[0]
+    return str(first["source"] or f"{first['corpus']}\x1f{first['item']}")
 
 
 def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
@@ -69,14 +76,15 @@ _OUTCOME = (
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """The aggregates of section 6, over items, each with its Wilson interval.
+    """The aggregates of section 6, over items, each with its Wilson interval over their sources.
 
     Args:
         outcomes: share of items by outcome (both, one, none acceptable, no majority).
         majority_tie: share of items whose majority finds both equally good.
         both_fully_correct: share of items that a majority finds fully correct in both versions.
         variant_preferred: share of items that lean to the variant among those that lean to either version.
-        balance_p: exact two-sided sign test of that share against one half; NaN where no item leans.
+        balance_p: exact two-sided sign test against one half, a source counting once, as most of its items that lean
+            do; NaN where no source leans.
         n_items: items with two votes or more; those behind every share but ``variant_preferred``.
         n_short: items with fewer than two votes, left out.
     """
@@ -101,30 +109,45 @@ class Aggregates:
 
 
 def aggregates(votes: pd.DataFrame) -> Aggregates:
-    """Aggregate the votes of an acceptability study; see :class:`Aggregates`. Intervals: Wilson's, over items."""
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`."""
     items = item_outcomes(votes)
     plain = of_pairs(votes)
-    variant, original = (int((items["leans"] == version).sum()) for version in (VARIANT, ORIGINAL))
-    test = stats.binomtest(variant, variant + original) if variant + original else None
+    leaning = items[items["leans"].isin((VARIANT, ORIGINAL))]
+
+    def part(marks: pd.Series) -> Interval:
+        return share(marks, groups=items.loc[marks.index, "source"])
+
     return Aggregates(
-        outcomes={name: share(items["outcome"] == name) for name in OUTCOMES},
-        majority_tie=share(items["preference"] == TIE),
-        both_fully_correct=share(items["fully_correct"]),
-        variant_preferred=share(np.repeat([True, False], [variant, original])),
-        balance_p=math.nan if test is None else float(test.pvalue),
+        outcomes={name: part(items["outcome"] == name) for name in OUTCOMES},
+        majority_tie=part(items["preference"] == TIE),
+        both_fully_correct=part(items["fully_correct"]),
+        variant_preferred=part(leaning["leans"] == VARIANT),
+        balance_p=_balance(leaning),
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
     )
 
 
+def _balance(leaning: pd.DataFrame) -> float:
+    """p of the sign test over sources; see :class:`Aggregates`."""
+    ahead = np.where(leaning["leans"] == VARIANT, 1, -1)
+    sources = np.sign(pd.Series(ahead, dtype=np.int64).groupby(leaning["source"].to_numpy()).sum())
+    variant, original = (int((sources == sign).sum()) for sign in (1, -1))
+    return float(stats.binomtest(variant, variant + original).pvalue) if variant + original else math.nan
+
+
 def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:
-    """Agreement on what was asked of the versions (both versions of an item together) and on the preference."""
+    """Agreement on what was asked of the versions (both versions of an item together) and on the preference.
+
+    Intervals are over the items' sources.
+    """
     plain = votes[~votes["attention"]]
+    of = _sources(plain)
     scale = [kind.lowest + index for index in range(len(kind.scale))]
     versions = [_counts(plain, version, scale) for version in (ORIGINAL, VARIANT)]
-    found = [agreement(np.stack(versions, axis=1), question=version_name(kind), ordinal=True)]
+    found = [agreement(np.stack(versions, axis=1), groups=of, question=version_name(kind), ordinal=True)]
     if any(question.name == PREFERENCE for question in kind.questions):
-        found.append(agreement(_counts(plain, "preferred", [ORIGINAL, TIE, VARIANT]), question=PREFERENCE))
+        found.append(agreement(_counts(plain, "preferred", [ORIGINAL, TIE, VARIANT]), groups=of, question=PREFERENCE))
     return found
 
 
@@ -137,12 +160,13 @@ def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``.
 
     Returns:
-        Its columns, and n_items: the items that both judged, of which n are versions.
+        Its columns, and n_items: the items that both judged, of which n are versions. Intervals are over the items'
+        sources, both versions of an item together.
     """
     plain = votes[~votes["attention"]]
     judged = plain.groupby("annotator")["id"].agg(set)
     long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
-    long = long.assign(unit=long["id"] + long["variable"])
+    long = long.assign(unit=long["id"] + long["variable"], source=long["id"].map(_sources(plain)))
     table = pairwise_kappas(long, levels=[kind.lowest + index for index in range(len(kind.scale))])
     shared = [len(judged[one] & judged[other]) for one, other in zip(table["one"], table["other"], strict=True)]
     return table.assign(n_items=pd.Series(shared, index=table.index, dtype="int64"))
@@ -218,6 +242,11 @@ def _counts(votes: pd.DataFrame, column: str, answers: list[Any]) -> np.ndarray:
     items = sorted(votes["id"].unique())
     table = pd.crosstab(votes["id"], votes[column].astype(object))
     return table.reindex(index=items, columns=answers, fill_value=0).to_numpy()
+
+
+def _sources(votes: pd.DataFrame) -> pd.Series:
+    """Source of every item, by id, in the order of the ids."""
+    return pd.Series({item: source_of(rows) for item, rows in votes.groupby("id", sort=True)}, dtype=object)
 
 
 def _told(values: pd.Series) -> str:

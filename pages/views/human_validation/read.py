@@ -90,11 +90,13 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     draw_table(shown, width="stretch", column_config=_shares(*names))
     balance = found.variant_preferred
     if balance.n:
-        st.markdown(f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
-                    f"lean to the variant (sign test over items against one half: {_p(found.balance_p)}).")  # fmt: skip
-    st.caption("Every share counts items, each once, with its 95 % Wilson interval: several votes on one item are not "
-               "independent, so they narrow nothing. An item leans to the version that more of its votes prefer, ties "
-               "aside.")  # fmt: skip
+        st.markdown(
+            f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
+            f"lean to the variant (sign test over sources against one half: {_p(found.balance_p)})."
+        )
+    st.caption("Every share counts items, each once, with its 95 % Wilson interval over their sources: several votes "
+               "on one item, or on items of one cut-out, are not independent, so they narrow nothing. An item leans to "
+               "the version that more of its votes prefer, ties aside.")  # fmt: skip
 
 
 def draw_agreement(study: Study, _state: PageState) -> None:

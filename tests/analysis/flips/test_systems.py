@@ -61,6 +61,23 @@ def test_the_interval_equals_scipys_within_monte_carlo_error() -> None:
     assert found.pointwise.high == pytest.approx(reference.confidence_interval.high, abs=0.02)
 
 
+def test_items_of_one_source_count_once_in_both_intervals() -> None:
+    rng = np.random.default_rng(1)
+    one = pairs(*[(f"{place:02d}", "t", *row) for place, row in enumerate(rng.normal(size=(30, 4)))])
+    copies = pd.concat([one.assign(item=one["item"] + f"-{copy}", source=one["item"]) for copy in range(5)])
+    alone, together = system_flips(one, resamples=2000), system_flips(copies, resamples=2000)
+    apart = system_flips(copies.drop(columns="source"), resamples=2000)
+    for risk in ("pointwise", "strict"):
+        own, repeated, blind = (getattr(each, risk) for each in (alone, together, apart))
+        assert (repeated.estimate, repeated.n) == (pytest.approx(own.estimate), 150)
+        assert repeated.high - repeated.low >= own.high - own.low  # Student's quantile: the variance was estimated
+        assert repeated.high - repeated.low < 1.2 * (own.high - own.low)
+        assert blind.high - blind.low < 0.6 * (own.high - own.low)
+    pd.testing.assert_frame_equal(together.gaps.drop(columns="n_items"), alone.gaps.drop(columns="n_items"))
+    certain, own = (abs(each.gaps["unstable"].iloc[0] - 0.5) for each in (apart, alone))
+    assert certain > own
+
+
 def test_pairs_that_lack_a_score_are_counted_and_left_out() -> None:
     found = system_flips(pairs(("x", "t", 2, 1, math.nan, 2), ("y", "t", 2, 1, 1, 2)), resamples=100)
     assert (found.n_pairs, found.n_missing, found.pointwise.n) == (1, 1, 1)

@@ -1,6 +1,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
@@ -86,6 +87,72 @@ def test_shares_of_items_are_wilson_intervals_and_the_balance_an_exact_sign_test
         assert (share.low, share.high) == pytest.approx(proportion_confint(successes, 4, method="wilson"))
     everywhere = found.outcomes["no majority"]
     assert everywhere.low == 0.0 < everywhere.high  # none of few is not known to be none of all
+
+
+def of_sources(votes: pd.DataFrame, copies: int = 4) -> pd.DataFrame:
+    """Every item of some votes as so many items of one source."""
+    return pd.concat([
+        votes.assign(id=votes["id"] + f"-{copy}", item=votes["item"] + f"-{copy}", source="cut of " + votes["item"])
+        for copy in range(copies)
+    ], ignore_index=True)  # fmt: skip
+
+
+def leaning(n: int, seed: int = 3) -> pd.DataFrame:
+    """Votes of three annotators on so many items; most prefer the variant."""
+    rng, rows = np.random.default_rng(seed), []
+    for place in range(n):
+        p = rng.beta(2, 2)
+        for name in "abc":
+            yes = rng.random(2) < p
+            answer = {"original": 2.0 * yes[0], "variant": 2.0 * yes[1]}
+            rows.append({"id": f"{place:04d}", "item": f"i{place:03d}", "annotator": name, **answer,
+                         "preferred": "variant" if rng.random() < 0.65 else "original"})  # fmt: skip
+    about = {"corpus": "c", "probe": "vflip", "baseline": "identity", "subject": "template", "axis": "spatial",
+             "family": "vertical-flip", "stratum": "s", "source": "", "attention": False, "directional": False,
+             "comment": ""}  # fmt: skip
+    return pd.DataFrame(rows).assign(**about)
+
+
+def test_items_of_one_source_are_one_unit_of_every_share_and_of_the_balance() -> None:
+    votes = leaning(40)
+    alone, together = aggregates(votes), aggregates(of_sources(votes))
+    blind = aggregates(of_sources(votes).assign(source=""))
+    assert (together.n_items, blind.n_items) == (160, 160)
+    assert together.balance_p == alone.balance_p
+    assert blind.balance_p < alone.balance_p
+    one, four, apart = (each.table().set_index("what") for each in (alone, together, blind))
+    np.testing.assert_allclose(four["share"], one["share"])
+    widths = [each["high"] - each["low"] for each in (one, four, apart)]
+    moving = one["share"].between(0.01, 0.99)
+    assert (widths[1] >= widths[0] - 1e-9).all()
+    assert (widths[2] < 0.75 * widths[0])[moving].all()
+
+
+def test_agreement_and_kappas_count_the_sources_of_items() -> None:
+    votes = leaning(40)
+    alone, together = (study_agreement(each, ACCEPTABILITY) for each in (votes, of_sources(votes)))
+    blind = study_agreement(of_sources(votes).assign(source=""), ACCEPTABILITY)
+    for one, four, apart in zip(alone, together, blind, strict=True):
+        assert four.n_items == apart.n_items == 160
+        for name in ("percent", "gwet", "fleiss", "alpha"):
+            own, same, narrow = (getattr(each, name) for each in (one, four, apart))
+            # α knows that so many more votes leave less to chance: by 1/960 here
+            assert same.estimate == pytest.approx(own.estimate, abs=0.01)
+            assert (same.low, same.high) == pytest.approx((own.low, own.high), abs=0.02)
+            assert narrow.high - narrow.low < 0.6 * (own.high - own.low)
+    pairs, repeated = study_kappas(votes, ACCEPTABILITY), study_kappas(of_sources(votes), ACCEPTABILITY)
+    assert repeated["n"].tolist() == [4 * n for n in pairs["n"]]
+    np.testing.assert_allclose(repeated[["kappa", "low", "high"]], pairs[["kappa", "low", "high"]], atol=1e-9)
+
+
+def test_fifteen_items_judged_in_both_versions_are_fifteen_units_of_a_kappa() -> None:
+    found = study_kappas(leaning(15), ACCEPTABILITY)
+    assert set(found["n"]) == {30}
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert set(found["note"]) == {"no interval (30 items of 15 sources, below 30)"}
+    few = study_agreement(of_sources(leaning(9)), ACCEPTABILITY)[0]
+    assert few.n_items == 36
+    assert few.percent.note == "no interval (36 items of 9 sources, below 10)"
 
 
 def test_a_study_without_votes_has_words_and_no_numbers(tmp_path: Path) -> None:

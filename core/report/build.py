@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.analysis.comparisons import axes
 from core.analysis.labels import labels_said
+from core.analysis.people.baseline import BESIDE, with_baseline, with_columns
 from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.reading import read_table
@@ -159,9 +160,15 @@ def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
 
 
 def _peopled(tables: Sequence[Table], table: ScoreTable, studies: Sequence[Study]) -> list[Table]:
-    """The tables, with people's ratings below the means of both sides where a study asked for them."""
-    return [replace(each, frame=with_people(each.frame, table.view(), studies)) if each.id == papers.MEANS[0] else each
-            for each in tables]  # fmt: skip
+    """The tables, with people's ratings below the means of both sides and how often people fail beside failures."""
+    found = []
+    for each in tables:
+        if each.id == papers.MEANS[0]:
+            each = replace(each, frame=with_people(each.frame, table.view(), studies))
+        elif each.id in BESIDE and "n_people" in (frame := with_baseline(each.frame, table.view(), studies)):
+            each = replace(each, frame=frame, columns=with_columns(each.columns))
+        found.append(each)
+    return found
 
 
 def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:

@@ -19,10 +19,18 @@ _OF = {"Pascal-50S": ("C10", "Pascal-50S: which of two captions people prefer", 
        "CapArena": ("S-caparena", "CapArena: which of two captioners people prefer", "")}  # fmt: skip
 _RATED = ("C9", "Suites of ratings: agreement with people", "C, Tables 1, 5 and 8")
 
-_PAPERS = {"T17": "Table 17", **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper}}
+_LANGUAGES = ("C4", "Ratings in several languages: agreement with people", "B, Tables 3, 4 and 6")
+
+_PAPERS = {
+    _LANGUAGES[0]: _LANGUAGES[2],
+    "T17": "Table 17",
+    **{id_: paper for id_, _, paper in (_RATED, *_OF.values()) if paper},
+}
 OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-caparena")
 """Tables that are named as missing where there is no result."""
 
+NO_LANGUAGES = ("no evaluator of these runs was held to ratings in several languages; python -m core suite does, of a "
+                "file whose captions name theirs")  # fmt: skip
 NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
 
 
@@ -51,8 +59,8 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     ]  # fmt: skip
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
-    return Suites(tuple(made), tuple(Missing(each, _PAPERS.get(each, ""), NONE) for each in OTHERS
-                                     if each not in found))  # fmt: skip
+    lacking = {each: NO_LANGUAGES if each == _LANGUAGES[0] else NONE for each in OTHERS if each not in found}
+    return Suites(tuple(made), tuple(Missing(each, _PAPERS.get(each, ""), why) for each, why in lacking.items()))
 
 
 def _reached(own: Sequence[SuiteResult]) -> list[Table]:
@@ -69,7 +77,9 @@ def _reached(own: Sequence[SuiteResult]) -> list[Table]:
 def _further(own: Sequence[SuiteResult]) -> list[Table]:
     both = tables.before_and_after(own)
     both = both[~both["evaluator"].isin(BY_WORDS)].reset_index(drop=True)
+    id_, title, _ = _LANGUAGES
     frames = {
+        id_: (tables.language_table(own), title, tables.LANGUAGE_NOTE, tables.LANGUAGE_COLUMNS),
         "T17": (both, "Calibration: people's preferences, before and after",
                 tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
         "S-suite-decisions": (_all(own, tables.decision_table), "Suites: why is mine different?",
@@ -78,7 +88,7 @@ def _further(own: Sequence[SuiteResult]) -> list[Table]:
                           tables.RANK_NOTE, (_SUITE, *tables.AGREEMENT_COLUMNS)),
     }  # fmt: skip
     return [
-        Table(id_, title, note, frame, columns, "Table 17" if id_ == "T17" else "")
+        Table(id_, title, note, frame, columns, _PAPERS.get(id_, ""))
         for id_, (frame, title, note, columns) in frames.items()
         if len(frame)
     ]

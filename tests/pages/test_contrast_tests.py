@@ -161,6 +161,15 @@ def voted(own_folder: None, both_halves: Path) -> list[str]:
     return [item.item for item in study.definition.items if item.family == "denied"]
 
 
+def test_how_often_people_fail_stands_beside_the_failure_rates(open_page: Open, voted: list[str]) -> None:
+    app = open_page(CONTRAST)
+    shown = next(each.value for each in app.dataframe if "against_bar" in each.value.columns)
+    told = shown[~shown["label"].str.contains(": ")].set_index(["evaluator", "label"])
+    assert told.loc[("e", "denied"), "n_people"] == len(voted) == 4
+    assert told.loc[("e", "denied"), "people"] == 100  # all said that both are equally good
+    assert told["people"].isna().sum() == len(told) - 4  # two families under two evaluators were judged
+
+
 UPHELD = "contrast.upheld"
 
 

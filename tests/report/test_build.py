@@ -81,7 +81,7 @@ def test_one_corpus_lacks_what_compares_corpora_and_several_do_not(demo_report: 
     natural = {"S32", "S33", "S34", "S35", "F-natural", "F-natural-order"}
     places = {"F-distance", "F-places", "S19-map", "S19-lean", "S31", "S36", "F-length", "S-text", "F-text",
               "S-chroma", "F-chroma"}  # fmt: skip
-    suites = {"T17", "C9", "C10", "C11", "C12", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
+    suites = {"C4", "T17", "C9", "C10", "C11", "C12", "S-suite-decisions", "S-suite-ranks", "S-caparena"}
     nowhere = suites | natural | places | {f"S-{name}" for name in unasked} | people | elsewhere | directional
     assert {each.id for each in demo_report.missing} == across | nowhere | {"F-corpora"}
     # nothing was left out, no text encoder is asked, and no cell of category and coverage has enough items

@@ -31,11 +31,8 @@ def with_people(means: pd.DataFrame, view: View, studies: Sequence[Study], *, kn
 
 
 def _rows(view: View, study: Study, families: set[str], *, known: bool) -> list[dict[str, object]]:
-    corpus = {run: name for name, run in view.table.scope.runs}.get(study.definition.run)
-    if corpus is None:
-        return []
-    judged = in_scope(judged_comparisons(vote_table(study), study.definition.asked)[0], view.table)
-    rated = people_rows(judged[_looked_at(view, judged, known=known)]).dropna(subset=["mean_right", "mean_wrong"])
+    corpus, judged = judged_in(view, study, known=known)
+    rated = people_rows(judged).dropna(subset=["mean_right", "mean_wrong"])
     return [
         {"evaluator": f"people, study {study.id}", "corpus": corpus, "family": row["family"],
          "of": WHOLE, "n": row["n"], "n_items": row["n_items"], "mean_right": row["mean_right"],
@@ -43,6 +40,19 @@ def _rows(view: View, study: Study, families: set[str], *, known: bool) -> list[
          "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them"}
         for row in rated.to_dict("records") if row["family"] in families
     ]  # fmt: skip
+
+
+def judged_in(view: View, study: Study, *, known: bool = False) -> tuple[str, pd.DataFrame]:
+    """The corpus that a study is of, and what it says of the comparisons that a slice leaves.
+
+    Returns:
+        The name, empty where the scope does not hold the study's run; and rows of
+        :func:`core.analysis.people.comparisons.judged_comparisons`.
+    """
+    corpus = {run: name for name, run in view.table.scope.runs}.get(study.definition.run, "")
+    judged, _ = judged_comparisons(vote_table(study), study.definition.asked)
+    judged = in_scope(judged, view.table) if corpus else judged.head(0)
+    return corpus, judged[_looked_at(view, judged, known=known)].reset_index(drop=True)
 
 
 def _looked_at(view: View, judged: pd.DataFrame, *, known: bool) -> np.ndarray:

@@ -117,8 +117,6 @@ none does."""
 ROLE = "role"
 
 ELSEWHERE: Mapping[str, tuple[str, str]] = {
-    "C4": ("B, Tables 3, 4 and 6", "agreement with people's ratings is of a suite, and a run holds none; "
-           "python -m core suite measures it"),
     "C6": ("B, Figure 5", "single captions with their edits are on the page Contrast tests"),
     "C7": ("B, few-shot", "it is of training a metric, and a run trains none"),
     "C8": ("B, training", "it is of training a metric; python -m core train writes its curves"),

@@ -14,6 +14,7 @@ from core.analysis.suites.measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, M
 from core.analysis.suites.result import Reached, SuiteResult
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
+from core.probes.base import ENGLISH
 from core.statistics.swaps import DRAWS
 
 MEASURES = {
@@ -83,6 +84,18 @@ BEFORE_COLUMNS = (
     Column("before", "Before % [95 % CI]", digits=1, low="before_low", high="before_high"),
     Column("after", "After % [95 % CI]", digits=1, low="after_low", high="after_high"),
     Column("change", "Δ, points", digits=1, signed=True), Column("calibrated", "Calibrator", kind="text"),
+)  # fmt: skip
+
+
+LANGUAGE_NOTE = (
+    "Kendall's τ_c × 100 of scores and people's ratings, each language alone: their scores have no common order. The "
+    "mean of the others gives each language the same weight; it has no interval, since languages share images."
+)
+
+LANGUAGE_COLUMNS = (
+    _SUITE, _EVALUATOR, Column("references", "References", kind="text"), Column("n", "n ratings, English", digits=0),
+    Column("english", "τ_c × 100, English [95 % CI]", digits=1, low="english_low", high="english_high"),
+    Column("others", "Mean of the other languages", digits=1), Column("languages", "Each of them", kind="text"),
 )  # fmt: skip
 
 
@@ -170,6 +183,29 @@ def before_and_after(results: Iterable[SuiteResult]) -> pd.DataFrame:
             rows += [] if later else [told]
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(BEFORE_COLUMNS))])
     return _as_numbers(frame, ("suite", "evaluator", "references", "calibrated"))
+
+
+def language_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
+    """Kendall's τ_c × 100 of ratings in several languages, a row an evaluator: in English, and the mean of the others.
+
+    Suites of one language have no row: their ratings are pooled, and the table of suites holds them.
+    """
+    rows = list[dict[str, object]]()
+    for result in results:
+        for entry in result.reached:
+            taus = {each.group: each for each in entry.rows if each.measure == TAU_C}
+            if ALL in taus or len(taus) < 2:
+                continue
+            known = {name: row.value for name, row in taus.items() if name != ENGLISH and row.value is not None}
+            english = _number(entry, TAU_C, ENGLISH) or {}
+            rows.append({
+                "suite": result.suite, "evaluator": named(entry), "references": entry.references,
+                "n": english.get("n"), **_bounded("english", english),
+                "others": sum(known.values()) / len(known) if known else None,
+                "languages": ", ".join(f"{name} {value:.1f}" for name, value in sorted(known.items())),
+            })  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(LANGUAGE_COLUMNS))])
+    return _as_numbers(frame, ("suite", "evaluator", "references", "languages"))
 
 
 def named(entry: Reached) -> str:

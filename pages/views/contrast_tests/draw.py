@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from core.analysis.people.baseline import BESIDE, asked_of_people
 from core.analysis.questions import Options, Question
 from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
@@ -16,7 +17,7 @@ from pages.views.common.runs import Signature
 from pages.views.common.text import safe
 from pages.views.contrast_tests.state import FILTERS
 from pages.views.results.blocks import answer_rows, corrected, figure_block, nothing, spoken
-from pages.views.results.data import answer, people_beside, questions
+from pages.views.results.data import answer, baseline_beside, people_beside, questions
 
 _OPENS = "A click on a mark leads to the pairs that it stands for."
 _OPENS_NOTHING = "A click on a mark opens nothing: it stands for no one set of pairs."
@@ -45,7 +46,7 @@ def draw_question(
         figure = drawing.figure(frame)
         if len(figure.frame):
             draw_figure(figure, frame, drawing.id, title=drawing.title, note=drawing.note)
-    draw_rows(question, frame)
+    draw_rows(asked_of_people(question, frame), frame)
     return frame
 
 
@@ -55,6 +56,8 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
     own = Options(known=options.known if "known" in question.asks else usual.known,
                   family=options.family if "family" in question.asks else usual.family)  # fmt: skip
     found = answer(files, scope, chosen, question.id, own)
+    if question.id in BESIDE:
+        return baseline_beside(files, scope, chosen, own, found)
     return people_beside(files, scope, chosen, own, found) if question.id == MEANS[0] else found
 
 

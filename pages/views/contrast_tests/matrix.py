@@ -1,11 +1,13 @@
 """The matrix: what breaks, evaluator by evaluator, beside the harmless edit that each is most easily taken for."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.bar import judged, needed
+from core.analysis.people.baseline import asked_of_people
 from core.analysis.questions import Column, Options, Question
 from core.analysis.questions.directional import RATES
 from core.analysis.scope import Narrowed
@@ -19,7 +21,7 @@ from pages.views.contrast_tests.draw import draw_figure, draw_rows
 from pages.views.contrast_tests.rates import shown, whole
 from pages.views.contrast_tests.state import choose_bar
 from pages.views.results.blocks import nothing
-from pages.views.results.data import questions
+from pages.views.results.data import baseline_beside, questions
 
 BAR, MORE = "against_bar", "to_decide"
 
@@ -35,7 +37,10 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
     draw_figure(_called(drawing.figure(frame)), every, drawing.id, title=drawing.title, note=drawing.note)
     with st.expander("The numbers, with ties, tests and what each is taken for", icon=":material/table:"):
         most = choose_bar(state)
-        draw_rows(*held(question, frame, most), files=lambda: held(question, every(), most)[1])
+        beside = partial(baseline_beside, files, scope, chosen, options)
+        rows = beside(frame)
+        asked, judged_rows = held(asked_of_people(question, rows), rows, most)
+        draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
 
 
 def _called(figure: Figure) -> Figure:

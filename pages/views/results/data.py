@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from core.analysis.people.baseline import with_baseline
 from core.analysis.people.sides import with_people
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.scope import Narrowed
@@ -45,6 +46,20 @@ def _people_beside(
     files: Signature, scope: Narrowed, chosen: Slice, options: Options, means: pd.DataFrame
 ) -> pd.DataFrame:
     return with_people(means, seen(files, scope, chosen), list_studies()[0], known=options.known)
+
+
+def baseline_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
+) -> pd.DataFrame:
+    """Failure rates with how often people fail; see :func:`core.analysis.people.baseline.with_baseline`."""
+    return _baseline_beside(files, scope, chosen, options, rates) if list_studies()[0] else rates
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
+def _baseline_beside(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, rates: pd.DataFrame
+) -> pd.DataFrame:
+    return with_baseline(rates, seen(files, scope, chosen), list_studies()[0], known=options.known)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")

@@ -31,7 +31,7 @@ class Server:
         self.port = port or _free_port()
         self.address = f"localhost:{self.port}"
         env = {**os.environ, "INVARISCOPE_DATA": str(data), "OMP_WAIT_POLICY": "PASSIVE"}
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(self.port)]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

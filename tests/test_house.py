@@ -32,7 +32,7 @@ def modules() -> list[Path]:
 
 
 def page_modules() -> list[Path]:
-    return [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+    return [ROOT / "app.py", ROOT / "serve.py", *sorted((ROOT / "pages").rglob("*.py"))]
 
 
 def dotted(path: Path) -> str:

@@ -29,8 +29,8 @@ GREYS = (40, 90, 200)
 STEP = 20  # of the plug-in's probe
 
 WHAT_SHIPS = (
-    "app.py", "pages", "core", "invariscope", "assets", "tools", ".streamlit", "data/demo", "data/results", "LICENSE",
-    "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "requirements.txt", "requirements-dev.txt",
+    "app.py", "serve.py", "pages", "core", "invariscope", "assets", "tools", ".streamlit", "data/demo", "data/results",
+    "LICENSE", "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "requirements.txt", "requirements-dev.txt",
 )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_the_wheel_is_built_by_the_setuptools_that_the_tests_use() -> None:
 def test_the_wheel_brings_every_asset_page_and_shipped_run_and_nothing_of_the_users(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix("core/shipped/") for name in archive.namelist() if name.startswith("core/shipped/")}
-    wanted = {".streamlit/config.toml", "app.py", "requirements.txt"}
+    wanted = {".streamlit/config.toml", "app.py", "serve.py", "requirements.txt"}
     for folder in ("assets", "pages", "data/demo", "data/results"):
         found = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()}
         wanted |= {name for name in found if "__pycache__" not in name}
@@ -214,7 +214,7 @@ def test_the_dashboard_opens_on_the_results_that_ship(installed: Installed) -> N
 import sys
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
-page = Path(sys.argv[1])
+page = Path(sys.argv[1]).with_name("app.py")
 sys.path.insert(0, str(page.parent))  # as `streamlit run` does
 app = AppTest.from_file(str(page), default_timeout=120).run()
 assert not app.exception, app.exception

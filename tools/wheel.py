@@ -8,7 +8,16 @@ from pathlib import Path
 
 from setuptools.command.build_py import build_py
 
-SHIPPED = (".streamlit/config.toml", "assets", "pages", "data/demo", "data/results", "app.py", "requirements.txt")
+SHIPPED = (
+    ".streamlit/config.toml",
+    "assets",
+    "pages",
+    "data/demo",
+    "data/results",
+    "app.py",
+    "serve.py",
+    "requirements.txt",
+)
 """Files and folders of the checkout; never all of ``data/``, where a user's own runs and votes lie."""
 
 

@@ -1,15 +1,20 @@
 """``app``: the dashboard, on this machine only unless told otherwise."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Annotated
 from urllib.error import URLError
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import typer
@@ -22,6 +27,14 @@ TOKEN = "INVARISCOPE_TOKEN"
 HERE = ("localhost", "127.0.0.1", "::1")
 STARTING_S = 60
 """Seconds that a browser waits for the server."""
+
+READ_S = 60
+"""Seconds that a browser has to read the page that leads to the link."""
+
+_REDIRECT = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={link}">
+<p><a href="{link}">Invariscope</a></p>
+"""
 
 
 def app(
@@ -41,7 +54,7 @@ def app(
     """Open the dashboard in a browser; it listens on localhost only, and asks for the token in the link it prints."""
     from core.settings import ROOT
 
-    page = ROOT / "app.py"
+    page = ROOT / "serve.py"
     if not page.is_file():
         raise NotAvailable(f"{page} is not there: this installation is not complete, install Invariscope again")
     command = _command(page, port, address, host or [])
@@ -52,7 +65,9 @@ def app(
         return
     local = address in HERE
     given = _environment() if token and local else {name: text for name, text in os.environ.items() if name != TOKEN}
-    link = f"http://{address if local else 'localhost'}:{port}/" + (f"?key={given[TOKEN]}" if TOKEN in given else "")
+    link = f"http://{address if local else 'localhost'}:{port}/" + (
+        f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""
+    )
     typer.echo(f"Invariscope: {link}")
     if not local:
         note("others can reach this server: who does not sign in is a viewer, or sees nothing where a password is set "
@@ -86,7 +101,22 @@ def _open(port: int, link: str) -> None:
     while time.monotonic() < until:
         try:
             with urlopen(f"http://localhost:{port}/_stcore/health", timeout=2):
-                webbrowser.open(link)
-                return
+                break
         except (URLError, OSError):
             time.sleep(0.3)
+    else:
+        return
+    page = _leads_to(link)
+    webbrowser.open(page.as_uri())
+    time.sleep(READ_S)
+    shutil.rmtree(page.parent, ignore_errors=True)
+
+
+def _leads_to(link: str) -> Path:
+    """A page for the user alone that leads to a link: what a program is started with, every user of a machine sees."""
+    folder = Path(tempfile.mkdtemp(prefix="invariscope-"))
+    page = folder / "open.html"
+    with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(_REDIRECT.format(link=escape(link)))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return page

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -87,8 +86,17 @@ class _Slot:
         return not self.device or device in self.device.split("+")
 
 
-METER: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar("meter", default=nullcontext)
-"""What holds a lease once its evaluator is loaded and its turn has come: a server counts, and limits, a visitor's."""
+_meter: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+def meter_leases(meter: Callable[[], AbstractContextManager[None]]) -> None:
+    """Have every lease of this process held by a meter, once its evaluator is loaded and its turn has come.
+
+    Args:
+        meter: asked for each lease, in the thread that leases: a server counts, and limits, what a visitor has scored.
+    """
+    global _meter  # a server has one, whoever visits it
+    _meter = meter
 
 
 class Pool:
@@ -142,12 +150,12 @@ class Pool:
 
         Raises:
             UnknownName: if no evaluator has that name.
-            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget, or :data:`METER`
-                lets this context score no more.
+            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget, or the
+                meter of :func:`meter_leases` lets its visitor score no more.
         """
         with self._held(reference) as slot, slot.turn:
             evaluator = self._evaluator(slot)
-            with METER.get()():
+            with _meter():
                 yield evaluator
 
     @contextmanager

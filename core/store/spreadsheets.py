@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 _FORMULA = re.compile(r"[\s']*[=+\-@\t\r\0＝＋－＠]")
 """What begins a formula, whatever blanks stand before it; quotes there are passed over, so that each can be undone."""
 
+_INSIDE = re.compile(r"([;\t\r\n])(?=[\s'\"]*[=+\-@＝＋－＠])")
+_GUARDED_INSIDE = re.compile(r"([;\t\r\n])'(?=[\s'\"]*[=+\-@＝＋－＠])")
+"""A formula for a spreadsheet that takes a semicolon or a tab for the end of a cell, or a line break for that of a row.
+
+It splits a comma's CSV there whatever quotes stand around the whole text, which do not stand where its cell begins.
+"""
+
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s?%?")
 
 
@@ -26,8 +33,11 @@ def guarded(text: str) -> str:
     Example:
         >>> guarded("=HYPERLINK(1)"), guarded("a cat"), guarded("-1.5")
         ("'=HYPERLINK(1)", 'a cat', '-1.5')
+        >>> guarded("a cat;=1+1")
+        "a cat;'=1+1"
     """
-    return f"'{text}" if _is_formula(text) else text
+    inside = _INSIDE.sub(r"\1'", text)
+    return f"'{inside}" if _is_formula(inside) else inside
 
 
 def exact(cell: str) -> str:
@@ -37,7 +47,8 @@ def exact(cell: str) -> str:
         >>> exact("'=HYPERLINK(1)"), exact("'tis"), exact(guarded("'=1+1"))
         ('=HYPERLINK(1)', "'tis", "'=1+1")
     """
-    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+    inside = cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+    return _GUARDED_INSIDE.sub(r"\1", inside)
 
 
 def guarded_csv(table: "pd.DataFrame", *, digits: int | None = None, cell: Callable[[str], str] = guarded) -> str:

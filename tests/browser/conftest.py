@@ -56,7 +56,7 @@ def server(browser: Browser, data: Path) -> Iterator[str]:
     folder = data.parent
     port = free_port()
     address = f"http://localhost:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port)]
     env = {**os.environ, "INVARISCOPE_DATA": str(data), "INVARISCOPE_CACHE": str(folder / "cache")}
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)

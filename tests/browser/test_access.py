@@ -49,6 +49,7 @@ def test_the_printed_link_opens_the_server_for_this_browser_alone(locked: tuple[
     expect(again.get_by_role("heading", name="Run an audit", exact=True)).to_be_visible()
     (cookie,) = [each for each in known.cookies() if each["name"] == f"invariscope_{port}"]
     assert cookie["sameSite"] == "Strict"
+    assert cookie["httpOnly"] is True
     assert KEY not in cookie["value"]
     for path in ("", "/run_audit", "/?key=guessed"):
         outside = settled(open_page(stranger.new_page(), f"http://localhost:{port}{path}"))

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from core.corpora.images import pixel_hash
 from core.errors import InvalidInput, NotAvailable
+from core.evaluators import apart
 from core.evaluators.metrics.umic import DETECTOR, REGIONS, drawn
 from core.evaluators.regions.files import RegionFolder, Regions
 from core.evaluators.registry import find
@@ -161,6 +162,22 @@ def test_a_detector_of_the_users_own_finds_regions_of_any_picture(
     assert type(evaluator).availability().ready
     assert np.isfinite(evaluator.score([picture(0), picture(0)[::-1].copy()], ["A cat."] * 2)).all()
     assert evaluator.fingerprint.settings["detector"] == "corners-1"
+
+
+def test_a_server_does_not_run_the_users_detector_in_itself(
+    tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, ran = tmp_path / "detector.py", tmp_path / "ran"
+    code.write_text(f"open({str(ran)!r}, 'w').close()\n{DETECTOR_CODE}", encoding="utf-8")
+    monkeypatch.setenv(REGIONS, str(tmp_path / "none"))
+    monkeypatch.setenv(DETECTOR, f"{code}:Corners")
+    monkeypatch.setattr(apart, "_on", True)
+    with pytest.raises(NotAvailable, match="which this server does not run in itself; audit with it"):
+        umic(tiny)
+    assert not ran.exists()
+    monkeypatch.setattr(apart, "_on", False)
+    assert umic(tiny).fingerprint.settings["detector"] == "corners-1"
+    assert ran.exists()
 
 
 def test_without_regions_or_a_detector_it_is_precomputed_only(

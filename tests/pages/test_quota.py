@@ -6,12 +6,14 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
-from core.evaluators.pool import METER
+from core.evaluators.pool import Pool
 from pages.views.common import access, quota
+from pages.views.common.downloads import _held
 from pages.views.common.quota import TOGETHER, WINDOW, Quota
-from tests.pages.opening import LAB, Open, said
+from tests.pages.opening import FAILURES, LAB, OVERVIEW, Open, said
 
 
 class Clock:
@@ -48,7 +50,7 @@ def test_all_together_have_half_of_the_time(clock: Clock) -> None:
     held = Quota(clock)
     for number in range(6):
         take(held, clock, f"{number}", 50)
-    with pytest.raises(NotAvailable, match="other viewers keep this server scoring; there is time again in 350 s"):
+    with pytest.raises(NotAvailable, match="other viewers keep this server busy; there is time again in 350 s"):
         take(held, clock, "new", 1)
 
 
@@ -97,7 +99,7 @@ def test_a_viewer_beyond_the_quota_is_told_so_and_sees_the_rest_of_the_page(
     app = open_page(LAB, evaluators="conse-lite0,conse-lite2", probes="vflip")
     assert not app.exception
     words = said(app)
-    assert "scores nothing for viewers" in words if seconds == "0" else "a viewer may keep this server scoring" in words
+    assert "scores nothing for viewers" in words if seconds == "0" else "a viewer may keep this server busy" in words
     assert "Probe lab" in {title.value for title in app.title}
 
 
@@ -105,4 +107,44 @@ def test_an_operator_has_no_quota(open_page: Open, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(quota.VIEWER_SECONDS, "0")
     app = open_page(LAB, evaluators="conse-lite0", probes="vflip")
     assert "for viewers" not in said(app)
-    assert METER.get()() is not None
+
+
+def test_a_lease_of_nobody_is_refused_in_a_server(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a thread, a dialog or a fragment that no run of ``app.py`` began."""
+    open_page(LAB, evaluators="blind-length", probes="vflip")
+    with Pool(100, "cpu").lease("blind-length"):
+        pass
+    monkeypatch.setattr(quota, "exists", lambda: True)
+    with pytest.raises(NotAvailable, match="nobody is known"), Pool(100, "cpu").lease("blind-length"):
+        pass
+
+
+@pytest.mark.usefixtures("demo", "viewer")
+def test_a_viewer_s_report_files_and_pictures_count(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page(FAILURES)
+    assert len(quota.quota()._taken) > 0
+    before = len(quota.quota()._taken)
+    app = open_page(OVERVIEW)
+    app.button(key="overview.report.make").click().run()
+    assert not app.exception
+    assert len(quota.quota()._taken) > before
+    monkeypatch.setattr(quota, "USUAL_SECONDS", 1e-6)
+    monkeypatch.setenv(quota.VIEWER_SECONDS, "0.000001")
+    app.run()
+    assert "a viewer may keep this server busy" in said(app)
+    assert "invariscope:" not in said(app)
+    assert "may keep this server busy" in said(open_page(FAILURES, probes="hflip"))
+
+
+@pytest.mark.usefixtures("viewer")
+def test_a_file_is_counted_for_who_was_shown_its_button(open_page: Open) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from pages.views.common.quota import metered_here
+
+        st.session_state["meter"] = metered_here()
+
+    meter = AppTest.from_function(page).run().session_state["meter"]
+    assert _held(meter, lambda: b"made") == b"made"
+    assert len(quota.quota()._taken) == 1

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.corpora.images import pixel_hash
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
+from core.evaluators.apart import is_apart
 from core.evaluators.regions.bottom_up import BottomUp
 from core.evaluators.regions.files import RegionDetector, RegionFolder, Regions
 from core.evaluators.weights.device import Runner
@@ -105,10 +106,16 @@ def own_detector(reference: str | None, device: str) -> RegionDetector | None:
     """Load the detector that the user names; None where they name none.
 
     Raises:
+        NotAvailable: in a server, which runs no file of code in itself.
         InvalidInput: if the file, or what it holds, cannot be used.
     """
     if not reference:
         return None
+    if is_apart():
+        raise NotAvailable(
+            f"{DETECTOR} names code of a file, which this server does not run in itself; audit with it (audits are "
+            "processes of their own), or extract the regions: python -m core regions extract"
+        )
     kind = load_object(reference)
     if not callable(getattr(kind, "load", None)) or not callable(getattr(kind, "regions", None)):
         raise InvalidInput(f"{DETECTOR}={reference!r} needs a class with load(device) and regions(image)")

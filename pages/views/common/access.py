@@ -149,6 +149,13 @@ def admit() -> None:
         st.session_state[_ADMITTED] = _mark(token).decode()
 
 
+def key_cookie(given: str) -> tuple[str, str] | None:
+    """Name and value of the cookie that lets the browser of somebody in who gives this server's token, else None."""
+    token = _token()
+    right = bool(token) and hmac.compare_digest(given.encode(errors="replace"), token.encode())
+    return (_cookie(), _mark(token).decode()) if right else None
+
+
 def remember() -> None:
     """Let the browser of a session that gave the token keep it until it is closed; drawn after all else of the rail."""
     if _token() and st.session_state.get(_ADMITTED):

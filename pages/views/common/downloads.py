@@ -1,6 +1,7 @@
 """What a reader takes home from any page: the data behind a table, a figure as a file."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO
 
@@ -12,6 +13,7 @@ from core.charts.spec import Figure
 from core.charts.still import picture
 from core.store.files import csv_text
 from pages.views.common.collect import told_of
+from pages.views.common.quota import metered_here
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 """Kind of a picture file -> its media type."""
@@ -63,7 +65,13 @@ def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> 
 
 
 def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str) -> None:
-    st.download_button(label, data, name, kind, on_click="ignore", key=key)
+    st.download_button(label, partial(_held, metered_here(), data), name, kind, on_click="ignore", key=key)
+
+
+def _held(meter: Callable[[], AbstractContextManager[None]], data: Callable[[], bytes]) -> bytes:
+    """Made when asked for, in a thread that knows no session: the meter is that of who was shown the button."""
+    with meter():
+        return data()
 
 
 def _parquet(table: pd.DataFrame) -> bytes:

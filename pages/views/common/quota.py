@@ -5,13 +5,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 import streamlit as st
+from streamlit.runtime import exists
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import NotAvailable
-from core.evaluators.pool import METER
+from core.evaluators.pool import meter_leases
 from pages.views.common.access import may_operate
 from pages.views.common.uploads import session
 
@@ -65,11 +67,11 @@ class Quota:
             everyone = self._wait([(when, took) for when, _, took in self._taken], TOGETHER * WINDOW)
         if own:
             raise NotAvailable(
-                f"a viewer may keep this server scoring for {each:g} s within {WINDOW / 60:g} minutes; "
+                f"a viewer may keep this server busy for {each:g} s within {WINDOW / 60:g} minutes; "
                 f"there is time again in {own:.0f} s"
             )
         if everyone:
-            raise NotAvailable(f"other viewers keep this server scoring; there is time again in {everyone:.0f} s")
+            raise NotAvailable(f"other viewers keep this server busy; there is time again in {everyone:.0f} s")
 
     def _wait(self, taken: list[tuple[float, float]], most: float) -> float:
         """Seconds until less than ``most`` lies within the window; 0 where that is so now."""
@@ -90,8 +92,31 @@ def quota() -> Quota:
 
 
 def limit_viewers() -> None:
-    """Have every lease of a model in this run of a page counted, where the session is a viewer's."""
-    METER.set(nullcontext if may_operate() else partial(quota().metered, session(), _seconds()))
+    """Have every lease of a model in this server counted, where the session that has it score is a viewer's."""
+    meter_leases(_of_the_session)
+
+
+def metered_here() -> Callable[[], AbstractContextManager[None]]:
+    """What holds the making of a report, a picture or a file for this session, in whatever thread it is made.
+
+    It counts with what the session has scored, within :data:`USUAL_SECONDS` at least: what is stored can be looked at
+    where a viewer may score nothing.
+    """
+    if may_operate():
+        return nullcontext
+    return partial(quota().metered, session(), max(_seconds(), USUAL_SECONDS))
+
+
+def _of_the_session() -> AbstractContextManager[None]:
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return _nobodys() if exists() else nullcontext()
+    return nullcontext() if may_operate() else quota().metered(session(), _seconds())
+
+
+@contextmanager
+def _nobodys() -> Iterator[None]:
+    raise NotAvailable("nobody is known for whom this server would score; open the page again")
+    yield
 
 
 def _seconds() -> float:

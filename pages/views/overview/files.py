@@ -24,6 +24,7 @@ from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates
 from pages.views.common.callbacks import operators_only
+from pages.views.common.quota import metered_here
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 
@@ -92,7 +93,8 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     if st.session_state.get(_MADE) != wanted:
         return
     try:
-        made, problems = _report(*wanted, changed(), leaderboards.changed())
+        with metered_here()():
+            made, problems = _report(*wanted, changed(), leaderboards.changed())
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return

@@ -1,0 +1,30 @@
+"""The server of the dashboard: ``app.py``, with headers for every browser and limits from the first moment."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.runtime import get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from pages.views.common.headers import Headers
+from pages.views.common.key_link import KeyLink
+from pages.views.common.upload_limits import guard
+
+
+@asynccontextmanager
+async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
+    files = get_instance().uploaded_file_mgr
+    assert isinstance(files, MemoryUploadedFileManager)
+    guard(files)
+    yield {}
+
+
+app = st.App(
+    Path(__file__).resolve().with_name("app.py"),
+    middleware=[Middleware(Headers), Middleware(KeyLink)],
+    lifespan=_from_the_first_moment,
+)

@@ -3,6 +3,7 @@
 import multiprocessing
 import random
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +18,17 @@ from siege.trials import Finding, Tally
 PROCESSES = multiprocessing.get_context("forkserver")
 WORKERS = 2
 KILLS = 2
-"""Workers that are killed in one audit; three over one shard would stop it, as they should."""
+"""Workers that are killed in one audit at most; three over one shard would stop it, as they should."""
+KILLED, QUICKLY_KILLED = 20, 2
+"""Workers that are killed in all: audits go on until so many kills met one."""
 _LEAVE_S = 30.0
+_MOST_AUDITS = 3
+"""Audits for each worker that is to be killed, before it is said that too few were met."""
 _MODULE = "core.audit.workers.worker_process"
 
 
 def run(tally: Tally, seed: int, *, quick: bool) -> None:
-    """Kill 20 workers and 5 audits."""
+    """Kill at least 20 workers and 5 audits."""
     rng = random.Random(f"{seed}/workers")
     PROCESSES.set_forkserver_preload(["siege.workers"])
     with data_folder() as data:
@@ -32,11 +37,15 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
         start = time.perf_counter()
         _audit(made.data / "timed")
         lasts = time.perf_counter() - start
-        for number in range(1 if quick else 10):
+        killed: list[int] = []
+
+        def audit(number: int) -> None:
             folder = made.data / f"workers-{number}"
             moments = sorted(rng.uniform(0.1, 1.0) * lasts for _ in range(KILLS))
             told = f"audit {number}, workers killed after {', '.join(f'{moment:.1f}' for moment in moments)} s"
-            tally.attempt(told, partial(_workers, made, folder, moments, rng), timed=False)
+            tally.attempt(told, partial(_workers, made, folder, moments, rng, killed), timed=False)
+
+        until_killed(tally, QUICKLY_KILLED if quick else KILLED, killed, audit)
         for number in range(1 if quick else 5):
             moment = rng.uniform(0.1, 1.0) * lasts
             folder = made.data / f"audit-{number}"
@@ -49,8 +58,23 @@ def _audit(folder: Path) -> None:
     run_audit(plan(), folder, run_id=RUN, pool=Pool(2000, "cpu"), workers=WORKERS, threads=1)
 
 
-def _workers(made: Material, folder: Path, moments: list[float], rng: random.Random) -> None:
-    """Workers die, each at its moment; their audit goes on by itself."""
+def until_killed(tally: Tally, wanted: int, killed: list[int], audit: Callable[[int], None]) -> None:
+    """Audit until so many kills met a worker, and say how many did; too few of them are a finding."""
+
+    def too_few() -> None:
+        raise Finding("silent", f"only {len(killed)} of {wanted} kills met a worker")
+
+    number = 0
+    while len(killed) < wanted and number < _MOST_AUDITS * wanted:
+        audit(number)
+        number += 1
+    if len(killed) < wanted:
+        tally.attempt("workers killed", too_few, timed=False)
+    tally.notes.append(f"{len(killed)} workers were killed in {number} audits")
+
+
+def _workers(made: Material, folder: Path, moments: list[float], rng: random.Random, killed: list[int]) -> None:
+    """Workers die, each at its moment; their audit goes on by itself. A kill that meets no worker does not count."""
     process = PROCESSES.Process(target=_audit, args=(folder,))
     process.start()
     assert process.pid is not None
@@ -58,7 +82,9 @@ def _workers(made: Material, folder: Path, moments: list[float], rng: random.Ran
     for moment in moments:
         time.sleep(max(0.0, begun + moment - time.monotonic()))
         if theirs := _children(process.pid):
-            rng.choice(theirs).kill()
+            worker = rng.choice(theirs)
+            worker.kill()
+            killed.append(worker.pid)
     process.join()
     if process.exitcode != 0:
         raise Finding("lost", f"the audit ended with {process.exitcode}")

@@ -164,6 +164,20 @@ def test_the_table_of_the_documents_is_one_of_the_campaign() -> None:
     assert by_kind["tests"] >= 50
 
 
+def test_kills_that_meet_no_worker_do_not_count() -> None:
+    tally, killed, asked = Tally("workers"), list[int](), list[int]()
+
+    def every_other(number: int) -> None:
+        asked.append(number)
+        killed.extend([number] * (number % 2))
+
+    workers.until_killed(tally, 3, killed, every_other)
+    assert (asked, killed, tally.failed) == ([0, 1, 2, 3, 4, 5], [1, 3, 5], 0)
+    assert tally.notes == ["3 workers were killed in 6 audits"]
+    workers.until_killed(tally, 2, [], asked.append)
+    assert (tally.failed, "only 0 of 2 kills met a worker" in tally.found[0]) == (1, True)
+
+
 def test_scores_of_another_session_would_be_found() -> None:
     alone = {(0, 0): b"a", (1, 0): b"b"}
     crowd._same(crowd.Answer((0, 0), b"a", "", 1.0), alone)

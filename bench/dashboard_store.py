@@ -12,7 +12,17 @@ import pyarrow.parquet as pq
 
 from core.audit.plan import describe_probe
 from core.corpora.schema import coverage_bin
-from core.probes.base import HUMAN, IDENTITY, LENGTH_MATCHED, TEMPLATE, Edits, Expectation, Probe
+from core.probes.base import (
+    FALSITY,
+    HUMAN,
+    IDENTITY,
+    KNOWN_WRONG,
+    LENGTH_MATCHED,
+    TEMPLATE,
+    Edits,
+    Expectation,
+    Probe,
+)
 from core.probes.registry import select
 from core.seeds import RUN_SEED
 from core.store.schema import ITEMS as ITEM_COLUMNS
@@ -28,6 +38,10 @@ CATEGORIES = (
     "appliance", "accessory",
 )  # fmt: skip
 LABELS_EACH = 12
+
+FALSITIES = {**dict.fromkeys(("foil", "grounding", "number-word", "negation", "template"), KNOWN_WRONG[0]),
+             "colour-word": "presumed"}  # fmt: skip
+"""Family of broken captions -> what its edits tell of their falsity; the others tell nothing."""
 
 
 def write_store(folder: Path, *, items: Mapping[str, int] = ITEMS, subject: str = TEMPLATE) -> int:
@@ -69,8 +83,9 @@ def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...],
         rows += scores.num_rows
         known = {name: about[name][part] for name in about}
         listed = _items(folder.name, corpus, known)
-        empty = {"rejections": REJECTIONS.empty_table(), "variants": VARIANTS.empty_table()}
-        for table, content in {"scores": scores, "items": listed, **empty}.items():
+        facts = _facts(folder.name, corpus, known["item"], probes)
+        for table, content in {"scores": scores, "items": listed, "rejections": REJECTIONS.empty_table(),
+                               "variants": facts}.items():  # fmt: skip
             path = folder / table / f"shard-{index:05d}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(content, path, compression="zstd", write_page_checksum=True)
@@ -138,6 +153,15 @@ def _scores(
         },
         schema=SCORES,
     )
+
+
+def _facts(run: str, corpus: str, items: np.ndarray, probes: tuple[Probe, ...]) -> pa.Table:
+    """How sure it is that each broken caption of a shard is wrong, where its kind of edit tells it."""
+    told = [(str(item), each.name, FALSITIES[each.family]) for item in items for each in probes
+            if each.expectation is Expectation.DIRECTIONAL and each.family in FALSITIES]  # fmt: skip
+    fixed = {"run": run, "corpus": corpus, "subject": HUMAN, "language": "en", "rank": 0, "key": FALSITY}
+    rows = [{**fixed, "item": item, "probe": probe, "value": value} for item, probe, value in told]
+    return pa.Table.from_pylist(rows, schema=VARIANTS)
 
 
 def _probe_columns(probe: Probe | None, probes: tuple[Probe, ...]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ _known: WeakKeyDictionary[ScoreTable, dict[tuple[str, tuple[str, ...]], np.ndarr
 
 _verified: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
 
+_untold: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
+
 _stored: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], np.ndarray]] = WeakKeyDictionary()
 
 _levels: WeakKeyDictionary[ScoreTable, dict[tuple[str, ...], Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
@@ -50,7 +52,11 @@ def verified(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
 
 def untold(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Which stored variants tell nothing of their falsity, bool [k, N]: words in another order, a hollow tail."""
-    return np.asarray(stored(table, probes) & (fact(table, FALSITY, probes) == ""))
+    own = _untold.setdefault(table, {})
+    if probes not in own:
+        own[probes] = np.asarray(stored(table, probes) & (fact(table, FALSITY, probes) == ""))
+        own[probes].flags.writeable = False
+    return own[probes]
 
 
 def stored(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:

@@ -7,7 +7,7 @@ jumbled words nor a tail that leaves the caption true. See :mod:`core.statistics
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -19,7 +19,7 @@ from core.analysis.facts import stored, untold, verified
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.ratios import means_bca
-from core.statistics.selectivity import Selectivity, item_selectivity, selectivity
+from core.statistics.selectivity import Selectivity, item_selectivity, selectivities
 
 VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
 """Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or
@@ -78,13 +78,18 @@ def halves(view: View, evaluator: str, *, of: str = VERIFIED_ONLY) -> Halves:
         evaluator: whose scores.
         of: VERIFIED_ONLY, UNTOLD or EVERY: which comparisons count.
     """
+    every = _every(view, evaluator)
+    return replace(every, drops=np.where(_counting(view, of), every.drops, math.nan))
+
+
+def _every(view: View, evaluator: str) -> Halves:
+    """Halves of every comparison, whatever it tells of its falsity."""
     broken, kept = families(view), harmless(view)
     edits = [name for probes in kept.values() for name in probes]
     both = pairs(view, evaluator, _wrongs(view))
-    drops = np.where(_counting(view, of), both.right - both.wrong, math.nan)
     shifts, _ = view.shifts(evaluator, edits)
     harms = np.where(view.items, np.abs(shifts), math.nan)
-    return Halves(drops, harms, _named(broken), _named(kept))
+    return Halves(both.right - both.wrong, harms, _named(broken), _named(kept))
 
 
 def _sighted(view: View) -> list[str]:
@@ -101,17 +106,21 @@ def headlines(view: View) -> pd.DataFrame:
         set. Signal and nuisance in standard deviations of the evaluator's clean scores.
     """
     records, table = list[Mapping[str, object]](), view.table
-    for evaluator in _sighted(view) if not lack(view) else ():
-        for of in kinds(view):
-            both = halves(view, evaluator, of=of)
-            for corpus, own in corpora(table):
-                own = own & view.items
-                sources = None if table.sources is None else table.sources[own]
-                unit = table.spread(evaluator, corpus)
-                found = selectivity(both.drops[:, own], both.harms[:, own], unit=unit, sources=sources)
-                none = NONE_VERIFIED if of == VERIFIED_ONLY and not _counting(view, of)[:, own].any() else ""
-                silent = "; ".join(filter(None, (table.silent(evaluator, corpus), none)))
-                records.append({"evaluator": evaluator, "corpus": corpus, "of": of, **_record(found, silent)})
+    counting = {of: _counting(view, of) for of in (kinds(view) if not lack(view) else ())}
+    for evaluator in _sighted(view) if counting else ():
+        both, rows = _every(view, evaluator), list[tuple[str, str, Selectivity]]()
+        for corpus, own in corpora(table):
+            own = own & view.items
+            sources = None if table.sources is None else table.sources[own]
+            drops, unit = both.drops[:, own], table.spread(evaluator, corpus)
+            sets = [np.where(mask[:, own], drops, math.nan) for mask in counting.values()]
+            found = selectivities(sets, both.harms[:, own], unit=unit, sources=sources)
+            rows += [(of, corpus, each) for of, each in zip(counting, found, strict=True)]
+        for of, corpus, each in sorted(rows, key=lambda row: list(counting).index(row[0])):
+            there = counting[of][:, table.of_corpus(corpus) & view.items].any()
+            none = NONE_VERIFIED if of == VERIFIED_ONLY and not there else ""
+            silent = "; ".join(filter(None, (table.silent(evaluator, corpus), none)))
+            records.append({"evaluator": evaluator, "corpus": corpus, "of": of, **_record(each, silent)})
     return pd.DataFrame(records, columns=list(HEADLINE))
 
 

@@ -208,35 +208,77 @@ def median_ratio_bca(
     Returns:
         NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
     """
-    a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
-    codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
-    there = ~(np.isnan(a) | np.isnan(b))
-    a, b, ranks = a[there], b[there], np.unique(codes[there], return_inverse=True)[1]
-    n = len(a)
+    one = np.asarray(tops, dtype=np.float64).ravel()[None]
+    return median_ratios_bca(one, bottoms, groups=groups, level=level, resamples=resamples, seed=seed)[0]
+
+
+def median_ratios_bca(
+    tops: np.ndarray,
+    bottoms: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int | None = None,
+    seed: int = RUN_SEED,
+) -> tuple[Interval, ...]:
+    """:func:`median_ratio_bca` of every row of tops over the same bottoms: what they share is drawn once.
+
+    Args:
+        tops: float64 [m, n].
+        bottoms, groups, level, resamples, seed: as there.
+    """
+    rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
+    codes = np.arange(len(below)) if groups is None else np.asarray(groups).ravel()
+    there = ~(np.isnan(rows) | np.isnan(below))
+    found: dict[int, Interval] = {}
+    for place, kept in enumerate(there):
+        if place not in found:  # rows of the same entries share the draws, and the median below of each
+            alike = [other for other in range(place, len(rows)) if np.array_equal(there[other], kept)]
+            own = _median_ratios(rows[alike][:, kept], below[kept], codes[kept], level, resamples, seed)
+            found |= dict(zip(alike, own, strict=True))
+    return tuple(found[place] for place in range(len(rows)))
+
+
+def _median_ratios(
+    rows: np.ndarray, b: np.ndarray, codes: np.ndarray, level: float, resamples: int | None, seed: int
+) -> list[Interval]:
+    """The same of rows without a NaN."""
+    n, ranks = len(b), np.unique(codes, return_inverse=True)[1]
     if n == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no values")
+        return [Interval(math.nan, math.nan, math.nan, 0, level, "no values")] * len(rows)
     sources, below = int(ranks.max()) + 1, float(np.median(b))
     if below == 0:
-        return Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by: the median below is 0")
-    estimate = float(np.median(a)) / below
+        none = Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by: the median below is 0")
+        return [none] * len(rows)
+    estimates = [float(np.median(row)) / below for row in rows]
     if said := too_few(n, sources):
-        return Interval(estimate, math.nan, math.nan, n, level, said)
+        return [Interval(each, math.nan, math.nan, n, level, said) for each in estimates]
 
     blocks, units = _blocks(sources, seed)
     each = np.arange(n)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
         spread = counts if np.array_equal(places, each) else counts[:, places]
+        under = sample_medians(b, spread)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(sample_medians(a, spread) / sample_medians(b, spread))
+            return np.stack([sample_medians(row, spread) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, _draws(sources, resamples), seed=seed, each=n)]
-    )
+        [ratios(counts, blocks[ranks])
+         for counts in drawn_counts(units, _draws(sources, resamples), seed=seed, each=n)], axis=1
+    )  # fmt: skip
     if sources == n:
-        left_out = _divided(*map(_median_without_each, (a, b)))
+        under = _median_without_each(b)
+        left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])
     else:
-        left_out = np.concatenate([ratios(counts, ranks) for counts in _but_one(sources, n)])
+        left_out = np.concatenate([ratios(counts, ranks) for counts in _but_one(sources, n)], axis=1)
+    return [_of_medians(*each, n=n, sources=sources, level=level)
+            for each in zip(drawn, left_out, estimates, strict=True)]  # fmt: skip
+
+
+def _of_medians(
+    drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float
+) -> Interval:
     drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
     if drawn.min() == drawn.max():
         return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
@@ -279,9 +321,12 @@ def means_bca(
             found[place] = _bare(tops, bottoms, level)
     if moving:
         draws = _draws(sources, None)
-        above, below = (_drawn_sums(_summed(np.stack(each, axis=1), seed), draws, seed)
-                        for each in zip(*moving.values(), strict=True))  # fmt: skip
-        for drawn, (place, own) in zip(_divided(above, below).T, moving.items(), strict=True):
+        tops_of, bottoms_of = (np.stack(each, axis=1) for each in zip(*moving.values(), strict=True))
+        alike = bool((bottoms_of == bottoms_of[:, :1]).all())  # rows of the same entries: one sum below serves all
+        above, below = (_drawn_sums(_summed(each, seed), draws, seed)
+                        for each in (tops_of, bottoms_of[:, :1] if alike else bottoms_of))  # fmt: skip
+        drawn_means = _divided(above, np.broadcast_to(below, above.shape))
+        for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
             found[place] = _interval(drawn, *own, level=level)
     return tuple(found[place] for place in range(len(rows)))
 

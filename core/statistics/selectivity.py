@@ -12,6 +12,7 @@ References:
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.ratios import mean_bca, median_ratio_bca
+from core.statistics.ratios import means_bca, median_ratios_bca
 from core.statistics.shift_tests import cliffs_delta
 
 NO_UNIT = "the clean scores do not differ: there is no unit to measure a shift in"
@@ -64,19 +65,46 @@ def selectivity(
     Raises:
         InvalidInput: if the shapes do not fit.
     """
-    _check(drops, harms)
-    wins, pairs = _counted(drops, harms)
-    n = int(pairs.sum())
-    known = pairs > 0
-    of_items = np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=known)
+    return selectivities([drops], harms, unit=unit, sources=sources)[0]
+
+
+def selectivities(
+    drops: Sequence[np.ndarray], harms: np.ndarray, *, unit: float = 1.0, sources: np.ndarray | None = None
+) -> tuple[Selectivity, ...]:
+    """:func:`selectivity` of several sets of drops against the same harms: what they share is worked out once.
+
+    Args:
+        drops: each as there, of the same items.
+        harms, unit, sources: as there.
+    """
     size = unit if unit > 0 else math.nan
-    signal, nuisance = (row_medians(np.ascontiguousarray(each)) / size for each in (drops, harms))
+    for each in drops:
+        _check(each, harms)
+    counted = [_counted(each, harms) for each in drops]
+    of_items = [np.divide(wins, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0) for wins, pairs in counted]
+    signals = np.stack([row_medians(np.ascontiguousarray(each)) / size for each in drops])
+    nuisance = row_medians(np.ascontiguousarray(harms)) / size
     below = median_bca(nuisance, groups=sources)
-    ratio = median_ratio_bca(signal, nuisance, groups=sources)
-    return Selectivity(
-        mean_bca(of_items, groups=sources), (cliffs_delta(drops, harms) + 1) / 2, below,
-        median_bca(signal, groups=sources), ratio, _unmoved(below, size), n,
+    ratios = median_ratios_bca(signals, nuisance, groups=sources)
+    return tuple(
+        Selectivity(value, (cliffs_delta(own, harms) + 1) / 2, below, median_bca(signal, groups=sources), ratio,
+                    _unmoved(below, size), int(pairs.sum()))
+        for own, value, signal, ratio, (_, pairs) in
+        zip(drops, _means(of_items, sources), signals, ratios, counted, strict=True)
     )  # fmt: skip
+
+
+def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[Interval]:
+    """Mean of each with its interval; those that hold the same items share one product with the draws."""
+    found: dict[int, Interval] = {}
+    there = [~np.isnan(each) for each in of_items]
+    for place, kept in enumerate(there):
+        if place not in found:
+            alike = [other for other in range(place, len(there)) if np.array_equal(there[other], kept)]
+            groups = None if sources is None else sources[kept]
+            rows = np.stack([of_items[other][kept] for other in alike])
+            found |= dict(zip(alike, means_bca(rows, groups=groups), strict=True))
+    return [found[place] for place in range(len(of_items))]
 
 
 def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from core.statistics.ratios import (
     mean_of_ratios_bca,
     means_bca,
     median_ratio_bca,
+    median_ratios_bca,
     ratio_bca,
 )
 
@@ -208,3 +209,29 @@ def test_blocks_of_many_sources_give_the_interval_that_the_sources_give(shared: 
         assert found.high - found.low == pytest.approx(high - low, rel=0.08)
     halves = median_ratio_bca(values, values + 1, groups=groups)
     assert halves.low < halves.estimate < halves.high
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_ratios_over_one_bottom_are_each_as_alone(shared: bool) -> None:
+    rng = np.random.default_rng(6)
+    tops, below = rng.normal(2, 1, size=(4, 50)), rng.uniform(0.5, 2, size=50)
+    tops[1, ::4], tops[2, ::4], tops[3] = math.nan, math.nan, math.nan
+    groups = np.arange(50) // 2 if shared else None
+    for several, row in zip(median_ratios_bca(tops, below, groups=groups), tops, strict=True):
+        alone = median_ratio_bca(row, below, groups=groups)
+        assert (several.n, several.note) == (alone.n, alone.note)
+        ends = ("estimate", "low", "high")
+        np.testing.assert_array_equal([getattr(several, end) for end in ends], [getattr(alone, end) for end in ends])
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_means_of_rows_that_hold_the_same_entries_are_those_of_each_alone(holes: bool) -> None:
+    rng = np.random.default_rng(7)
+    rows, groups = rng.normal(size=(3, 40)), np.arange(40) // 2
+    if holes:
+        rows[1, 5] = math.nan  # then the rows hold different entries, and each has sums of its own below
+    for one, row in zip(means_bca(rows, groups=groups), rows, strict=True):
+        there = ~np.isnan(row)
+        alone = mean_bca(row[there], groups=groups[there])
+        assert (one.estimate, one.n) == (pytest.approx(alone.estimate), alone.n)
+        assert (one.low, one.high) == (pytest.approx(alone.low, rel=1e-9), pytest.approx(alone.high, rel=1e-9))

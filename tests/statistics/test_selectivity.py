@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.errors import InvalidInput
-from core.statistics.selectivity import UNMOVED, item_selectivity, selectivity
+from core.statistics.selectivity import UNMOVED, item_selectivity, selectivities, selectivity
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 
@@ -99,3 +99,25 @@ def test_an_item_without_one_half_of_the_audit_is_left_out() -> None:
 def test_items_must_be_the_same() -> None:
     with pytest.raises(InvalidInput, match="same items"):
         selectivity(np.ones((1, 3)), np.ones((1, 4)))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_several_sets_of_drops_against_the_same_harms_are_each_as_alone(shared: bool) -> None:
+    rng = np.random.default_rng(8)
+    harms = np.abs(rng.normal(size=(3, 60)))
+    drops = [rng.normal(0.5, 1.0, size=(count, 60)) for count in (1, 2, 4)]
+    harms[:, 7] = math.nan  # an item without a clean score has no pair in any of them
+    drops[0][:, ::3] = math.nan
+    drops.append(np.full((2, 60), math.nan))
+    sources = np.arange(60) // 2 if shared else None
+    found = selectivities(drops, harms, unit=0.7, sources=sources)
+    for several, own in zip(found, drops, strict=True):
+        alone = selectivity(own, harms, unit=0.7, sources=sources)
+        assert (several.n_pairs, several.said) == (alone.n_pairs, alone.said)
+        for name in ("value", "nuisance", "signal", "ratio"):
+            one, other = (getattr(each, name) for each in (several, alone))
+            assert (one.n, one.note) == (other.n, other.note)
+            ends = ("estimate", "low", "high")
+            np.testing.assert_allclose([getattr(one, end) for end in ends], [getattr(other, end) for end in ends],
+                                       rtol=1e-12, equal_nan=True)  # fmt: skip
+        np.testing.assert_equal(several.pooled, alone.pooled)

@@ -59,8 +59,8 @@ def _line(found: Mapping[str, Any], asked: Mapping[Any, Any], answers: Path, kno
         return PairLine(where, f"vqa:{key}", "", "", "", refused=("missing-cell", told))
     given = [each.get("answer") for each in found.get("answers") or () if isinstance(each, dict)]
     agreed = given.count(right) / len(given) if given else 0.0
-    true, false = (f"{question.strip()} {each.capitalize()}." for each in (right, OPPOSITE[right]))
-    return PairLine(where, f"vqa:{key}", _picture(found.get("image_id"), known), true, false,
+    said, opposite = (f"{question.strip()} {each.capitalize()}." for each in (right, OPPOSITE[right]))
+    return PairLine(where, f"vqa:{key}", _picture(found.get("image_id"), known), said, opposite,
                     kind=str(found.get("question_type") or ""), group=right,
                     falsity=VERIFIED if agreed >= LEAST_AGREED else STATED)  # fmt: skip
 

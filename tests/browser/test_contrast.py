@@ -7,14 +7,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.browser.conftest import PATIENCE_S, ROOT
-from tests.browser.walk import choose, open_page, query, settled
+from tests.browser.walk import choose, clicked_until, open_page, query, settled
 
 pytestmark = pytest.mark.browser
+
+EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge", "conse-multilingual")
+"""That scored the captions that ship."""
 
 
 @pytest.fixture
@@ -65,6 +69,40 @@ def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server:
     expect(matrix).to_contain_text("Wrong object (FOI…like Upside down")
     expect(page.get_by_text("Words shuffled: mean scores of both sides")).to_be_visible()
     expect(page.get_by_text(re.compile("of 6 items"))).to_be_visible()
+
+
+@pytest.fixture
+def shipped(data: Path) -> Iterator[None]:
+    """The run of the demo corpus's captions that ships."""
+    link = data / "results" / "demo-captions"
+    link.symlink_to(ROOT / "data" / "results" / "demo-captions")
+    yield
+    link.unlink()
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_probe_lab(server: str, page: Page) -> None:
+    settled(open_page(page, f"{server}/contrast_tests?corpus=demo&run=demo-captions&test=jumble"))
+    matrix = page.locator(".js-plotly-plot").first
+    for evaluator in EVALUATORS:
+        expect(matrix).to_contain_text(evaluator)
+    expect(page.get_by_text("Words shuffled: mean scores of both sides")).to_be_visible()
+    expect(page.get_by_role("heading", name="Worst failures")).to_be_visible()
+    card = page.locator(".st-key-contrast_card_0")
+    expect(card.locator("img").first).to_be_visible()
+    expect(card).to_contain_text("jumble")
+    link = card.get_by_role("link", name=re.compile("Open in Probe lab"))
+    clicked_until(page, link, lambda url: "probe_lab" in url)
+    settled(page)
+    told = query(page)
+    assert (told["probes"], told["subject"]) == ("jumble", "human")
+    assert set(told["evaluators"].split(",")) == {*EVALUATORS}
+    rows = pd.read_parquet(ROOT / "data" / "results" / "demo-captions" / "scores")
+    rows = rows[(rows["item"] == told["item"]) & (rows["language"] == "en") & (rows["subject"] == "human")]
+    for probe in ("identity", "jumble"):
+        (caption,) = set(rows.loc[rows["probe"] == probe, "caption"])
+        expect(page.get_by_text(caption).first).to_be_visible()
+    expect(page.get_by_text("Words shuffled").first).to_be_visible()
 
 
 @pytest.mark.usefixtures("broken")

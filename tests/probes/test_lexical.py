@@ -15,6 +15,8 @@ from core.probes.families import lexical
 from core.probes.families.lexical import SHARES
 from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, further_readings, select
+from core.probes.words.caption_words import LANGUAGES
+from tests.probes.hand_edited import EDITED, REFUSED
 from tests.probes.painted import ground, paint
 
 WORDS = ("a", "the", "dog", "cat,", "sofa.", "red", "Sofa", "müde", "über")
@@ -214,7 +216,14 @@ WORKED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "language", "caption", "edited"), WORKED)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_at_least_twenty_captions_a_language_were_edited_by_hand_and_some_refused(language: str) -> None:
+    assert len({caption for _, own, caption, _ in (*WORKED, *EDITED) if own == language}) >= 20
+    refused = {reason for _, own, _, reason in REFUSED if own == language}
+    assert refused == {"unchanged", "few-nouns"} or language == "en"
+
+
+@pytest.mark.parametrize(("name", "language", "caption", "edited"), [*WORKED, *EDITED])
 def test_an_edit_worked_by_hand(name: str, language: str, caption: str, edited: str) -> None:
     assert make(name, caption, language) == edited
 
@@ -233,6 +242,7 @@ def test_an_edit_worked_by_hand(name: str, language: str, caption: str, edited: 
         ("drop-nouns", "fr", "Il dort.", "few-nouns"),
         ("swap-nouns", "es", "Un gato y un gato", "few-nouns"),
         ("repetition", "fi", "Koira nukkuu.", "language-not-edited"),
+        *REFUSED,
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_reason(name: str, language: str, caption: str, reason: str) -> None:

@@ -33,7 +33,7 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.evaluators.scoring import PairScores
 from core.probes.pairs import Draft, LeftOut
-from core.store.files import cannot_write, write_json, write_whole
+from core.store.files import cannot_write, remove_leftovers, write_json, write_whole
 from core.store.manifest import COMPLETE
 
 MOST_BYTES = 50_000_000_000
@@ -271,8 +271,7 @@ def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
     counts = {"pairs": pairs, "images": len(images), "image_bytes": size, "with_references": people}
     told = {**folder.told, "status": COMPLETE, "counts": counts}
     write_json(folder.path / PLAN, told)
-    for left in folder.path.glob("**/.*.tmp"):
-        left.unlink(missing_ok=True)
+    remove_leftovers(folder.path)
     return PairFolder(folder.path, told)
 
 

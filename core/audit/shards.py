@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import StoreError
-from core.store.files import write_json, write_whole
+from core.store.files import remove_leftovers, write_json, write_whole
 from core.store.manifest import MANIFEST, TABLES
 from core.store.schema import SCHEMA_VERSION
 from core.store.seal import Part, file_digest, with_seal
@@ -192,8 +192,7 @@ class RunFolder:
     def clear_work(self) -> None:
         """Remove what only an unfinished run needs, and temporary files that a kill left."""
         shutil.rmtree(self.path / WORK, ignore_errors=True)
-        for left in self.path.glob("**/.*.tmp"):
-            left.unlink(missing_ok=True)
+        remove_leftovers(self.path)
 
 
 def _name(name: int | str) -> str:

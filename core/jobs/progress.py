@@ -1,13 +1,14 @@
 """How far a run is, told from one process to another through a small file."""
 
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.audit.run import Progress
+from core.errors import StoreError
+from core.store.files import write_text
 
 EVERY_S = 0.5
 """Seconds between two writings; a change of phase is written at once."""
@@ -63,10 +64,8 @@ class ProgressFile:
             return
         self._last = (progress.phase, time.monotonic())
         text = json.dumps({**asdict(progress), "at": time.time()})
-        aside = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        with suppress(OSError):
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(self._path)
+        with suppress(StoreError):
+            write_text(self._path, text)
 
 
 def read_progress(path: Path) -> Told | None:

@@ -3,9 +3,11 @@
 import errno
 import json
 import os
-import threading
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from core.errors import StoreError
@@ -14,6 +16,10 @@ from core.store.spreadsheets import guarded, guarded_csv
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_LONGEST = 200
+"""Characters of a file's name in that of its temporary folder; a file system takes 255."""
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -29,19 +35,39 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """
     if why := why_not_file(path):
         raise StoreError(why)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(temporary)
-        _sync(temporary)
-        temporary.replace(path)
-        _sync(path.parent)
+        with _aside(path) as temporary:
+            write(temporary)
+            _sync(temporary)
+            if why := why_not_file(path):  # as it is now, after what may have been long work
+                raise StoreError(why)
+            temporary.replace(path)
+            _sync(path.parent)
     except OSError as error:
-        _remove(temporary)
         raise StoreError(cannot_write(path, error)) from error
-    except BaseException:
-        _remove(temporary)
-        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a kill left of files that were being written in a folder and below."""
+    for left in folder.glob("**/.*.tmp"):
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+@contextmanager
+def _aside(path: Path) -> Iterator[Path]:
+    """A name beside a file in a folder that is new, nobody can guess and nobody else may enter.
+
+    So what lies under the temporary name is never another's file, nor a link that leads writing elsewhere.
+    """
+    folder = Path(mkdtemp(prefix=f".{path.name[:_LONGEST]}.", suffix=".tmp", dir=path.parent))
+    try:
+        yield folder / path.name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
@@ -109,10 +135,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:  # the disk that refused the file may refuse this too; the name says that it is temporary
-        return

@@ -11,12 +11,14 @@ from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from pages.views.common.entry import enter
 from pages.views.common.frame import UPLOAD_LOST, header
+from pages.views.common.into_view import into_view
 from pages.views.common.text import safe
+from pages.views.common.url_state import PageState
 from pages.views.probe_lab.downloads import draw_downloads
 from pages.views.probe_lab.made_of import for_caption
 from pages.views.probe_lab.places import draw_places
 from pages.views.probe_lab.present import draw_present
-from pages.views.probe_lab.results import charts, compute, curves, strip, table, turn
+from pages.views.probe_lab.results import charts, chosen_turn, compute, curves, strip, table, turn
 from pages.views.probe_lab.setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.sight import draw_sight
 from pages.views.probe_lab.source import choose_picture, take_picked
@@ -36,7 +38,7 @@ def draw() -> None:
     state.restore()
     take_picked(state)
     header("Probe lab", "Edit a picture or its caption so that the meaning stays, and see which metric moves.", state,
-           lost=UPLOAD_LOST if state.get("source") != "corpus" else "")  # fmt: skip
+           lost=_lost(state))  # fmt: skip
     left, right = st.columns([5, 8], gap="medium")
     stage = right.container(key="lab_stage")
     with left.container(key="lab_bench", gap="small"):
@@ -48,7 +50,8 @@ def draw() -> None:
         return
     with left.container(gap="small"):
         caption = choose_caption(state, bench.item)
-    with stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips"):
+    chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
+    with chips:
         probes = for_caption(state, choose_probes(state))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
@@ -59,11 +62,14 @@ def draw() -> None:
         result = _shifts(stage, bench, caption, probes, names)
     if result is None:
         return
-    with stage:
+    with chips:
         draw_present(state, bench, result, probes)
     curves(result)
+    picked = chosen_turn()
+    into_view(picked, key="lab.into_view")
     seen, places, worst, rows, files = st.tabs(
-        ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"]
+        ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"],
+        key=f"lab.tabs.{picked}",  # a variant that is chosen opens the first one
     )
     with seen:
         draw_sight(state, bench, result, probes)
@@ -76,8 +82,15 @@ def draw() -> None:
     with rows:
         table(result)
     with files:
-        draw_downloads(bench, result, probes)
+        draw_downloads(state, bench, result, probes)
     state.publish()
+
+
+def _lost(state: PageState) -> str:
+    """What the link cannot carry."""
+    if state.get("mask"):
+        return "What you painted or uploaded is in this link only as long as this server runs."
+    return UPLOAD_LOST if state.get("source") != "corpus" else ""
 
 
 def _shifts(

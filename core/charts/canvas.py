@@ -1,12 +1,10 @@
-"""Pictures that a page draws on: the image to box an object on, its mask, and what a metric's crop keeps."""
+"""Pictures that a page draws on: small ones, an object's mask, what a metric's crop keeps, a map over a picture."""
 
-from base64 import b64encode
 from io import BytesIO
 from typing import Protocol
 
 import cv2
 import numpy as np
-import plotly.graph_objects as go
 from PIL import Image
 
 ACCENT = (213, 94, 0)
@@ -51,20 +49,6 @@ def jpeg(pixels: np.ndarray, *, quality: int = 88) -> bytes:
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
-
-
-def outlined(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return a copy with the object tinted and its outline drawn.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        mask: boolean [H, W].
-    """
-    drawn = pixels.copy()
-    tint = np.asarray(ACCENT, dtype=np.float32)
-    drawn[mask] = (0.65 * drawn[mask] + 0.35 * tint).astype(np.uint8)
-    edges, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    return cv2.drawContours(drawn, edges, -1, ACCENT, _line(pixels))
 
 
 def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
@@ -119,35 +103,14 @@ def _borders(places: np.ndarray, end: int) -> np.ndarray:
     return cells
 
 
-def box_canvas(pixels: np.ndarray, *, box: Box | None = None) -> go.Figure:
-    """Return a figure of the image on which a box can be drawn, in the image's own pixels.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        box: the present box, drawn dashed.
-    """
-    height, width = pixels.shape[:2]
-    corners = go.Scatter(x=[0, width], y=[0, height], mode="markers", opacity=0, hoverinfo="skip")
-    figure = go.Figure(corners)  # a selection needs a trace to select from, even an invisible one
-    figure.add_layout_image(
-        source=_data_uri(thumbnail(pixels, side=CANVAS_SIDE)), xref="x", yref="y", x=0, y=0, sizex=width,
-        sizey=height, sizing="stretch", layer="below",
-    )  # fmt: skip
-    if box is not None:
-        line = {"color": "rgb({},{},{})".format(*ACCENT), "width": 3, "dash": "dash"}
-        figure.add_shape(type="rect", x0=box.x, y0=box.y, x1=box.right, y1=box.bottom, line=line)
-    figure.update_xaxes(range=[0, width], visible=False, constrain="domain")
-    figure.update_yaxes(range=[height, 0], visible=False, scaleanchor="x", constrain="domain")
-    figure.update_layout(
-        dragmode="select", margin={"l": 0, "r": 0, "t": 0, "b": 0}, height=380, showlegend=False,
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", newselection={"line": {"color": "#FFFFFF"}},
-    )  # fmt: skip
-    return figure
+def mask_png(mask: np.ndarray) -> bytes:
+    """A boolean mask [H, W] as a PNG: ACCENT inside, nothing outside."""
+    pixels = np.zeros((*mask.shape, 4), np.uint8)
+    pixels[mask] = (*ACCENT, 255)
+    buffer = BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
 
 
 def _line(pixels: np.ndarray) -> int:
     return int(max(round(max(pixels.shape[:2]) / 250), 1))
-
-
-def _data_uri(pixels: np.ndarray) -> str:
-    return f"data:image/jpeg;base64,{b64encode(jpeg(pixels, quality=85)).decode()}"

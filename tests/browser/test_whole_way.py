@@ -33,7 +33,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
     settled(page)
     assert re.search(r"\d", score(page))
-    bars = page.locator(".st-key-lab-chart-conse-lite0 .bartext").all_text_contents()
+    bars = page.locator(".beside tbody tr:not(.said) .number").all_text_contents()
     assert len(bars) == 2
     assert all("%" in bar for bar in bars)
 

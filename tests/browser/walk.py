@@ -18,7 +18,7 @@ QUIET = """() => {
 
 def settled(page: Page) -> Page:
     """Wait until the page has been drawn and no script runs any more."""
-    expect(page.locator("h1")).to_be_visible(timeout=90_000)
+    expect(page.locator("h1").first).to_be_visible(timeout=90_000)
     page.wait_for_function(QUIET, timeout=90_000)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=90_000)
     return page

@@ -1,9 +1,12 @@
+from io import BytesIO
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
-from core.charts.canvas import box_canvas, cropped_away, outlined, thumbnail
+from core.charts.canvas import ACCENT, cropped_away, mask_png, thumbnail
 from core.charts.contact_sheet import CELL, Cell, contact_sheet
 from core.corpora.schema import Box
 
@@ -21,15 +24,12 @@ def test_a_thumbnail_fits_and_is_never_enlarged(height: int, width: int, side: i
         assert small.shape == (height, width, 3)
 
 
-def test_an_outline_changes_the_object_and_leaves_the_original_alone() -> None:
-    pixels = picture()
-    before = pixels.copy()
-    mask = np.zeros(pixels.shape[:2], bool)
+def test_a_mask_travels_as_the_colour_of_outlines_on_nothing() -> None:
+    mask = np.zeros((40, 60), bool)
     mask[10:20, 10:20] = True
-    drawn = outlined(pixels, mask)
-    assert (pixels == before).all()
-    assert (drawn[15, 15] != pixels[15, 15]).any()
-    assert (drawn[30:, 40:] == pixels[30:, 40:]).all()
+    sent = np.asarray(Image.open(BytesIO(mask_png(mask))))
+    assert (sent[mask] == (*ACCENT, 255)).all()
+    assert not sent[~mask].any()
 
 
 def test_what_the_crop_throws_away_is_darkened_and_what_it_keeps_is_kept() -> None:
@@ -43,21 +43,6 @@ def test_what_the_crop_throws_away_is_darkened_and_what_it_keeps_is_kept() -> No
 def test_a_crop_that_keeps_all_draws_nothing(crop: Box | None) -> None:
     pixels = picture()
     assert (cropped_away(pixels, crop) == pixels).all()
-
-
-def test_the_canvas_is_in_the_pixels_of_the_image_and_shows_the_box() -> None:
-    figure = box_canvas(picture(), box=Box(5, 6, 20, 10))
-    assert tuple(figure.layout.xaxis.range) == (0, 60)
-    assert tuple(figure.layout.yaxis.range) == (40, 0)
-    shape = figure.layout.shapes[0]
-    assert (shape.x0, shape.y0, shape.x1, shape.y1) == (5, 6, 25, 16)
-    assert figure.layout.dragmode == "select"
-
-
-def test_the_canvas_sends_a_small_picture_of_a_large_one() -> None:
-    figure = box_canvas(np.zeros((4000, 3000, 3), np.uint8))
-    assert len(figure.layout.images[0].source) < 100_000
-    assert tuple(figure.layout.xaxis.range) == (0, 3000)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

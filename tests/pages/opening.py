@@ -1,7 +1,9 @@
 """Names that the tests of the pages share."""
 
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -30,7 +32,13 @@ Open = Callable[..., AppTest]
 def texts(app: AppTest) -> str:
     """Everything that the page says, in one string."""
     kinds = ("markdown", "caption", "text", "info", "success", "warning", "error", "title", "header", "code")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+    told = [str(element.value) for kind in kinds for element in getattr(app, kind)]
+    return "\n".join([*told, *(shown(each.proto.body) for each in app.get("html"))])
+
+
+def shown(html: str) -> str:
+    """The words of a piece of HTML."""
+    return " ".join(unescape(re.sub(r"<style.*?</style>|<[^>]+>", " ", html, flags=re.DOTALL)).split())
 
 
 def said(app: AppTest) -> str:

@@ -8,11 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from core.charts.style import signed
 from core.corpora.images import pixel_hash
+from core.corpora.schema import Mask
 from core.evaluators.cache import IMAGE, EmbeddingCache
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
 from core.settings import cache_dir
-from pages.views.probe_lab.state import shared
+from pages.views.probe_lab.state import item_ids, shared
 from tests.pages.opening import LAB, Open, said, texts
 
 
@@ -192,16 +193,18 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     assert "Of the template, not of the caption beside: Bare template." in told
     table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
-    for name, made_of, baseline in [
+    assert "inserted-cultural:American" not in table.index  # titles on the screen, names in files
+    for name, _made_of, baseline in [
         ("inserted-cultural:American", "inserted", "inserted-cultural:ordinary"),
         ("inserted-emotion:happy", "inserted", "inserted-emotion:plain"),
         ("inserted-gender:typical", "inserted", "identity"),
         ("base", "template", "identity"),
         ("natural-emotion:happy", "corpus", "natural-emotion:neutralised"),
     ]:
-        assert (table["of"][name], table["against"][name]) == (made_of, baseline)
-    assert table["caption"]["inserted-cultural:American"] == "An American dog is tied to a fire hydrant."
-    assert table["of"][["vflip", "identity"]].isna().all()
+        row = table.loc[[title(name)]].query("of == @made_of").iloc[0]
+        assert row["against"] == title(baseline)
+    assert table["caption"][title("inserted-cultural:American")] == "An American dog is tied to a fire hydrant."
+    assert table["of"][["Upside down", "Unedited"]].isna().all()
 
 
 def test_a_sentence_that_does_not_say_the_object_is_told_and_never_gives_way_to_the_template(open_page: Open) -> None:
@@ -267,14 +270,32 @@ def test_a_box_that_cannot_be_used_is_told_and_the_corpus_mask_stays(open_page: 
     assert any("box" in warning.value for warning in app.warning)
 
 
+def test_a_painted_mask_that_the_server_no_longer_holds_is_told(open_page: Open) -> None:
+    app = open_page(LAB, mask="0" * 32, probes="reposition-TL", evaluators="")
+    assert not app.exception
+    assert "paint it again" in texts(app)
+    assert "mask" not in app.query_params
+
+
+def test_a_painted_mask_is_the_object_of_its_own_picture_alone(open_page: Open) -> None:
+    mask = Mask.from_array(np.indices((342, 512)).sum(axis=0) < 200)
+    shared().painted.put("1" * 32, mask, name="a painted mask", size=len(mask.counts), owner="another session")
+    app = open_page(LAB, mask="1" * 32, item="frog-1-10-20", probes="reposition-BR", evaluators="")
+    assert not app.exception
+    assert "object covers 23\u00a0%" in texts(app)  # the tight box of that corner: 200 × 200 of 512 × 342
+    other = open_page(LAB, mask="1" * 32, item=item_ids("demo")[5], probes="reposition-BR", evaluators="")
+    assert not other.exception
+    assert "of another picture" in texts(other)
+
+
 def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_page: Open) -> None:
     app = open_page(LAB, probes="vflip", evaluators="conse-lite0")
     assert not app.exception
     assert app.image
     assert all(image.alt for element in app.image for image in element.proto.imgs)
-    charts = app.get("plotly_chart")
-    assert charts
-    assert all(chart.proto.alt for chart in charts)
+    tables = [each.proto.body for each in app.get("html") if "<table" in each.proto.body]
+    assert len(tables) == 1
+    assert 'aria-label="Percent change under conse-lite0: ' in tables[0]
 
 
 def test_evaluators_that_are_not_here_are_listed_and_never_chosen(open_page: Open) -> None:

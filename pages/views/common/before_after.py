@@ -64,16 +64,17 @@ export default function ({ data, parentElement }) {
 _slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
 
 
-def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str) -> None:
+def offer(pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on: bool = False) -> None:
     """Draw a switch that lays the variant under the picture, and both where it is on.
 
     Args:
         pictures: makes both files, once somebody wants them; see :func:`before_after`.
         alt: what they show.
         key: prefix of the keys.
+        on: how the switch stands before somebody turns it.
     """
     if not st.toggle(
-        "One over the other", key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
+        "One over the other", on, key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
     ):
         return
     if not before_after(*pictures(), alt=alt, key=f"{key}.slider"):

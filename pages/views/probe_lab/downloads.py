@@ -1,4 +1,4 @@
-"""What a reader takes home from the Probe lab: pictures, a table, and everything as JSON."""
+"""What a reader takes home from the Probe lab: pictures, a table, a hand-out, and everything as JSON."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,20 @@ from core.charts.style import signed
 from core.corpora.images import encode_png
 from core.corpora.stacks import as_picture
 from core.probes.base import IDENTITY, Probe
+from core.probes.titles import title
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
 from pages.views.common.text import number
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.hand_out import draw_hand_out
 from pages.views.probe_lab.made_of import apart
 
 
-def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
     """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
-    edited = [name for name, made in bench.variants(probes, result.caption).items() if made.pixels is not None]
+    variants = bench.variants(probes, result.caption)
+    edited = [name for name, made in variants.items() if made.pixels is not None]
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
@@ -34,7 +38,9 @@ def draw_downloads(bench: Workbench, result: LabResult, probes: Sequence[Probe])
         "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)), f"{stem}-sheet.png", "image/png",
         icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
     )  # fmt: skip
-    name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240)
+    with first:
+        draw_hand_out(state, bench, result, variants, key="lab.hand_out")
+    name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
     second.download_button(
         "Picture as PNG",
         lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),

@@ -1,6 +1,6 @@
 """The Probe lab's answer: a strip of the variants, a chart an evaluator, a table of everything."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.charts.beside import bars_beside
 from core.charts.canvas import thumbnail
 from core.charts.lab import shift_bars, shift_curves
 from core.charts.spec import Axis as AlongAxis
@@ -33,6 +34,8 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab.made_of import apart, marked, template
 from pages.views.probe_lab.source import said_of
 from pages.views.probe_lab.state import shared
+
+_TURN = "lab.chosen.turn"
 
 
 @contextmanager
@@ -90,18 +93,29 @@ def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: 
         )
     with st.container(key="lab_strip"):
         cells = st.grid(6, min_column_width=150, gap="small")
-        for probe in probes:
-            with cells.container(gap="xxsmall", border=True, height="stretch"):
+        for place, probe in enumerate(probes):
+            with cells.container(gap="xxsmall", border=True, height="stretch", key=f"lab_cell_{place}"):
                 _preview(state, bench, probe, subject_of(bench.item, caption))
 
 
+def chosen_turn() -> int:
+    """How often a variant was chosen by its picture in this session."""
+    return int(st.session_state.get(_TURN, 0))
+
+
+def _see(state: PageState, name: str) -> None:
+    state.put("variant", name)
+    st.session_state[_TURN] = chosen_turn() + 1
+
+
 def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject) -> None:
+    """One variant: its button lies over the whole of it."""
     made, said = bench.make(probe, subject), title(probe.name)
     if isinstance(made, ProbeRejected):
         st.markdown(f"**{safe(said)}**", help=safe(probe.name))
     else:
         st.button(
-            f"**{safe(said)}**", key=f"lab.see.{probe.name}", on_click=state.put, args=("variant", probe.name),
+            f"**{safe(said)}**", key=f"lab.see.{probe.name}", on_click=_see, args=(state, probe.name),
             type="primary" if state.get("variant") == probe.name else "tertiary",
             help=f"{safe(probe.name)}: show below what the metric saw of it",
         )  # fmt: skip
@@ -120,17 +134,34 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject)
 
 
 def charts(bench: Workbench, result: LabResult) -> None:
-    """Draw one chart an evaluator, each on its own scale, over its null band."""
+    """Draw every evaluator's shifts beside the others', each on its own scale, over its null band."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
     for note in result.notes.values():
         st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
+    shifts = {name: result.shifts(name) for name in result.evaluators}
+    heads = {name: f"{number(_clean(result, name))}{_scale(name)}" for name in shifts}
+    if not shifts:
+        return
+    if any(rows.empty for rows in shifts.values()):
+        for name, head in heads.items():
+            st.markdown(f"**{safe(name)}**: score of the unedited pair **{head}**. No probe is chosen.")
+        return
     colour = colours(result.evaluators)
-    cells = st.grid(min(len(result.evaluators), 2) or 1, min_column_width=270, gap="small")
-    for name in result.evaluators:
-        with cells.container(border=True):
-            _chart(bench, result, name, colour[name])
+    bars = {
+        name: shift_bars(rows.assign(title=rows["probe"].map(title)), low=-result.bands[name].reach,
+                         high=result.bands[name].reach, colour=colour[name])
+        for name, rows in shifts.items()
+    }  # fmt: skip
+    bands = {name: _band(result.bands[name]) for name in shifts}
+    st.html(bars_beside(bars, heads=heads, bands=bands, alt="; ".join(_spoken(*each) for each in shifts.items())))
+    for line in _below(bench, result, shifts):
+        st.caption(line)
     _reused(result)
+
+
+def _clean(result: LabResult, name: str) -> float | None:
+    return next(row.score for row in result.of(name) if row.probe == IDENTITY)
 
 
 def _reused(result: LabResult) -> None:
@@ -171,25 +202,6 @@ def curves(result: LabResult) -> None:
                 st.caption("Shaded: each evaluator’s null band, in its colour.")
 
 
-def _chart(bench: Workbench, result: LabResult, name: str, colour: str) -> None:
-    rows = result.shifts(name)
-    own = [row for row in result.of(name) if row.probe == IDENTITY]
-    band = result.bands[name]
-    st.markdown(f"**{safe(name)}**")
-    st.markdown(f"Score of the unedited pair **{number(own[0].score)}**{_scale(name)}")
-    if rows.empty:
-        st.caption("No probe is chosen.")
-        return
-    figure = shift_bars(rows.assign(title=rows["probe"].map(title)), low=-band.reach, high=band.reach, colour=colour)
-    draw(figure, key=f"lab.chart.{name}", alt=_spoken(name, rows))
-    st.caption(_below(rows, band, of_run=name in result.stored))
-    of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
-    if (drawn := rows[of_template & rows["score"].notna()]).size:
-        st.caption(
-            f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."
-        )
-
-
 def _scale(name: str) -> str:
     if name not in evaluators.catalogue() and name not in own_metrics():
         return ""
@@ -197,27 +209,41 @@ def _scale(name: str) -> str:
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 
-def _below(rows: pd.DataFrame, band: NullBand, *, of_run: bool) -> str:
-    of = "" if of_run else " of this picture alone: no run with this evaluator's null edits is open"
-    said = [
-        f"Null band ±{number(band.reach, digits=2)} %, n = {counted(band.n, 'null edit')}{of}."
-        if band.n
-        else "No null band: no edit that nobody can see has a percent change here."
-    ]
+def _band(band: NullBand) -> str:
+    return f"±{number(band.reach, digits=2)} %, n = {band.n}" if band.n else "none"
+
+
+def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What is to be known of the bars, a line each; of evaluators that share it, once."""
+    told: dict[str, list[str]] = {}
+    for name, rows in shifts.items():
+        for line in _known(bench, result, name, rows):
+            told.setdefault(line, []).append(name)
+    every = len(shifts)
+    return [line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}"
+            for line, names in told.items()]  # fmt: skip
+
+
+def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
+    if not result.bands[name].n:
+        yield "No null band: no edit that nobody can see has a percent change here."
+    elif name not in result.stored:
+        yield "The null band is of this picture alone: no run with null edits under this evaluator is open."
     broken = rows["dropped"].dropna()
     if len(broken):
-        said.append(f"{int(broken.astype(bool).sum())} of {counted(len(broken), 'broken pair')} scores lower than the "
-                    "right one.")  # fmt: skip
-    zero = int(rows["zero_baseline"].sum())
-    rejected = int(rows["rejected"].sum())
+        lower = int(broken.astype(bool).sum())
+        yield f"{lower} of {counted(len(broken), 'broken pair')} scores lower than the right one."
+    zero, rejected = int(rows["zero_baseline"].sum()), int(rows["rejected"].sum())
     unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
     if zero:
-        said.append(f"{counted(zero, 'probe')} without %Δ: the baseline scores 0 or less.")
+        yield f"{counted(zero, 'probe')} without %Δ: the baseline scores 0 or less."
     if unscored:
-        said.append(f"{counted(unscored, 'probe')} without a score, see the table.")
+        yield f"{counted(unscored, 'probe')} without a score, see the table."
     if rejected:
-        said.append(f"{counted(rejected, 'probe')} left out, see the table.")
-    return " ".join(said)
+        yield f"{counted(rejected, 'probe')} left out, see the table."
+    of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
+    if (drawn := rows[of_template & rows["score"].notna()]).size:
+        yield f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."
 
 
 def _spoken(name: str, rows: pd.DataFrame) -> str:
@@ -241,10 +267,10 @@ def table(result: LabResult) -> None:
     rows = result.table()
     shown = pd.DataFrame(
         {
-            "probe": rows["probe"], "axis": rows["axis"], "of": rows["construction"], "evaluator": rows["evaluator"],
-            "score": rows["score"],
+            "probe": rows["probe"].map(title), "axis": rows["axis"], "of": rows["construction"],
+            "evaluator": rows["evaluator"], "score": rows["score"],
             "baseline": rows["baseline_score"], "delta": rows["delta"], "percent": rows["percent"],
-            "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"],
+            "mind": [_mind(row) for _, row in rows.iterrows()], "against": rows["baseline"].map(title),
             "inside": rows["object_inside"], "caption": rows["caption"],
         }
     )  # fmt: skip

@@ -35,23 +35,24 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
     left, right = st.columns(2)
     evaluator = state.choose(left, "looker", "Evaluator", result.evaluators)
     chosen = state.choose(right, "variant", "Variant", tuple(variants), format_func=title)
+    _over(bench, variants[chosen])
     rows = {row.probe: row for row in result.of(evaluator)}
     sides = (("Original", IDENTITY, None), (title(chosen), chosen, variants[chosen]))
     for column, (said, probe, variant) in zip(st.columns(2, gap="large"), sides, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{safe(said)}** · score **{number(rows[probe].score, digits=4)}**")
             _side(bench, variant, rows[probe].caption or result.caption, evaluator)
-    _over(bench, variants[chosen])
     told = tuple((said, variant, rows[probe].caption or result.caption) for said, probe, variant in sides)
     if not bench.item.frames:
         draw_occluded(bench, told, evaluator)
 
 
 def _over(bench: Workbench, variant: Variant) -> None:
-    """Offer the picture and its variant over each other, to see what the edit changed."""
+    """The picture and its variant over each other, to see what the edit changed."""
     edited = variant.pixels
     if edited is not None:
-        offer(lambda: (_small(bench.pixels), _small(edited)), alt=bench.item.label or "the picture", key="lab")
+        what = bench.item.label or "the picture"
+        offer(lambda: (_small(bench.pixels), _small(edited)), alt=what, key="lab", on=True)
 
 
 def _small(pixels: np.ndarray) -> bytes:

@@ -6,19 +6,20 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.charts.canvas import box_canvas, outlined, thumbnail
+from core.charts.canvas import thumbnail
 from core.corpora.images import decode_stranger, pixel_hash, require_auditable
 from core.corpora.pictures import read_item
 from core.corpora.schema import Box, Corpus, Item
 from core.corpora.stacks import as_picture
-from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
+from core.errors import BadImage, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
-from core.scoring.workbench import Workbench, format_box, in_memory_item, parse_box, with_object
+from core.scoring.workbench import Workbench, in_memory_item, with_object
 from pages.views.common.access import brings
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab.drawn import draw_numbers, draw_object, forget_object, painted_mask, typed_box
 from pages.views.probe_lab.state import (
     SESSION_MB,
     SESSION_PICTURES,
@@ -32,6 +33,9 @@ from pages.views.probe_lab.state import (
 )
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
+SHOWN_SIDE = 900
+"""Longest side, in px, of the frames of a video."""
+
 LISTED = 2000
 """Items offered in the list; a larger corpus is searched in the dialog."""
 
@@ -90,7 +94,7 @@ def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox(
         f"Item of {safe(corpus.name)}", ids if chosen in ids else [chosen, *ids], key=state.key("item"),
-        format_func=lambda each: _title(corpus.get(each)), on_change=_forget_object, args=(state,),
+        format_func=lambda each: _title(corpus.get(each)), on_change=forget_object, args=(state,),
     )  # fmt: skip
     if row.button("Browse", icon=":material/grid_view:", key="lab.browse"):
         _browse(state, corpus)
@@ -134,7 +138,7 @@ def _take(state: PageState, given: UploadedFile) -> None:
         st.session_state["lab.given"] = None  # there may be room on the next run
         raise
     st.session_state[_LET_GO] = let_go(gone, most=SESSION_PICTURES, most_mb=SESSION_MB)
-    _forget_object(state)
+    forget_object(state)
     state.put("upload", key)
 
 
@@ -155,12 +159,14 @@ def _read_pixels(item: Item) -> np.ndarray:
 
 def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
     """Put the item on a bench of its own; the same picture, label and box share one."""
-    box = _typed_box(state, item)
-    key = (item.corpus, item.id, item.label, item.category, box)
+    box, painted = typed_box(state, item), painted_mask(state, item)
+    key = (item.corpus, item.id, item.label, item.category, box, painted)
     kept = shared().benches.get(key)
     if kept is not None:
         return kept
-    if box is not None:
+    if painted is not None and painted.box is not None:
+        item = with_object(item, painted.box, painted.to_array())
+    elif box is not None:
         try:
             mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
         except ProbeRejected as rejection:
@@ -175,59 +181,22 @@ def _mask(pixels: np.ndarray, box: Box) -> np.ndarray:
         return mask_from_box(pixels, box)
 
 
-def _typed_box(state: PageState, item: Item) -> Box | None:
-    if not state.get("box").strip():
-        return None
-    try:
-        return parse_box(state.get("box"), width=item.width, height=item.height)
-    except InvalidInput as error:
-        st.warning(safe(str(error)), icon=":material/select:")
-        return None
-
-
 def _show(state: PageState, bench: Workbench, notes: tuple[str, ...]) -> None:
     item = bench.item
-    outline = item.mask is not None and st.session_state.get("lab.outline", True)
-    pixels = outlined(bench.pixels, item.mask.to_array()) if outline and item.mask is not None else bench.picture
-    what = item.label or ("video, its frames side by side" if item.frames else "picture")
-    st.image(
-        thumbnail(pixels, side=900), alt=f"{what}, {'object outlined' if outline else 'as it is'}", width="stretch"
-    )
-    st.caption(" · ".join(_facts(item)))
+    if item.frames:
+        st.image(
+            thumbnail(bench.picture, side=SHOWN_SIDE),
+            alt=item.label or "video, its frames side by side",
+            width="stretch",
+        )
+    else:
+        draw_object(state, bench)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        st.caption(" · ".join(_facts(item)))
+        if not item.frames:
+            draw_numbers(state, item)
     for note in notes:
         st.caption(safe(note, limit=400))
-    if item.frames:
-        return
-    with st.expander("Object: box and mask", icon=":material/select:", key="lab.object"):
-        _object(state, bench)
-
-
-def _object(state: PageState, bench: Workbench) -> None:
-    item = bench.item
-    if item.mask is not None:
-        st.toggle("Outline the object", value=True, key="lab.outline")
-    st.caption("Draw a box around the object. GrabCut turns it into the mask that repositioning moves.")
-    st.plotly_chart(
-        box_canvas(bench.pixels, box=item.box), key="lab.canvas", selection_mode="box", theme=None,
-        on_select=lambda: _drawn(state, item), config={"displayModeBar": False, "scrollZoom": False},
-        alt="The picture; drag to draw a box around the object",
-    )  # fmt: skip
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.text_input(
-        "or type it: x, y, width, height in px", key=state.key("box"),
-        placeholder=format_box(item.box) if item.box else f"of {item.width} × {item.height} px",
-    )  # fmt: skip
-    row.button("Clear", key="lab.unbox", on_click=state.put, args=("box", ""))
-
-
-def _drawn(state: PageState, item: Item) -> None:
-    boxes = (st.session_state.get("lab.canvas") or {}).get("selection", {}).get("box", [])
-    if not boxes:
-        return
-    (left, right), (top, bottom) = sorted(boxes[-1]["x"][:2]), sorted(boxes[-1]["y"][:2])
-    if right - left >= 1 and bottom - top >= 1:
-        inside = Box.from_corners(left, top, right, bottom).inside(item.width, item.height)
-        state.put("box", format_box(inside) if inside else "")
 
 
 def _facts(item: Item) -> list[str]:
@@ -272,7 +241,7 @@ def take_picked(state: PageState) -> None:
     """Make the item that was clicked in the dialog the present one; before any widget is drawn."""
     picked = st.session_state.pop(state.key("pick"), None)
     if picked is not None:
-        _forget_object(state)
+        forget_object(state)
         state.put("item", picked)
 
 
@@ -288,10 +257,4 @@ def _searched(item: Item) -> str:
 
 def _forget_item(state: PageState) -> None:
     state.put("item", None)
-    _forget_object(state)
-
-
-def _forget_object(state: PageState) -> None:
-    """What was said of another picture does not hold for the next one."""
-    for name, value in (("label", ""), ("category", None), ("box", ""), ("human", None), ("variant", None)):
-        state.put(name, value)
+    forget_object(state)

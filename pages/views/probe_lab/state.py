@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
-from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Origin
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Mask, Origin
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
@@ -42,6 +42,9 @@ WORKING_SIDE = 1024
 SESSION_PICTURES, SESSION_MB, ALL_MB = 6, 20, 256
 """Uploaded pictures that a session holds, and MB that they take, decoded, in a session and in all together."""
 
+SESSION_MASKS, SESSION_MASKS_MB, ALL_MASKS_MB = 24, 2, 32
+"""Painted masks that a session holds, and MB that they take, run-length encoded, in a session and in all together."""
+
 AT_ONCE = 2
 """Readers whose pictures are edited and scored at the same time: more would need more memory and be done no sooner."""
 
@@ -73,6 +76,7 @@ class Shared:
     benches: Shelf[Workbench]
     results: Shelf[LabResult]
     masks: Shelf[np.ndarray]
+    painted: Uploads[Mask]
     maps: Shelf[PositionMap]
     occluded: Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]]
     worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
@@ -98,7 +102,8 @@ def shared() -> Shared:
     """Return the shelves of this server, made once."""
     return Shared(
         Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(BENCHES, Workbench.forget), Shelf(64), Shelf(16), Shelf(32), Shelf(32), Shelf(32),
+        Shelf(BENCHES, Workbench.forget), Shelf(64), Shelf(16),
+        Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB), Shelf(32), Shelf(32), Shelf(32),
         _kept_embeddings(), EmbeddingCache(None, memory_mb=64), Shelf(4), Turns(AT_ONCE),
     )  # fmt: skip
 
@@ -232,6 +237,7 @@ def lab_state() -> PageState:
             Field("human", None, text(limit=40)),
             Field("caption", "", text(limit=CAPTION_LIMIT)),
             Field("box", "", text(limit=80)),
+            Field("mask", "", _read_mask),
             Field("probes", usual, _read_probes, joined),
             Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
@@ -259,3 +265,9 @@ def _read_upload(raw: str) -> tuple[str, str]:
     if shared().uploads.get(raw, owner=session()) is not None:
         return raw, ""
     return "", "The uploaded picture of this link is no longer held by the server; upload it again."
+
+
+def _read_mask(raw: str) -> tuple[str, str]:
+    if shared().painted.get(raw, owner=session()) is not None:
+        return raw, ""
+    return "", "The painted mask of this link is no longer held by the server; paint it again."

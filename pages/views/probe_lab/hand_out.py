@@ -1,0 +1,34 @@
+"""What an audience takes home: every edit of the picture in one HTML file, pictures and scores in it."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.probes.base import Variant
+from core.report.story import story_html
+from core.scoring.lab_result import LabResult
+from core.scoring.workbench import Workbench
+from core.stories.story import Telling
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.slide import variant_slide
+
+_ABOUT = "Each is one edit of one picture, with the scores before and after it; the numbers are of this picture alone."
+
+
+def draw_hand_out(
+    state: PageState, bench: Workbench, result: LabResult, variants: Mapping[str, Variant], *, key: str
+) -> None:
+    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see."""
+    st.download_button(
+        "Hand-out as HTML", lambda: hand_out(state, bench, result, variants).encode(),
+        f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
+        key=key, disabled=not variants or not result.evaluators,
+        help="One file with every picture and score, which any browser opens without a server",
+    )  # fmt: skip
+
+
+def hand_out(state: PageState, bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
+    """The document: a slide an edit, in the order of the probes."""
+    slides = tuple(variant_slide(bench, result, variants, name, state.wanted()) for name in variants)
+    what = bench.item.label or "a picture"
+    return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), 0), about=_ABOUT)

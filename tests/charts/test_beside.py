@@ -1,0 +1,97 @@
+import math
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from core.charts.beside import A_TABLE, bars_beside, pair_of_bars
+from core.charts.lab import DROPS, STAYS, shift_bars
+from core.charts.spec import Figure
+
+BLUE = "#0079BD"
+
+
+class Cells(HTMLParser):
+    """Text of every row's cells."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def bars(percent: list[float], *, reach: float = 2.0, inside: bool | None = None, **more: list[object]) -> Figure:
+    count = len(percent)
+    rows = pd.DataFrame({
+        "probe": [f"probe-{place}" for place in range(count)], "caption": "", "score": 0.5, "baseline_score": 0.6,
+        "delta": -0.1, "percent": percent, "in_null_band": [inside] * count, "reason": "", **more,
+    })  # fmt: skip
+    return shift_bars(rows, low=-reach, high=reach, colour=BLUE)
+
+
+def drawn(figures: dict[str, Figure]) -> str:
+    return bars_beside(figures, heads=dict.fromkeys(figures, "0.6"), bands=dict.fromkeys(figures, "±2"), alt="shifts")
+
+
+def places(html: str, kind: str) -> list[tuple[float, float]]:
+    found = re.findall(rf'class="{kind}" style="left:([\d.]+)%;width:([\d.]+)%', html)
+    return [(float(left), float(width)) for left, width in found]
+
+
+def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
+    told = Cells(drawn({"one": bars([-8.0, 2.0]), "other": bars([1.0, math.nan])})).rows
+    assert told[0] == ["", "one", "other"]
+    assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
+    assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
+    assert told[4] == ["Null band", "±2", "±2"]
+
+
+def test_bars_and_band_lie_on_the_evaluators_own_scale() -> None:
+    """From −8 to 2 the whole is 10: −8 fills the left four fifths, the band of ±2 lies at 60 to 100 %."""
+    html = drawn({"one": bars([-8.0, 1.0])})
+    assert places(html, "shift") == [(0.0, 80.0), (80.0, 10.0)]
+    assert places(html, "band") == [(60.0, 40.0)] * 2
+    assert places(drawn({"one": bars([0.0], reach=math.nan)}), "shift") == [(50.0, 0.0)]
+
+
+def test_no_percent_change_has_no_bar_and_inside_the_band_is_faint() -> None:
+    assert places(drawn({"one": bars([math.nan])}), "shift") == []
+    assert "rgba(0,121,189,0.2)" in drawn({"one": bars([1.0], inside=True)})
+    assert "rgba(0,121,189,0.2)" not in drawn({"one": bars([1.0], inside=False)})
+
+
+def test_more_evaluators_than_have_room_stand_below_under_labels_of_their_own() -> None:
+    html = drawn({f"e{place}": bars([1.0]) for place in range(A_TABLE + 1)})
+    assert html.count("<table") == 2
+    assert html.count(">probe-0<") == 2
+
+
+def test_colours_of_broken_meanings_are_explained_and_the_evaluators_own_is_not() -> None:
+    html = drawn({"one": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])})
+    assert html.count(DROPS) == html.count(STAYS) == 1
+    assert 'class="key"' not in drawn({"one": bars([1.0])})
+
+
+def test_names_that_are_markup_stay_text() -> None:
+    html = drawn({"<script>": bars([1.0], title=["<img src=x>"], reason=['" onmouseover="x'])})
+    assert "<script>" not in html
+    assert "<img" not in html
+    assert '" onmouseover' not in html
+
+
+@pytest.mark.parametrize(("top", "widths"), [(1.0, [80.0, 20.0]), (0.5, [100.0, 40.0])])
+def test_a_pair_of_bars_is_drawn_from_zero_to_the_top_and_cut_there(top: float, widths: list[float]) -> None:
+    html = pair_of_bars((0.8, 0.2), top=top, colour=BLUE, words=("As it is", "Edited"), said=("0.800", "0.200"))
+    assert [float(each) for each in re.findall(r"width:([\d.]+)%", html)] == widths
+    assert html.index("As it is") < html.index("0.800") < html.index("Edited") < html.index("0.200")

@@ -60,7 +60,7 @@ audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,null \
 		--evaluators $(ENGLISH) || test $$? -eq 1
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-lexical-sweeps --subject human --probes $(WORDS) \
-		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+		--evaluators $(ENGLISH) || test $$? -eq 1
 
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
 REPORT = $(BIN)/python -m core report --overwrite

@@ -60,13 +60,13 @@ audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-sweeps --probes strength-sweep,distance,surface,null \
 		--evaluators $(ENGLISH) || test $$? -eq 1
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-lexical-sweeps --subject human --probes $(WORDS) \
-		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
+		--evaluators $(ENGLISH) || test $$? -eq 1
 
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
 REPORT = $(BIN)/python -m core report --overwrite
 examples: setup ## write the example reports of docs anew, after an audit that moved a number
 	@$(REPORT) demo --drawings -o docs/example-report
-	@$(REPORT) demo-captions demo-prototypes demo-scenes --subject human --language en --corpus demo --format md \
+	@$(REPORT) demo-captions demo-prototypes demo-scenes demo-scenes-one --subject human --language en --corpus demo --format md \
 		--no-encoders -o docs/example-contrast
 	@$(BIN)/python tools/changed_numbers.py --write
 

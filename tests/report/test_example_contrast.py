@@ -16,9 +16,9 @@ from core.settings import ROOT, results_dir
 from core.store.store import Store
 
 EXAMPLE = ROOT / "docs" / "example-contrast"
-RUNS = ("demo-captions", "demo-prototypes", "demo-scenes")
+RUNS = ("demo-captions", "demo-prototypes", "demo-scenes", "demo-scenes-one")
 TABLES = {
-    "B": ("C2", "C2-languages", "C3"), "C": ("C-rewards",), "D": ("C19", "C20", "C21", "C-crossed"),
+    "B": ("C2", "C2-languages", "C3"), "C": ("C-rewards",), "D": ("C18", "C19", "C20", "C21", "C-crossed"),
     "E": ("C23", "C24", "C25", "C29"), "": ("C-rates", "C-selectivity"),
 }  # fmt: skip
 """Paper -> tables of it; every paper has one."""

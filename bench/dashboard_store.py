@@ -149,6 +149,7 @@ def _scores(
             "seam_energy": pa.array(seam, from_pandas=True),
             "seam_ratio": pa.array(seam * 2.5, from_pandas=True),
             "fill_ratio": pa.array(seam / 0.6, from_pandas=True),
+            "texture_ratio": pa.array(seam / 0.6, from_pandas=True),
             "object_kept": pa.array(np.where(per_probe["family"] == "rotation", 1.0, np.nan), from_pandas=True),
         },
         schema=SCORES,

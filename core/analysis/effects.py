@@ -14,7 +14,17 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
-from core.analysis.verdicts import DRIFTS, MARGIN, MOST_BEYOND, UNDECIDED, agreed, drift, scatter, too_few_for
+from core.analysis.verdicts import (
+    DRIFTS,
+    MARGIN,
+    MOST_BEYOND,
+    UNDECIDED,
+    agreed,
+    drift,
+    scatter,
+    too_few_for,
+    untold,
+)
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
@@ -152,7 +162,7 @@ def effect(
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
         _negative_said(negative, len(before)) or _zero_said(n_zero, n_shifts + n_zero),
         _still_said(sizes),
-        "" if negative else moved.note,
+        _withheld_said(shift, unit) if negative else moved.note,
     )
     return Effect(
         moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high,
@@ -198,6 +208,16 @@ def _scatter_needed(size: Interval, beyond: Interval, *, margin: float) -> float
         return math.nan
     astride = size.low <= margin <= size.high
     return side_needed(size, bound=margin) if astride else side_needed(beyond, bound=MOST_BEYOND)
+
+
+def _withheld_said(shift: Interval, unit: float) -> str:
+    """Beside a withheld %Δ: what of drift and scatter is open, and what these items would have shown."""
+    said = "no scatter is told: its margin is one of %Δ"
+    if _drift_of_delta(shift) != UNDECIDED:
+        return said
+    own = replace(shift, estimate=shift.estimate / unit, low=shift.low / unit, high=shift.high / unit)
+    power = untold(own, unit="SD of the clean scores", digits=2)
+    return f"{said}; drift on the score's own scale: {power}" if power else said
 
 
 def _drift_of_delta(shift: Interval) -> str:

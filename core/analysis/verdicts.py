@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from core.statistics.bootstrap import LEAST_N, Interval, lacks_sources
+from core.statistics.power import aside
 
 MARGIN = 1.0
 """Default equivalence margin, in percent. Source: PROTOCOL section 3."""
@@ -219,13 +220,20 @@ def reached(found: str, detectable: float, needed: float) -> str:
     return f"a drift from {detectable:.2f} % on would have shown{more}"
 
 
-def apart(detectable: float, needed: float, *, unit: str, of: str = "items") -> str:
+def untold(found: Interval, *, unit: str, bound: float = 0.0, of: str = "items", digits: int = 1) -> str:
+    """Say of an interval that lies astride of a bound what its items would have shown; see :func:`apart`."""
+    power = aside(found, bound=bound)
+    return apart(power.detectable, power.needed, unit=unit, of=of, digits=digits)
+
+
+def apart(detectable: float, needed: float, *, unit: str, of: str = "items", digits: int = 1) -> str:
     """Say beside what cannot be told what these items would have shown, and how many would tell; empty if unknown.
 
     Args:
         detectable, needed: see :class:`core.statistics.power.Aside`.
         unit: of the first.
         of: what the second counts.
+        digits: of the first.
 
     Example:
         >>> apart(1.25, 812, unit="points")
@@ -234,7 +242,7 @@ def apart(detectable: float, needed: float, *, unit: str, of: str = "items") -> 
     if math.isnan(detectable):
         return ""
     more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} {of} would tell"
-    return f"a difference from {detectable:.1f} {unit} on would have shown{more}"
+    return f"a difference from {detectable:.{digits}f} {unit} on would have shown{more}"
 
 
 def settled(found: str, needed: float) -> str:

@@ -7,7 +7,10 @@ narrower; more items do.
 import math
 
 from core.human.kinds import PREFERENCE, RATING, Kind
-from core.statistics.power import POWER, smallest_share, widest_agreement, widest_half
+from core.statistics.power import POWER, items_for_share, items_within, smallest_share, widest_agreement, widest_half
+
+TARGET_HALF, TARGET_SHARE = 0.05, 0.6
+"""What a sentence names the items for: a share to within ±5 points, and three in five that lean to one version."""
 
 SOURCE = "Wilson intervals at 95 %, exact sign test over items at 5 %"
 
@@ -34,7 +37,7 @@ def _shares(items: int, annotators: int) -> str:
         return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
     return (f"A share of items, such as those whose both versions are accepted, will be known to within "
             f"±{_points(widest_half(items))} at worst (n = {items} items; more annotators do not narrow it, more items "
-            "do).")  # fmt: skip
+            f"do: ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}).")  # fmt: skip
 
 
 def _agreement(kind: Kind, items: int, annotators: int) -> str:
@@ -46,12 +49,13 @@ def _agreement(kind: Kind, items: int, annotators: int) -> str:
 
 def _preference(items: int) -> str:
     every, half = smallest_share(items), smallest_share(items // 2)
+    more = f"{items_for_share(TARGET_SHARE)} items that lean would tell {_percent(TARGET_SHARE)}"
     if math.isnan(every):
-        return f"{items} items are too few for any preference to differ from one half, however one-sided."
+        return f"{items} items are too few for any preference to differ from one half, however one-sided; {more}."
     said = (f"A preference will be told from one half, with {100 * POWER:.0f} % power, if at least {_percent(every)} "
             "of the items lean to one version and none is a tie")  # fmt: skip
     ties = f"; {_percent(half)} if half of them are ties" if not math.isnan(half) else ""
-    return f"{said}{ties} ({SOURCE})."
+    return f"{said}{ties}; {more} ({SOURCE})."
 
 
 def _points(share: float) -> str:

@@ -143,13 +143,14 @@ class Promise(_Read):
 
 
 class Shift(_Read):
-    """How far a family of harmless edits moves the metric: median |%Δ| and median %Δ."""
+    """How far a family of harmless edits moves the metric: median |%Δ| and median %Δ; items that would decide it."""
 
     family: str
     verdict: str
     size: Sized
     shift: Sized
     missing: int
+    needed: float | None = None
 
 
 class Compared(_Read):
@@ -161,12 +162,13 @@ class Compared(_Read):
 
 
 class Failures(_Read):
-    """How often the metric fails to see one kind of broken meaning."""
+    """How often the metric fails to see one kind of broken meaning; comparisons that would decide it."""
 
     family: str
     verdict: str
     found: Compared
     missing: int
+    needed: float | None = None
 
 
 class Selective(_Read):

@@ -3,6 +3,8 @@
 References:
     [1] Julious, S. A. (2004). Sample sizes for clinical trials with Normal data. Statistics in Medicine 23, 1921-1986.
     [2] van der Vaart, A. W. (1998). Asymptotic Statistics, sections 14.1 and 21.2: efficiencies under normal data.
+    [3] Fieller, E. C., Hartley, H. O. and Pearson, E. S. (1957). Tests for rank correlation coefficients. I.
+        Biometrika 44, 470-481.
 """
 
 import math
@@ -170,10 +172,59 @@ def smallest_share(n: int) -> float:
     return float(betaincinv(critical, n - critical + 1, POWER))
 
 
+def smallest_rho(n: int) -> float:
+    """Smallest Spearman correlation that n pairs find with probability POWER.
+
+    By Fisher's z, whose variance of a rank correlation is 1.06 / (n - 3) [3].
+
+    Returns:
+        In (0, 1); NaN of three pairs or fewer.
+
+    Example:
+        >>> round(smallest_rho(30), 3)
+        0.504
+    """
+    return math.tanh(FOUND * math.sqrt(1.06 / (n - 3))) if n > 3 else math.nan
+
+
 def widest_half(n: int) -> float:
     """Half the width of Wilson's 95 % interval of a share of n items where it is widest, at one half; NaN of none."""
     low, high = wilson((n // 2) / n, n) if n > 0 else (math.nan, math.nan)
     return (high - low) / 2
+
+
+def items_within(half: float) -> int:
+    """Fewest items with which every share is known to within ±half: the n at which :func:`widest_half` falls to it.
+
+    Args:
+        half: half the width of Wilson's 95 % interval, in (0, 0.5).
+
+    Example:
+        >>> items_within(0.05)
+        381
+    """
+    if not 0 < half < 0.5:
+        raise InvalidInput(f"half the width of a share's interval lies in (0, 0.5), got {half!r}")
+    z = float(ndtri(1 - LEVEL / 2))
+    return max(1, math.ceil((z / (2 * half)) ** 2 - z**2 - 1e-9))  # Wilson's at one half, turned round
+
+
+def items_for_share(least: float) -> int:
+    """Fewest items from which on the exact sign test finds such a share with probability POWER; not one less does.
+
+    Args:
+        least: share above one half, in (0.5, 1); see :func:`smallest_share`, which is no steady function of n.
+
+    Example:
+        >>> smallest_share(items_for_share(0.6)) <= 0.6
+        True
+    """
+    if not 0.5 < least < 1:
+        raise InvalidInput(f"a share that is to be told from one half lies in (0.5, 1), got {least!r}")
+    n = math.ceil(1.3 * (FOUND / (2 * (least - 0.5))) ** 2) + 40  # above what the normal approximation asks for
+    while n > 1 and smallest_share(n - 1) <= least:
+        n -= 1
+    return n
 
 
 def least_agreement(voters: int, answers: int) -> float:

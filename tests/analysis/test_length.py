@@ -14,6 +14,8 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.questions.length import LEAST_LENGTHS, trends
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
+from core.statistics.bootstrap import Interval
+from core.statistics.power import aside
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, shifts, write_run
 
@@ -57,7 +59,22 @@ def test_the_trend_is_the_median_of_the_items_least_squares(made: tuple[ScoreTab
     assert (row["n_items"], row["wrappers"]) == (ITEMS - 1, len(WORDS))
     assert row["value"] == pytest.approx(np.median(slopes))
     assert row["low"] < -0.4 < row["high"] < 0
-    assert row["said"] == "longer scores lower"
+    assert (row["said"], row["power"]) == ("longer scores lower", "")
+
+
+def test_where_no_trend_is_shown_it_says_what_would_have_been(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    told = {"axis": "surface", "family": "verbosity", "baseline": "identity", "expectation": "invariant"}
+    rows = [score(f"i{place:03d}", "identity", 0.5) for place in range(ITEMS)]
+    rows += [score(f"i{place:03d}", f"verbosity:{name}", 0.5 + rng.normal(0, 0.01), **told)
+             for place in range(ITEMS) for name in WORDS]  # fmt: skip
+    write_run(tmp_path / "r", rows)
+    with Store.open(tmp_path / "r") as store:
+        row = _asked(read_table(store), "S36").iloc[0]
+    assert row["said"] == "no trend with length shown"
+    power = aside(Interval(row["value"], row["low"], row["high"], row["n_items"], 0.95), bound=0.0)
+    assert row["power"] == (f"a difference from {power.detectable:.3f} points a word on would have shown; were it as "
+                            f"found here, {power.needed} items would tell")  # fmt: skip
 
 
 def test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots(

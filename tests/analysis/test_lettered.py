@@ -77,6 +77,7 @@ def test_the_words_follow_the_interval_and_few_photographs_claim_nothing(
 ) -> None:
     found = asked(made(tmp_path, with_text=with_text, without=26, extra=extra))
     assert set(found["said"]) == {said}
+    assert found["power"].str.contains("points on would have shown").eq(said == OPEN).all()
     if said == TOO_FEW:
         assert found["low"].isna().all()
         assert (found["note"] != "").all()

@@ -9,10 +9,12 @@ import statsmodels.api as sm
 from scipy import stats
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.places import CENTRE, aims, slopes
+from core.analysis.questions.places import CENTRE, _untold, aims, slopes
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.probes.families.distance import GRID
+from core.statistics.bootstrap import Interval
+from core.statistics.power import side_needed
 from core.store.store import Store
 from tests.analysis.made_runs import raw, score, shifts, write_run
 
@@ -91,7 +93,17 @@ def test_the_lean_is_the_median_of_least_squares_over_each_item_s_places(
     assert (row["value"], row["up"]) == pytest.approx(tuple(expected))
     assert row["low"] < LEAN[0] < row["high"]
     assert row["up_low"] < LEAN[1] < row["up_high"]
-    assert (row["n_items"], row["said"]) == (ITEMS, "higher towards the right")
+    assert (row["n_items"], row["said"], row["power"]) == (ITEMS, "higher towards the right", "")
+
+
+def test_where_no_side_is_shown_both_ways_say_what_would_have_been() -> None:
+    across, upwards = Interval(0.5, -1.0, 2.0, 40, 0.95), Interval(0.0, -3.0, 3.0, 40, 0.95)
+    needed = side_needed(across, bound=0.0)
+    assert _untold(across, upwards) == (
+        f"across: a difference from 2.1 points on would have shown; were it as found here, {needed} items would tell; "
+        "upwards: a difference from 4.3 points on would have shown"
+    )
+    assert _untold(Interval(2.0, 1.0, 3.0, 40, 0.95), upwards) == ""
 
 
 def test_an_item_of_few_places_or_of_one_line_has_no_lean() -> None:

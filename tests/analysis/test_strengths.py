@@ -80,12 +80,19 @@ def test_a_margin_that_is_never_or_always_left_has_no_crossing(
 ) -> None:
     row = asked(tmp_path, swept(dict(zip(ANGLES, sizes, strict=True))), "S31").iloc[0]
     assert np.isnan(row["crossing"])
-    assert row["said"] == said
+    assert (row["said"], row["power"]) == (said, "")
 
 
 def test_few_items_are_shown_neither_way(tmp_path: Path) -> None:
     row = asked(tmp_path, swept(dict.fromkeys(ANGLES, 0.9), items=6), "S31").iloc[0]
     assert row["said"] == "not shown to leave the margin up to 20°, nor to stay within it"
+    assert row["power"] == ""  # six items have no interval that would tell
+
+
+def test_a_strength_that_is_shown_neither_way_says_what_would_have_shown(tmp_path: Path) -> None:
+    row = asked(tmp_path, swept(dict.fromkeys(ANGLES, 1.0), items=12), "S31").iloc[0]
+    assert row["said"] == "not shown to leave the margin up to 20°, nor to stay within it"
+    assert "% on would have shown" in row["power"]
 
 
 def test_the_margin_is_the_readers(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
 from core.human.precision import planned_precision
-from core.statistics.power import smallest_share, widest_agreement, widest_half
+from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half
 
 
 def test_shares_agreement_and_preference_are_told_with_n_and_source() -> None:
@@ -16,6 +16,8 @@ def test_shares_agreement_and_preference_are_told_with_n_and_source() -> None:
     assert f"{100 * smallest_share(100):.0f} % of the items lean" in preferred
     assert f"{100 * smallest_share(50):.0f} % if half of them are ties" in preferred
     assert "sign test over items" in preferred
+    assert f"±5.0 points take {items_within(0.05)})" in shares
+    assert f"{items_for_share(0.6)} items that lean would tell 60 %" in preferred
 
 
 def test_more_annotators_narrow_no_share_and_more_items_do() -> None:

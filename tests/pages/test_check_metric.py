@@ -1,5 +1,6 @@
 """Check my metric on Run an audit: the command's check as a job, its report on the page."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.jobs import jobs
-from core.jobs.checking import CheckRequest
+from core.jobs.checking import CheckReport, CheckRequest
+from pages.views.run_audit.checked import _undecided
 from pages.views.run_audit.state import FILES
 from tests.audit.squares import HISTOGRAM
 from tests.jobs.leftovers import end_all
@@ -46,6 +48,22 @@ def test_a_wrong_name_lists_the_evaluators_of_the_file_alone(open_page: Open) ->
     assert not jobs.list_jobs()[0]
 
 
+def test_what_is_undecided_is_said_with_what_would_decide_it() -> None:
+    size = {"estimate": 4.0, "low": 1.0, "high": 7.0, "n": 24}
+    family = {"verdict": "undecided", "size": size, "shift": size, "missing": 0}
+    found = {"failure": size, "ties": size, "n": 24}
+    report = CheckReport.model_validate({
+        "evaluator": "e", "contract": [], "items": 24, "threshold": 5.0, "failure": "", "passed": True,
+        "undecided": ["blur", "vertical-flip", "foil", "selectivity"],
+        "families": [{**family, "family": "blur", "needed": 810.0},
+                     {**family, "family": "vertical-flip", "needed": None}],
+        "broken": {"families": [{"family": "foil", "verdict": "undecided", "found": found, "missing": 0,
+                                 "needed": 1.0}], "selectivity": None, "most": 50.0, "least": None},
+    })  # fmt: skip
+    assert _undecided(report) == ["blur (about 810 items would decide it)", "vertical-flip",
+                                  "foil (about 1 comparison would decide it)", "selectivity"]  # fmt: skip
+
+
 def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open) -> None:
     app = named(open_page(RUN), HISTOGRAM)
     assert app.selectbox(key="run.check.metric").value == HISTOGRAM
@@ -73,6 +91,15 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     assert table["95 % interval"].str.contains(" to ").any()
     broken = next(each.value for each in app.dataframe if "Failures, %" in each.value)
     assert list(broken["Family"]) == ["foil"]
+    told = json.loads(job.request.report.read_text(encoding="utf-8"))
+    for shown, families in ((table, told["families"]), (broken, told["broken"]["families"])):
+        needed = {each["family"]: each["needed"] for each in families}
+        assert (
+            shown.set_index("Family")["n to decide"].astype(object).where(lambda known: known.notna(), None).to_dict()
+            == needed
+        )
+    for name in told["undecided"]:
+        assert name in words
     job.request.report.unlink()
     app.run()
     assert "check the metric again" in said(app)

@@ -12,15 +12,44 @@ from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.power import (
     aside,
+    items_for_share,
+    items_within,
     least_agreement,
     reach,
     rescaled,
     side_needed,
     smallest_effect,
+    smallest_rho,
     smallest_share,
     widest_agreement,
     widest_half,
 )
+
+
+def test_the_items_of_a_half_width_and_of_a_share_are_the_least_that_hold_it() -> None:
+    for half in (0.02, 0.05, 0.1):
+        n = items_within(half)
+        assert widest_half(n) <= half
+        assert widest_half(n - 2) > half  # an odd n has its share beside one half, a shade narrower
+    for least in (0.55, 0.6, 0.75):
+        n = items_for_share(least)
+        assert smallest_share(n - 1) > least
+        assert max(smallest_share(m) for m in range(n, n + 200)) <= least
+    for refused, value in ((items_within, 0.5), (items_within, 0.0), (items_for_share, 0.5), (items_for_share, 1.0)):
+        with pytest.raises(InvalidInput, match="lies in"):
+            refused(value)
+
+
+def test_the_smallest_rank_correlation_is_found_in_four_of_five_samples() -> None:
+    n, rng = 40, np.random.default_rng(0)
+    rho = smallest_rho(n)
+    normal = 2 * math.sin(math.pi * rho / 6)  # the correlation of normals that have this rank correlation
+    found = 0
+    for _ in range(400):
+        one = rng.normal(size=n)
+        found += stats.spearmanr(one, normal * one + math.sqrt(1 - normal**2) * rng.normal(size=n)).pvalue < 0.05
+    assert 0.74 <= found / 400 <= 0.86
+    assert math.isnan(smallest_rho(3))
 
 
 def test_the_detectable_effect_equals_statsmodels_for_one_sample() -> None:

@@ -16,6 +16,10 @@ from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
 FAMILY = Column("family", "Family", kind="text")
+UNTOLD = Column("power", "Where it cannot be told", kind="text", help="What these items would have found with 80 % "
+                "power, and how many would tell what was found here")  # fmt: skip
+"""Power beside a row that leaves its answer open; see :func:`core.analysis.verdicts.untold`."""
+
 COUNT = Column("n_items", "n", digits=0, help="Items")
 PERCENT = Column(
     "median_percent", "Median %Δ [95 % CI]", signed=True, low="low", high="high",

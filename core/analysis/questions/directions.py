@@ -13,7 +13,7 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.needs import several_corpora
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import ALPHA
+from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION
 from core.probes.words.own_captions import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
@@ -149,7 +149,8 @@ def between(medians: dict[str, Interval]) -> str:
         found = difference(one, other)
         said = "they differ" if found.excludes_zero() else "no difference shown"
         ends = f"{found.estimate:+.2f} [{found.low:+.2f}, {found.high:+.2f}] points".replace("-", "−")
-        return f"{first} − {second}: {ends}, {said}"
+        power = "" if found.excludes_zero() else untold(found, unit="points", of="items of each")
+        return f"{first} − {second}: {ends}, {said}" + (f" ({power})" if power else "")
     many = heterogeneity(*([getattr(each, end) for each in wide.values()] for end in ("estimate", "low", "high")))
     return _heterogeneity_said(many)
 

@@ -11,17 +11,19 @@ import pandas as pd
 
 from core.analysis.effects import corpora, median_over
 from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, UNTOLD
 from core.analysis.questions.factors import of_reference
 from core.analysis.questions.needs import no_family
 from core.analysis.questions.objects import CURVE, curve_figure, curves_along
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import too_few_for
+from core.analysis.verdicts import too_few_for, untold
 from core.probes.words.dressing import wrappers
 from core.statistics.bootstrap import Interval
 from core.statistics.splines import KNOTS
 
 FAMILY = "verbosity"
+
+OPEN = "no trend with length shown"
 
 LEAST_LENGTHS = 3
 """Numbers of added words that an item needs for a trend of its own."""
@@ -38,7 +40,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR, CORPUS, COUNT,
         Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
         Column("wrappers", "Wrappers", digits=0),
-        Column("said", "In words", kind="text"), Column("note", "Remark", kind="text"),
+        Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
     )  # fmt: skip
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="%Δ", unit=" %")
@@ -88,9 +90,10 @@ def _trends(view: View, options: Options) -> pd.DataFrame:
                     "evaluator": evaluator, "corpus": corpus, "n_items": found.n, "value": found.estimate,
                     "low": found.low, "high": found.high, "wrappers": len(added),
                     "said": _said(found), "note": found.note,
+                    "power": untold(found, unit="points a word", digits=3) if _said(found) == OPEN else "",
                 })  # fmt: skip
     return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "value", "low", "high", "wrappers",
-                                          "said", "note"])  # fmt: skip
+                                          "said", "power", "note"])  # fmt: skip
 
 
 def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
@@ -117,7 +120,7 @@ def _said(slope: Interval) -> str:
         return few
     if slope.low > 0:
         return "longer scores higher"
-    return "longer scores lower" if slope.high < 0 else "no trend with length shown"
+    return "longer scores lower" if slope.high < 0 else OPEN
 
 
 def _curves(view: View, options: Options) -> pd.DataFrame:

@@ -11,10 +11,10 @@ import pandas as pd
 from core.analysis.effects import corpora, median_over
 from core.analysis.facts import fact, facts_of
 from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, EVALUATOR, PLAIN, Dots
+from core.analysis.questions.columns import CORPUS, EVALUATOR, PLAIN, UNTOLD, Dots
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, too_few_for
+from core.analysis.verdicts import TOO_FEW, too_few_for, untold
 from core.corpora.read_text import READ, TEXT
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title
@@ -27,7 +27,7 @@ OPEN = "cannot be told apart"
 _TITLE = "Words written in: photographs that hold text already, and those that hold none"
 _COLUMNS = (
     "evaluator", "corpus", "probe", "label", "held_n", "held", "held_low", "held_high", "bare_n", "bare", "bare_low",
-    "bare_high", "n_items", "value", "low", "high", "said", "note",
+    "bare_high", "n_items", "value", "low", "high", "said", "power", "note",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("bare", "Without, median %Δ [95 % CI]", signed=True, low="bare_low", high="bare_high"),
         Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
         Column("said", "In words", kind="text", help="Of %Δ with its sign: the interval of the difference against 0"),
-        Column("note", "Remark", kind="text"),
+        UNTOLD, Column("note", "Remark", kind="text"),
     )  # fmt: skip
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
@@ -87,7 +87,7 @@ def _row(percent: np.ndarray, held: np.ndarray, bare: np.ndarray, sources: np.nd
     return {
         **_side("held", median_over(percent, held, sources)), **_side("bare", median_over(percent, bare, sources)),
         "n_items": apart.n, "value": apart.estimate, "low": apart.low, "high": apart.high, "said": _said(apart),
-        "note": apart.note,
+        "power": untold(apart, unit="points") if _said(apart) == OPEN else "", "note": apart.note,
     }  # fmt: skip
 
 

@@ -14,10 +14,10 @@ import pandas as pd
 from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.questions import paper
 from core.analysis.questions.base import Column, Drawing, Options, Question
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Map, how
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, UNTOLD, Map, how
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import too_few_for
+from core.analysis.verdicts import too_few_for, untold
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval
 
@@ -27,6 +27,8 @@ LEAST_PLACES = 8
 DIRECTIONS = {0: "right", 45: "up right", 90: "up", 135: "up left", 180: "left", 225: "down left", 270: "down",
               315: "down right"}  # fmt: skip
 """Angle of the grid in degrees -> where it points."""
+
+OPEN = "no side shown to score higher"
 
 CENTRE = "centre"
 
@@ -98,7 +100,7 @@ def _lean() -> Question:
         EVALUATOR, CORPUS, COUNT,
         Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
         Column("up", "Upwards, points [95 % CI]", signed=True, low="up_low", high="up_high"),
-        Column("said", "In words", kind="text"), Column("note", "Remark", kind="text"),
+        Column("said", "In words", kind="text"), UNTOLD, Column("note", "Remark", kind="text"),
     )  # fmt: skip
     return Question(
         "S19-lean", "Which way scores lean as the object moves across the picture", "space", paper.DISTANCE, note,
@@ -154,10 +156,11 @@ def _leans(view: View, options: Options) -> pd.DataFrame:
                 records.append({
                     "evaluator": evaluator, "corpus": corpus, "n_items": across.n, "value": across.estimate,
                     "low": across.low, "high": across.high, "up": along.estimate, "up_low": along.low,
-                    "up_high": along.high, "said": _said(across, along), "note": across.note,
+                    "up_high": along.high, "said": _said(across, along), "power": _untold(across, along),
+                    "note": across.note,
                 })  # fmt: skip
     return pd.DataFrame(records, columns=["evaluator", "corpus", "n_items", "value", "low", "high", "up", "up_low",
-                                          "up_high", "said", "note"])  # fmt: skip
+                                          "up_high", "said", "power", "note"])  # fmt: skip
 
 
 def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:
@@ -188,7 +191,15 @@ def _said(right: Interval, up: Interval) -> str:
         return few
     ways = [named for each, names in ((right, ("right", "left")), (up, ("top", "bottom")))
             for named in _way(each, *names)]  # fmt: skip
-    return f"higher towards the {' and the '.join(ways)}" if ways else "no side shown to score higher"
+    return f"higher towards the {' and the '.join(ways)}" if ways else OPEN
+
+
+def _untold(right: Interval, up: Interval) -> str:
+    """What these items would have shown of either way, where they show none."""
+    if _said(right, up) != OPEN:
+        return ""
+    told = {"across": untold(right, unit="points"), "upwards": untold(up, unit="points")}
+    return "; ".join(f"{way}: {said}" for way, said in told.items() if said)
 
 
 def _way(lean: Interval, more: str, less: str) -> tuple[str, ...]:

@@ -19,14 +19,16 @@ from core.analysis.questions.columns import (
     FAMILY,
     PERCENT,
     TESTS,
+    UNTOLD,
     how,
     marks,
 )
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS
+from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade
 from core.probes.base import Expectation
 from core.probes.strengths import FALLING, measured_in, sweeps_among
+from core.statistics.bootstrap import Interval
 
 LIMITS = "S31"
 
@@ -45,7 +47,7 @@ def _limits_of_all() -> Question:
         EVALUATOR, CORPUS, FAMILY, Column("of", "Strength", kind="text"), crossing,
         Column("within", "Within it up to", digits=1), Column("beyond", "Beyond it from", digits=1),
         Column("n_items", "n", digits=0, help="Items, at the strength that has fewest"),
-        Column("said", "In words", kind="text"),
+        Column("said", "In words", kind="text"), UNTOLD,
     )  # fmt: skip
     note = (
         "Within: the strengths, from the least on, at which the scatter is shown to stay within the margin; beyond: "
@@ -136,14 +138,21 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
             "within": float(within[-1]) if len(within) else math.nan,
             "beyond": float(beyond[0]) if len(beyond) else math.nan,
             "n_items": int(own["n_items"].min()), "said": _said(fact, at, holds, leaves),
+            "power": _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else "",
         })  # fmt: skip
     return pd.DataFrame(records, columns=[*_LIMIT])
 
 
 _LIMIT = (
     "evaluator", "corpus", "family", "of", "crossing", "crossing_low", "crossing_high", "within", "beyond", "n_items",
-    "said",
+    "said", "power",
 )  # fmt: skip
+
+
+def _untold(last: pd.Series, margin: float) -> str:
+    """What the items of the most that was tried would have shown against the margin."""
+    found = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
+    return untold(found, bound=margin, unit="%")
 
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:

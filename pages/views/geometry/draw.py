@@ -14,6 +14,7 @@ from core.charts.geometry import valence_scatter
 from core.charts.style import signed
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
+from core.statistics.power import POWER, smallest_rho
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
@@ -122,9 +123,17 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
         return f"Whether the place that {named} gives a word goes with its shift cannot be told from {where}."
     if row["p"] >= ALPHA:
         return (f"No relation is shown between the place that {named} gives a word, from bad to good, and how far the "
-                f"word moves the score ({where}).")  # fmt: skip
+                f"word moves the score ({where}).{_power(int(row['n']) - families + 1)}")  # fmt: skip
     way = "higher" if row["rho"] > 0 else "lower"
     return f"The further {named} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
+
+
+def _power(n: int) -> str:
+    """What so many modifiers would have shown; of several families each takes one, as ranks are within them."""
+    least = smallest_rho(n)
+    if math.isnan(least):
+        return ""
+    return f" A rank correlation from ±{least:.2f} on would have shown with {100 * POWER:.0f} % power."
 
 
 def _said(row: pd.Series) -> str:

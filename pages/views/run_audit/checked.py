@@ -9,6 +9,7 @@ from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
+_DECIDE = "that would decide it with 80 % power, were it as here; of an undecided family alone"
 
 
 def draw_checked(request: CheckRequest, *, key: str) -> None:
@@ -38,7 +39,7 @@ def draw_checked(request: CheckRequest, *, key: str) -> None:
 
 
 def _verdict(report: CheckReport, *, strict: bool) -> None:
-    undecided = f"{', '.join(report.undecided)}: {counted(report.items, 'item')} show neither"
+    undecided = f"{', '.join(_undecided(report))}: {counted(report.items, 'item')} show neither"
     if report.failure:
         st.error(f"It could not be run: {safe(report.failure, limit=600)}")
     elif not report.passed:
@@ -56,11 +57,23 @@ def _verdict(report: CheckReport, *, strict: bool) -> None:
         st.success(f"**{safe(report.evaluator)}** passes.")
 
 
+def _undecided(report: CheckReport) -> list[str]:
+    """What is undecided, each with what would decide it, were it as found here."""
+    of = {each.family: (each.needed, "item") for each in report.families}
+    if report.broken is not None:
+        of |= {each.family: (each.needed, "comparison") for each in report.broken.families}
+    said = []
+    for name in report.undecided:
+        needed, what = of.get(name, (None, ""))
+        said.append(name if needed is None else f"{name} (about {counted(round(needed), what)} would decide it)")
+    return said
+
+
 def _families(report: CheckReport) -> None:
     rows = [
         {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict), "Median |%Δ|": each.size.estimate,
          "95 % interval": _interval(each.size), "Median %Δ": each.shift.estimate, "n items": each.size.n,
-         "Without": each.missing}
+         "n to decide": each.needed, "Without": each.missing}
         for each in report.families
     ]  # fmt: skip
     draw_table(
@@ -68,6 +81,7 @@ def _families(report: CheckReport) -> None:
         column_config={
             "Median |%Δ|": st.column_config.NumberColumn(format="%.2f"),
             "Median %Δ": st.column_config.NumberColumn(format="%+.2f"),
+            "n to decide": st.column_config.NumberColumn(format="%.0f", help=f"Items {_DECIDE}"),
             "Without": st.column_config.NumberColumn(help="Pairs without a %Δ"),
         },
     )  # fmt: skip
@@ -78,14 +92,17 @@ def _broken(found: Breaks, items: int) -> None:
     rows = [
         {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict),
          "Failures, %": _percent(each.found.failure.estimate), "95 % interval": _interval(each.found.failure, 100, 0),
-         "Ties, %": _percent(each.found.ties.estimate), "n": each.found.n, "Without": each.missing}
+         "Ties, %": _percent(each.found.ties.estimate), "n": each.found.n, "n to decide": each.needed,
+         "Without": each.missing}
         for each in found.families
     ]  # fmt: skip
     number = st.column_config.NumberColumn
     draw_table(
         pd.DataFrame(rows), width="stretch", alt="Failures by family", families=("Family",),
         column_config={"Failures, %": number(format="%.0f"), "Ties, %": number(format="%.0f"),
-                       "n": number(help="Comparisons"), "Without": number(help="Comparisons without two scores")},
+                       "n": number(help="Comparisons"),
+                       "n to decide": number(format="%.0f", help=f"Comparisons {_DECIDE}"),
+                       "Without": number(help="Comparisons without two scores")},
     )  # fmt: skip
     if found.selectivity is None or found.selectivity.value.estimate is None:
         st.caption(

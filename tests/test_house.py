@@ -85,8 +85,7 @@ def test_the_report_as_data_knows_none_of_its_writers() -> None:
 def test_a_page_draws_its_figures_in_one_place() -> None:
     drawing = {path.relative_to(ROOT / "pages") for path in (ROOT / "pages").rglob("*.py")
                if "st.plotly_chart(" in path.read_text(encoding="utf-8")}  # fmt: skip
-    # the second is the picture that a box is drawn on, which is no figure of data
-    assert drawing == {Path("views/common/charts.py"), Path("views/probe_lab/source.py")}
+    assert drawing == {Path("views/common/charts.py")}
 
 
 def test_a_page_draws_its_tables_in_one_place() -> None:

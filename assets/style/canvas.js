@@ -98,6 +98,10 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     const scale = data.size[0] / data.width, pen = own.mask.getContext("2d");
     pen.globalCompositeOperation = own.tool === "brush" ? "source-over" : "destination-out";
     Object.assign(pen, { lineCap: "round", lineWidth: width(), strokeStyle: data.colour });
+    pen.fillStyle = data.colour;
+    pen.beginPath();
+    pen.arc(to[0] * scale, to[1] * scale, width() / 2, 0, 2 * Math.PI); // a tap is a line without length
+    pen.fill();
     pen.beginPath();
     pen.moveTo(from[0] * scale, from[1] * scale);
     pen.lineTo(to[0] * scale, to[1] * scale);

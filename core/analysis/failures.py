@@ -37,7 +37,8 @@ EXPORT_ROWS = 200_000
 EXPORTED = (
     "run", "corpus", "item", "label", "category", "coverage", "coverage_bin", "axis", "family", "probe", "modifier",
     "control", "subject", "baseline", "baseline_caption", "caption", "evaluator", "baseline_score", "score", "delta",
-    "percent", "object_inside", "object_kept", "truncated", "bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "texture_ratio", "error",
+    "percent", "object_inside", "object_kept", "truncated", "bg_delta", "seam_energy", "seam_ratio",
+    "fill_ratio", "texture_ratio", "error",
 )  # fmt: skip
 
 _LOOKED_UP = ("run", "item", "probe")

@@ -66,7 +66,7 @@ def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Pag
 
 def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
-    place = page.locator(".stage").bounding_box()
+    place = page.locator(".st-key-lab-canvas .stage").bounding_box()
     assert place is not None
     page.mouse.move(place["x"] + place["width"] * 0.25, place["y"] + place["height"] * 0.25)
     page.mouse.down()
@@ -76,7 +76,7 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
     settled(page)
     x, y, width, height = (int(part) for part in query(page)["box"].split(","))
     assert min(x, y, width, height) > 0
-    expect(page.locator(".stage .box")).to_have_attribute(
+    expect(page.locator(".st-key-lab-canvas .box")).to_have_attribute(
         "aria-label", re.compile(f"^Box at {x}, {y}, {width} by {height} ")
     )
     page.reload()

@@ -109,10 +109,12 @@ def test_on_a_phone_a_finger_scrolls_until_a_tool_is_chosen_and_then_paints(serv
     settled(open_page(phone, server + LINK))
     stage = phone.locator(".stage")
     assert stage.evaluate("each => getComputedStyle(each).touchAction") == "auto"
-    before = moved(phone)
+    box = numbers(phone)
     phone.get_by_role("button", name="Brush", exact=True).tap()
     assert stage.evaluate("each => getComputedStyle(each).touchAction") == "none"
     stage.scroll_into_view_if_needed()
     stage.tap(position={"x": 60, "y": 60})
-    drawn(phone, before)
+    phone.wait_for_url(re.compile("mask="))
+    settled(phone)
+    assert numbers(phone)[0] < box[0] - 100  # the box follows what is painted
     assert stage.evaluate("each => each.getBoundingClientRect().right") <= 400

@@ -35,8 +35,6 @@ def test_every_usual_evaluator_and_the_way_to_present_are_on_the_first_screen(la
 
 
 def test_the_shifts_stay_in_view_while_the_caption_below_the_picture_is_edited(lab: Page) -> None:
-    lab.get_by_text("Free text", exact=True).click()
-    settled(lab)
     field = lab.get_by_label("Category", exact=True)
     field.evaluate("each => each.scrollIntoView({block: 'end'})")
     scrolled = lab.evaluate("document.querySelector('.stMain').scrollTop")

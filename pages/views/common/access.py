@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from core.settings import public_url
 from pages.views.common.cookie import keep_cookie
 
 PASSWORD = "INVARISCOPE_COORDINATOR_PASSWORD"
@@ -28,6 +29,9 @@ VIEWERS = "INVARISCOPE_VIEWERS"
 
 VIEWER_UPLOADS = "INVARISCOPE_VIEWER_UPLOADS"
 """``yes``: viewers may bring pictures, videos and captions, which stay in this server's memory."""
+
+AUDIENCE = "INVARISCOPE_AUDIENCE"
+"""``yes``: an operator who presents shows a code by which an audience gives pictures from its phones."""
 
 METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 """``yes``: an operator may bring a file of a metric, which is code that this server's jobs run."""
@@ -112,6 +116,25 @@ def may_operate() -> bool:
 def may_bring() -> bool:
     """Whether this session may bring pictures, videos and captions that stay in this server's memory."""
     return may_operate() or (access() is Access.VIEWER and _says_yes(VIEWER_UPLOADS))
+
+
+def takes_audience() -> bool:
+    """Whether an audience may give pictures to whoever presents: off unless it was switched on."""
+    return _says_yes(AUDIENCE)
+
+
+def audience_lacks() -> tuple[str, ...]:
+    """Settings without which no phone of an audience could give a picture, as they are to be set."""
+    closed = bool(_password() or _oidc()) and not _says_yes(VIEWERS)
+    return tuple(
+        f"{name}={value}"
+        for name, value, missing in (
+            ("INVARISCOPE_PUBLIC_URL", "https://…", public_url() is None),
+            (VIEWERS, "yes", closed),
+            (VIEWER_UPLOADS, "yes", not _says_yes(VIEWER_UPLOADS)),
+        )
+        if missing
+    )
 
 
 def may_bring_code() -> bool:

@@ -37,6 +37,9 @@ class _Held(Generic[V]):
     seen: dict[str, float] = field(default_factory=dict)
     """Owner -> when it last looked."""
 
+    given: bool = False
+    """Whether it was given to whoever presents."""
+
 
 class Uploads(Generic[V]):
     """Values by key, each of the sessions that brought it or opened its link; safe between threads.
@@ -106,6 +109,17 @@ class Uploads(Generic[V]):
                 return None
             self._adopt(key, owner)
             return self._held[key].value
+
+    def give(self, key: str, *, given: bool = True) -> None:
+        """Mark an upload as given to whoever presents, or take the mark away; nothing where it is gone."""
+        with self._lock:
+            if key in self._held:
+                self._held[key].given = given
+
+    def given(self) -> tuple[tuple[str, str, V], ...]:
+        """(key, name, value) of what was given, in the order in which it came; looking makes it nobody's."""
+        with self._lock:
+            return tuple((key, held.name, held.value) for key, held in self._held.items() if held.given)
 
     @property
     def taken(self) -> int:

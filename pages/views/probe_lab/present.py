@@ -20,6 +20,7 @@ from pages.views.common.stage import draw_head, place_of
 from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import marked
+from pages.views.probe_lab.audience import draw_audience
 from pages.views.probe_lab.hand_out import draw_hand_out
 from pages.views.probe_lab.slide import variant_slide
 
@@ -73,6 +74,7 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict
         with st.container(horizontal=True, gap="small", key="present_foot"):
             _turned(variants[name])
             draw_hand_out(state, bench, result, variants, key="lab.present.hand_out")
+            draw_audience(state)
 
 
 def _picture(bench: Workbench, variant: Variant, name: str) -> None:

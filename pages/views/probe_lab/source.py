@@ -15,7 +15,7 @@ from core.errors import BadImage, InvariscopeError, NotAvailable, ProbeRejected
 from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, in_memory_item, with_object
-from pages.views.common.access import brings
+from pages.views.common.access import brings, takes_audience
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
@@ -105,12 +105,16 @@ def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
 def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
     if not brings():
         return None
+    gives = bool(state.get("give")) and takes_audience()
+    if gives:
+        st.info("What you upload here is given to whoever presents, who may show it to everybody.",
+                icon=":material/co_present:")  # fmt: skip
     if state.get("source") == "upload":
         given = st.file_uploader("Upload a picture", type=PICTURES, key="lab.file", max_upload_size=64)
     else:
         given = st.camera_input("Take a picture", key="lab.camera", resolution="1080p")
     if given is not None and st.session_state.get("lab.given") != given.file_id:
-        _take(state, given)
+        _take(state, given, gives=gives)
     if given is not None and st.session_state.get(_REFUSED, ("", ""))[0] == given.file_id:
         raise BadImage(st.session_state[_REFUSED][1])
     upload_held = shared().uploads.get(state.get("upload"), owner=session())
@@ -124,7 +128,7 @@ def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
     )  # fmt: skip
 
 
-def _take(state: PageState, given: UploadedFile) -> None:
+def _take(state: PageState, given: UploadedFile, *, gives: bool) -> None:
     """Decode a file once, whatever comes of it: a rerun must not wait for a bad one again."""
     st.session_state["lab.given"] = given.file_id
     try:
@@ -137,6 +141,8 @@ def _take(state: PageState, given: UploadedFile) -> None:
     except NotAvailable:
         st.session_state["lab.given"] = None  # there may be room on the next run
         raise
+    if gives:
+        shared().uploads.give(key)
     st.session_state[_LET_GO] = let_go(gone, most=SESSION_PICTURES, most_mb=SESSION_MB)
     forget_object(state)
     state.put("upload", key)

@@ -242,6 +242,7 @@ def lab_state() -> PageState:
             Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
             Field("present", False, read_switch, lambda value: "yes" if value else "no"),
+            Field("give", False, read_switch, lambda value: "yes" if value else "no"),
             Field("looker", None, text(limit=120)),
         ),
     )

@@ -23,7 +23,7 @@ _MODULE = "core.audit.workers.worker_process"
 
 
 def run(tally: Tally, seed: int, *, quick: bool) -> None:
-    """Kill 20 workers and 5 audits."""
+    """Kill 12 workers and 3 audits."""
     rng = random.Random(f"{seed}/workers")
     PROCESSES.set_forkserver_preload(["siege.workers"])
     with data_folder() as data:
@@ -32,12 +32,12 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
         start = time.perf_counter()
         _audit(made.data / "timed")
         lasts = time.perf_counter() - start
-        for number in range(1 if quick else 10):
+        for number in range(1 if quick else 6):
             folder = made.data / f"workers-{number}"
             moments = sorted(rng.uniform(0.1, 1.0) * lasts for _ in range(KILLS))
             told = f"audit {number}, workers killed after {', '.join(f'{moment:.1f}' for moment in moments)} s"
             tally.attempt(told, partial(_workers, made, folder, moments, rng), timed=False)
-        for number in range(1 if quick else 5):
+        for number in range(1 if quick else 3):
             moment = rng.uniform(0.1, 1.0) * lasts
             folder = made.data / f"audit-{number}"
             tally.attempt(

@@ -134,6 +134,10 @@ class Visitor:
         """Put words into a field and press Enter."""
         self.run(WidgetState(id=self.named("text_input", key).id, string_value=words))
 
+    def press(self, key: str) -> None:
+        """Press a button."""
+        self.run(WidgetState(id=self.named("button", key).id, trigger_value=True))
+
     def download(self, key: str) -> bytes:
         """Return the file behind a download button, made when it is asked for.
 

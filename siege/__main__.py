@@ -1,6 +1,7 @@
 """Run the whole campaign, a kind of trial in a process of its own, and print what came of it as one table.
 
-Exit code 0: nothing was lost, doubled, silent, slow or large, and nothing ended in a traceback; 1: something was.
+Exit code 0: nothing was lost, doubled, silent, slow or large, and nothing ended in a traceback; 1: something was, or
+the whole took more than twenty minutes.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +25,12 @@ KINDS = (
 )  # fmt: skip
 SLOW = ("workers", "sessions", "tests")
 """Kinds that the short form leaves out."""
+BESIDE = ("kills", "workers", "tests")
+"""Kinds that are held to no time of a single trial: they run beside the others, one after the other."""
+ALONE = ("crowd",)
+"""Kinds that run when all others are over."""
+MOST_ALL_S = 1200.0
+"""Seconds that the whole campaign may take."""
 CROWD = ("sessions", "seconds")
 """Options that are of the kind crowd alone."""
 SEED = 2026
@@ -63,9 +71,17 @@ def _campaign(kinds: list[str], seed: int, crowd: Options, *, quick: bool, out: 
     said = f"Machine: {machine()}; seed {seed}{', quick' if quick else ''}; limits {MOST_S:.0f} s and {MOST_MB:.0f} MB"
     print(f"{said}\n\n| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}", flush=True)
     start, told = time.perf_counter(), []
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        begun = {
+            kind: (other if kind in BESIDE else one).submit(_apart, kind, seed, quick, crowd, Path(folder))
+            for kind in kinds
+            if kind not in ALONE
+        }
         for kind in kinds:
-            told.append(_apart(kind, seed, quick, crowd, Path(folder) / f"{kind}.json"))
+            waited = begun.get(kind)
+            if waited is None:
+                wait(begun.values())
+            told.append(waited.result() if waited else _apart(kind, seed, quick, crowd, Path(folder)))
             print(_row(told[-1]), flush=True)
     took = time.perf_counter() - start
     print(f"\n{sum(each['tried'] for each in told)} trials in {took / 60:.1f} minutes", flush=True)
@@ -74,14 +90,17 @@ def _campaign(kinds: list[str], seed: int, crowd: Options, *, quick: bool, out: 
         if each["found"]:
             print(*each["found"], sep="\n", file=sys.stderr)
     failed = sum(each["failed"] for each in told)
+    if late := set(kinds) == set(KINDS) and took > MOST_ALL_S:
+        print(f"the campaign took {took / 60:.1f} minutes and may take {MOST_ALL_S / 60:.0f}", file=sys.stderr)
     if out is not None:
         whole = {"machine": machine(), "seed": seed, "quick": quick, "seconds": round(took, 1), "kinds": told}
         out.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-    return 1 if failed else 0
+    return 1 if failed or late else 0
 
 
-def _apart(kind: str, seed: int, quick: bool, crowd: Options, out: Path) -> dict[str, Any]:
+def _apart(kind: str, seed: int, quick: bool, crowd: Options, folder: Path) -> dict[str, Any]:
     """One kind in a process of its own: one that dies is a failure, and the others still run."""
+    out = folder / f"{kind}.json"
     words = [sys.executable, "-m", "siege", "--only", kind, "--seed", str(seed), "--inside", str(out)]
     words += [word for name, value in crowd.items() for word in (f"--{name}", str(value))]
     log = out.with_suffix(".log")

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from urllib.parse import urlencode
 
 import psutil  # type: ignore[import-untyped]
 
+from bench.server import Server
+from bench.visitor import Visitor
 from core.audit.run import run_audit
 from core.errors import StoreError
 from core.evaluators.network.answer import Verdict
@@ -55,8 +58,9 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
                 tally.attempt(f"{name} writer {number}", partial(_writer, folder, write, read, rng), timed=False)
         for number in range(1 if quick else 4):
             tally.attempt(f"two audits into one run {number}", partial(_two, made, number), timed=False)
-        for number in range(0 if quick else 3):
+        for number in range(1 if quick else 3):
             tally.attempt(f"server in mid-job {number}", partial(_server, made, f"served-{number}", rng), timed=False)
+        for number in range(0 if quick else 3):
             tally.attempt(f"worker in mid-job {number}", partial(_worker, made, f"worked-{number}", rng), timed=False)
 
 
@@ -214,13 +218,6 @@ def _answers(path: Path) -> list[str]:
     return [f"{name} {score}" for name, score in Journal(path).scores(keys).items()]
 
 
-def _begin(run_id: str) -> None:
-    """What the server does when a reader presses *Start*: put the job in line, and live on."""
-    os.setsid()
-    jobs.start(_request(run_id))
-    time.sleep(PATIENCE_S)
-
-
 def _request(run_id: str) -> AuditRequest:
     return audit_request(
         corpus="demo", probes=PROBES, evaluators=(EVALUATOR,), limit=ITEMS, run_id=run_id, device="cpu"
@@ -228,13 +225,16 @@ def _request(run_id: str) -> AuditRequest:
 
 
 def _server(made: Material, run_id: str, rng: random.Random) -> None:
-    """The job goes on to its end although who started it is dead."""
-    process = PROCESSES.Process(target=_begin, args=(run_id,))
-    process.start()
-    _until(lambda: any(each.id == run_id for each in jobs.list_jobs()[0]))
-    time.sleep(rng.uniform(0.0, 3.0))
-    process.kill()
-    process.join()
+    """The job goes on to its end although the server is dead in which a reader pressed *Start*."""
+    asked = {"probes": ",".join(PROBES), "limit": ITEMS, "evaluators": "", "run_id": run_id}
+    with Server(made.data) as server:
+        visitor = Visitor(server.address, "run_audit", urlencode(asked))
+        visitor.type("run.files", EVALUATOR)
+        visitor.press("run.start")
+        _until(lambda: any(each.id == run_id for each in jobs.list_jobs()[0]))
+        time.sleep(rng.uniform(0.0, 3.0))
+        server.kill()
+        visitor.close()
     _until(lambda: jobs.get(run_id).status not in jobs.ACTIVE)
     _complete(made, run_id)
 

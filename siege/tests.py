@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,9 @@ def run(tally: Tally, _seed: int, *, quick: bool, files: tuple[str, ...] = FILES
                 f"--junitxml={said}",
                 name,
             ]
+            start = time.perf_counter()
             done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+            tally.wall_s += time.perf_counter() - start
             cases = list(ET.parse(said).iter("testcase")) if said.is_file() else []
         if not cases or done.returncode not in (0, 1):  # 1: some failed
             told = f"pytest ended with {done.returncode}: {(done.stdout + done.stderr)[-1000:]}"

@@ -2,6 +2,7 @@
 
 import io
 import time
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.corpora.brought import pictures_dir
 from core.evaluators.brought import metrics_dir
 from core.jobs import jobs
+from core.settings import ROOT
 from core.store.manifest import read_run
 from pages.views.common import access
 from tests.corpora.test_brought import CAPTIONS, archive, png
@@ -159,3 +161,10 @@ def test_a_viewer_has_no_way_in(open_page: Open, monkeypatch: pytest.MonkeyPatch
 
 def test_the_archive_of_these_tests_is_one() -> None:
     assert zipfile.ZipFile(io.BytesIO(ZIP)).testzip() is None
+
+
+def test_no_page_promises_a_larger_file_than_the_server_takes(open_page: Open) -> None:
+    most = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]["maxUploadSize"]
+    uploads = open_page(RUN).get("file_uploader")
+    assert uploads
+    assert all(each.proto.max_upload_size_mb <= most for each in uploads)

@@ -18,14 +18,15 @@ from core.settings import brought_mb
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code
 from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted, safe
+from pages.views.common.upload_limits import OPERATOR_MB
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.check import METRIC
 
 SHOWN = 6
 """Items that are previewed."""
 
-MOST_MB = 1024
-"""Of one upload of photographs."""
+MOST_MB = 64
+"""Of one file: what the server's own endpoint takes (``server.maxUploadSize``)."""
 
 _SIDE = 220
 _DONE, _SAID, _REMOVED = "run.bring.done", "run.bring.said", "run.bring.removed"
@@ -41,7 +42,8 @@ def bring_pictures(state: PageState) -> None:
         )  # fmt: skip
         st.caption(
             "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
-            "width, height (the object's box in px). They are kept in this server's data folder, at most "
+            f"width, height (the object's box in px). A file has {MOST_MB} MB at most: bring a larger set as pictures, "
+            f"{OPERATOR_MB:,} MB together, instead of as one zip. They are kept in this server's data folder, at most "
             f"{_mb(brought_mb())} of all sets, until you remove them."
         )
         marks = tuple(each.file_id for each in given)

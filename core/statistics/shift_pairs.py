@@ -15,6 +15,7 @@ CURVE_ERROR = 1e-3
 _WORK = 1_000_000  # comparisons that the variance may cost; above, it is left a little too large
 _BINS = 32_768
 _FINE = 1e-7  # how closely a gap is looked for, as a share of the largest difference
+_LAST_BITS = 8  # steps by which the rounding of a difference may be off
 _FEW = 2_000  # shifts below which counting exactly at some gaps takes no longer than the grid
 _FEWEST = 100  # shifts below which looking for a gap does not
 
@@ -163,7 +164,15 @@ class ShiftPairs:
             # a risk that equals the share is not below it: no root
             found = float(brentq(lambda gap: (self._risk(gap) - risk) or risk, low, high, xtol=fine))
             high = found if self._risk(found) < risk else min(found + 2 * fine, high)
-        return min(high, self._largest_within(high))
+        return self._rounded_up(min(high, self._largest_within(high)), high, risk)
+
+    def _rounded_up(self, gap: float, high: float, risk: float) -> float:
+        """A gap that is a difference between two shifts, so that its own pair, as rounded, does not exceed it."""
+        for _ in range(_LAST_BITS):
+            if gap >= high or self._risk(gap) < risk:
+                break
+            gap = math.nextafter(gap, math.inf)
+        return gap if self._risk(gap) < risk else high
 
     def gap_about(self, risk: float) -> float:
         """The same to a few places of the grid, about 1e-4 of the largest difference; exact where shifts are few.

@@ -170,7 +170,9 @@ def test_every_word_has_its_mixed_model_corrected_within_the_family(answer: Answ
     for _, row in found.iterrows():
         own = of(plain, evaluator=row["evaluator"], modifier=row["label"])
         own = own[own["category"] != "person"] if family == "economic" else own
-        assert row["beta"] == pytest.approx(over_items(own)["delta"].mean(), abs=1e-6)
+        items = over_items(own)["delta"].dropna()
+        expected = items.mean() if len(items) > 1 else math.nan  # one item has no model
+        assert row["beta"] == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def test_against_the_bare_caption_the_mixed_model_is_of_it(answer: Answer) -> None:

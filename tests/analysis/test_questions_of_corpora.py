@@ -204,4 +204,5 @@ def test_the_curve_on_distance_is_the_least_squares_natural_spline_of_the_grid(
     drawn = np.asarray(dmatrix(basis, {"x": found["x"].to_numpy(dtype=float), **about})) @ weights
     np.testing.assert_allclose(found["value"].astype(float), drawn, atol=1e-8)
     assert set(found["n_items"]) == {len(rows)}
-    assert (found["low"] <= found["high"]).all()
+    # a band of five parameters takes twenty sources
+    assert (found["low"] <= found["high"]).all() if rows["item"].nunique() >= 20 else found["low"].isna().all()

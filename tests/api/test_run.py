@@ -151,5 +151,5 @@ def test_a_run_is_opened_by_id_folder_and_file(small: Path, tmp_path: Path, own_
 
 
 def test_a_run_says_what_it_is(demo: Run) -> None:
-    assert repr(demo).startswith("<Run demo: complete, 28,461 scores, ")
+    assert repr(demo).startswith("<Run demo: complete, 28,032 scores, ")
     assert repr(demo).endswith("corpus demo, conse-lite0, conse-lite2, grounding-judge>")

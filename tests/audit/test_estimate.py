@@ -118,8 +118,10 @@ def test_progress_is_written_now_and_then_and_at_every_new_phase(tmp_path: Path)
 
 
 def test_a_disk_that_refuses_progress_does_not_stop_the_audit(tmp_path: Path) -> None:
-    ProgressFile(tmp_path / "no" / "folder" / "p.json")(Progress("loading", 0, 1, 0.0, None, 0, 1))
-    assert read_progress(tmp_path / "no" / "folder" / "p.json") is None
+    (tmp_path / "no").write_text("a file, and no folder")
+    ProgressFile(tmp_path / "no" / "p.json")(Progress("loading", 0, 1, 0.0, None, 0, 1))
+    assert read_progress(tmp_path / "no" / "p.json") is None
+    assert (tmp_path / "no").read_text() == "a file, and no folder"
 
 
 SOUND = '{"phase": "scoring", "done": 1, "total": 2, "elapsed_s": 0, "eta_s": 1, "shard": 0, "shards": 1, "at": 0}'

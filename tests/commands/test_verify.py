@@ -39,7 +39,8 @@ def test_a_folder_of_runs_and_files_is_read_whole_and_told_as_json(invoke: Invok
     found = invoke("verify", str(VERSIONS), "--json")
     assert found.exit_code == 0
     told = {each["run"]: each for each in json.loads(found.stdout)}
-    assert set(told) == {"first", "second", "first-published", "second-published"}
+    versions = ("first", "second", "third")
+    assert set(told) == {*versions, *(f"{each}-published" for each in versions)}
     assert {each["state"] for each in told.values()} == {"unverified"}
     assert told["first"]["problems"] == []
 

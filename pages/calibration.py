@@ -13,12 +13,13 @@ from pages.views.calibration.measured import Source
 from pages.views.calibration.setup import choose, tell
 from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present, word_order
 from pages.views.calibration.sweep import draw_sweep
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
 from pages.views.common.runs import Signature, present, scores, store, under_all, view
 from pages.views.common.scope import choose_scope
-from pages.views.common.slice_filters import choose_slice
+from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 
@@ -61,6 +62,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
+    figures_of(of_scores("pages/calibration.py", state, files, scope, describe(chosen)))
     every_family = replace(chosen, axes=(), families=())
     draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source,
                lambda: view(files, every, every_family))  # fmt: skip

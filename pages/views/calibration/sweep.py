@@ -196,7 +196,7 @@ def _change(
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
     click = OPENS if rows["opens"].any() else " A click opens nothing: a bar is of unedited scores."
     st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}{click}")
-    figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
+    figure_buttons(figure, rows, f"calibrated-{measure.replace(' ', '-')}", title=told, key="calib.f")
 
 
 def _numbers(changed: pd.DataFrame) -> None:

@@ -189,9 +189,9 @@ def _result(state: PageState, found: Systems) -> None:
     table = _table(flips)
     st.header("How often the order changes", anchor=False)
     _sentence(next(iter(flips.values())))
-    figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
+    figure = titled(flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")]), flips)
     draw(
-        titled(figure, flips),
+        figure,
         key="flip.shares",
         alt="Share of pairs whose order changes, by family, with 95 % intervals",
     )

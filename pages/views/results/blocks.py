@@ -16,7 +16,6 @@ from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.report.cells import p_value
 from pages.views.common.charts import draw
-from pages.views.common.collect import collect_figure
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.tables import FAMILIES, draw_table
@@ -56,9 +55,7 @@ def figure_block(
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
-        with st.container(horizontal=True, width="content", gap="small"):
-            collect_figure(figure, title=title, key=f"figure.{stem}")
-            figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
+        figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
     draw(figure, alt=alt, key=f"results.{stem}.figure",
          clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}))  # fmt: skip
 

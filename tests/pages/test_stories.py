@@ -67,7 +67,7 @@ def test_a_variant_of_the_lab_is_kept(open_page: Open, demo: Path, own_folder: P
 ELSEWHERE = {
     OVERVIEW: ("fairness-card-conse-lite0", "evaluators-at-a-glance", "overview-slices"),
     COMPARE: ("compare-family", "difference-family", "compare-scatter-family", "difference-scatter-family"),
-    FLIP_RISK: ("flip-risk", "flip-risk-conse-lite0"),
+    FLIP_RISK: ("flip-risk", "flip-risk-curves"),
     CALIBRATION: ("calibration-spearman", "calibration-sensitivity", "calibrated-sensitivity"),
     GEOMETRY: ("geometry-word",),
 }

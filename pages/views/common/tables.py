@@ -18,6 +18,9 @@ from core.probes.titles import family_title
 MOST_CELLS = 50_000
 """Cells up to which a table has words over its values: writing them takes a second for so many."""
 
+TALL, SCROLLED = 24, 620
+"""Rows from which a table scrolls by itself, and its height in px where it does."""
+
 FAMILIES = ("family", "rival", "nuisance")
 """Columns whose values are names of families."""
 
@@ -46,6 +49,7 @@ def draw_table(
     if "note" in frame and not frame["note"].fillna("").astype(bool).any():
         frame = frame.drop(columns="note")
     config = dict(column_config or {})
+    drawn.setdefault("height", SCROLLED if len(frame) > TALL else "content")
     words: dict[Any, Any] = (
         _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
     )

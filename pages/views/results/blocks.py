@@ -27,9 +27,6 @@ _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a %Δ: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
-_TALL = 24
-"""Rows from which a table scrolls."""
-
 _FROZEN = 2
 """Columns at the left that stay in sight when a table is moved sideways."""
 
@@ -84,11 +81,10 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     shown = pd.DataFrame(values, index=frame.index)
     for frozen in list(values)[:_FROZEN]:
         config[frozen]["pinned"] = True
-    height: Any = 620 if len(shown) > _TALL else "content"
     looks = [faint or band for faint, band in zip(_greyed(frame), bands, strict=True)]
     draw_table(
         shown, looks=looks, alt=f"Table: {question.title}",
-        key=f"results.{question.id}.rows", column_config=config, height=height,
+        key=f"results.{question.id}.rows", column_config=config,
         families=(*FAMILIES, "label") if rows_are_families else FAMILIES,
     )  # fmt: skip
 

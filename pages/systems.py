@@ -8,7 +8,7 @@ from core.errors import InvariscopeError
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
 from pages.views.systems.board import (
     draw_agreement,
@@ -79,7 +79,8 @@ def _board(state: PageState) -> None:
     draw_agreement(found["agreement"])
     draw_health(found["health"])
     draw_picks(found["picks"], found["picked-systems"])
-    st.caption(f"Corpus {safe(made.corpus)}, scored {safe(made.created)} by {safe(prints, limit=600)}, Invariscope "
+    when = safe(moment(made.created))
+    st.caption(f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
                f"{safe(made.version)}, seed {made.seed}.")  # fmt: skip
     st.download_button("The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet",
                        "application/octet-stream", on_click="ignore", key="systems.file",

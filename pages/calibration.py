@@ -32,7 +32,10 @@ def draw() -> None:
     state = calib_state(files)
     state.restore()
     header(
-        "Calibration", "Take the shifts out of a score afterwards, as far as its agreement with others allows.", state
+        "Calibration",
+        "Take the shifts out of a score afterwards, as far as its agreement with others allows.",
+        state,
+        words=("calibration", "reading", "by construction"),
     )
     if not store(files).runs():
         draw_no_run(evaluators=("conse-lite0", "grounding-judge"))

@@ -22,7 +22,12 @@ def draw() -> None:
     files = present()
     state = compare_state(files)
     state.restore()
-    header("Compare", "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.", state)
+    header(
+        "Compare",
+        "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.",
+        state,
+        words=("scope", "subject caption"),
+    )
     opened = store(files)
     if not opened.runs():
         draw_no_run()

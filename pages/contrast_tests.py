@@ -27,7 +27,8 @@ def draw() -> None:
     state = contrast_state(files)
     state.restore()
     header("Contrast tests", "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
-           state)  # fmt: skip
+           state,
+           words=("comparison", "failure rate", "selectivity", "upheld"))  # fmt: skip
     if not store(files).runs():
         draw_no_run(command=AUDIT)
         state.publish()

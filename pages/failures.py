@@ -29,7 +29,12 @@ def draw() -> None:
     seen = st.session_state.get(state.key("seen"))
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
-    header("Failures", "The pairs whose scores move the furthest although the meaning did not.", state)
+    header(
+        "Failures",
+        "The pairs whose scores move the furthest although the meaning did not.",
+        state,
+        words=("null band", "shift", "coverage"),
+    )
     if not store(files).runs():
         draw_no_run()
         state.publish()

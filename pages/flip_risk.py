@@ -23,7 +23,12 @@ def draw() -> None:
     files = present()
     state = flip_state(files)
     state.restore()
-    header("Flip risk", "How often an edit that should not matter inverts which of two captioners is ahead.", state)
+    header(
+        "Flip risk",
+        "How often an edit that should not matter inverts which of two captioners is ahead.",
+        state,
+        words=("flip risk", "gap of evidence"),
+    )
     st.segmented_control(
         "View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
         label_visibility="collapsed",

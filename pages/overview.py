@@ -46,7 +46,12 @@ def draw() -> None:
     opened = store(files)
     state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
     state.restore()
-    header("Overview", "How far each caption metric moves although the meaning did not.", state)
+    header(
+        "Overview",
+        "How far each caption metric moves although the meaning did not.",
+        state,
+        words=("run", "margin", "undecided"),
+    )
     _problems(opened.problems)
     draw_what()
     if opened.runs():

@@ -25,7 +25,12 @@ def draw() -> None:
     files = present()
     state = results_state(files)
     state.restore()
-    header("Results", "The tables and figures of the audit, a section for each research question.", state)
+    header(
+        "Results",
+        "The tables and figures of the audit, a section for each research question.",
+        state,
+        words=("family", "axis", "shift", "null edits"),
+    )
     if not store(files).runs():
         draw_no_run()
         state.publish()

@@ -19,7 +19,12 @@ def draw() -> None:
     """Draw the page."""
     state = suites_state(changed())
     state.restore()
-    header("Suites", "How far evaluators agree with people's judgements, and why a number is what it is.", state)
+    header(
+        "Suites",
+        "How far evaluators agree with people's judgements, and why a number is what it is.",
+        state,
+        words=("suite",),
+    )
     above = st.container()
     draw_start(state)
     draw_bring()

@@ -32,7 +32,10 @@ def draw() -> None:
         state.put("view", "kept")
         state.put("board", made)
     header(
-        "Systems", "Which captioner stands above which, how surely, and whether a harmless edit would swap them.", state
+        "Systems",
+        "Which captioner stands above which, how surely, and whether a harmless edit would swap them.",
+        state,
+        words=("system",),
     )
     st.segmented_control("View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
                          label_visibility="collapsed")  # fmt: skip

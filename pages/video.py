@@ -18,7 +18,8 @@ def draw() -> None:
     state = video_state()
     state.restore()
     header("Video", "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
-           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "")  # fmt: skip
+           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "",
+           words=("coarse part",))  # fmt: skip
     frames = choose_video(state)
     if frames is not None:
         draw_frames(frames)

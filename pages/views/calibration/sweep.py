@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
-from core.calibration.measured import Measurement, Settled, settled
+from core.calibration.measured import Measured, Settled, settled
 from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
@@ -38,7 +38,7 @@ def draw_lead(key: tuple[object, ...], found: Fit, source: Source) -> None:
     _lead(key, found, own, settled(found, own).strength)
 
 
-def _lead(key: tuple[object, ...], found: Fit, own: Measurement | None, strength: float) -> None:
+def _lead(key: tuple[object, ...], found: Fit, own: Measured | None, strength: float) -> None:
     for sentence in found.caveats(strength, measured=own is not None):  # before any number
         st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
     scored = lead(own.effect(strength), strength, "measured, every score scored") if own else ""

@@ -179,7 +179,9 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     hits = [f"{hit} of {shown}" if shown else None for hit, shown in seen]
     last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
     shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
-    shown = table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
+    shown = table.assign(attention=pd.Series(hits, index=table.index, dtype=object), last=last, **shares)[
+        list(_COLUMNS)
+    ]
     return shown if table["pid"].notna().any() else shown.drop(columns="pid")
 
 

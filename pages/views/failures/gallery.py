@@ -171,6 +171,12 @@ def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
     return f"{said} · page {thousands(page)} of {thousands(pages)}"
 
 
+def _like(state: PageState, item: str) -> None:
+    """Look at what is like an item; its own edits alone are looked at no more."""
+    state.put("item", "")
+    state.put("like", item)
+
+
 def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
     st.button(label, key=f"failures.turn.{label}", shortcut=shortcut, disabled=disabled, on_click=state.put,
               args=("page", page))  # fmt: skip
@@ -215,6 +221,7 @@ def _below(
         key=key,
         open_record=opener(state, pair),
         show_item=lambda: state.put("item", pair["item"]),
+        like=partial(_like, state, str(pair["item"])),
         slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
         tag=partial(tag_button, named, held, key=key),
     )

@@ -12,13 +12,14 @@ from pages.views.calibration.choices import draw_choices
 from pages.views.calibration.measured import Source
 from pages.views.calibration.setup import choose, tell
 from pages.views.calibration.state import calib_state, fingerprint_of, fitted, references, votes_present, word_order
-from pages.views.calibration.sweep import draw_sweep
+from pages.views.calibration.sweep import draw_lead, draw_sweep
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
 from pages.views.common.runs import Signature, present, scores, store, under_all, view
 from pages.views.common.scope import choose_scope
-from pages.views.common.slice_filters import choose_slice
+from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 
@@ -31,7 +32,10 @@ def draw() -> None:
     state = calib_state(files)
     state.restore()
     header(
-        "Calibration", "Take the shifts out of a score afterwards, as far as its agreement with others allows.", state
+        "Calibration",
+        "Take the shifts out of a score afterwards, as far as its agreement with others allows.",
+        state,
+        words=("calibration", "reading", "by construction"),
     )
     if not store(files).runs():
         draw_no_run(evaluators=("conse-lite0", "grounding-judge"))
@@ -49,18 +53,27 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
-    evaluator = choose(state, scores(files, scope).evaluators, references(scores(files, every).evaluators))
+    evaluator = state.choose(st.container(width=280), "evaluator", "Evaluator", scores(files, scope).evaluators,
+                             help="Whose scores are calibrated")  # fmt: skip
+    first = st.container()
+    options = st.expander("Options: reading, weights, ε, H; what it does, and what it costs", icon=":material/tune:")
+    with options:
+        choose(state, evaluator, references(scores(files, every).evaluators))
     how: tuple[Any, ...] = (
         evaluator, state.get("reading"), state.get("weights"), state.get("epsilon"), tuple(state.get("against")),
         votes_present(),
     )  # fmt: skip
     key = (files, every, chosen, *how)
     found, bands = fitted(files, every, chosen, *how)
-    tell(state, found, word_order(files, every, tuple(state.get("against"))))
+    with options:
+        tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()
     run = next(each for each in store(files).runs() if each.id == scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
+    figures_of(of_scores("pages/calibration.py", state, files, scope, describe(chosen)))
+    with first:
+        draw_lead(key, found, source)
     every_family = replace(chosen, axes=(), families=())
     draw_sweep(state, key, found, bands, fingerprint_of(files, scope, evaluator), source,
                lambda: view(files, every, every_family))  # fmt: skip

@@ -4,11 +4,13 @@ import streamlit as st
 
 from core.errors import InvariscopeError
 from core.store.store import Store
+from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
+from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.compare.parts import choose_how, choose_sides, compared, draw_compared, draw_made_with
@@ -20,7 +22,12 @@ def draw() -> None:
     files = present()
     state = compare_state(files)
     state.restore()
-    header("Compare", "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.", state)
+    header(
+        "Compare",
+        "Two runs, two evaluators or two slices: how far apart they are, and how sure that is.",
+        state,
+        words=("scope", "subject caption"),
+    )
     opened = store(files)
     if not opened.runs():
         draw_no_run()
@@ -45,6 +52,8 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
                 icon=":material/balance:")  # fmt: skip
         return
     choose_how(state)
+    of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))
+    figures_of(Origin("pages/compare.py", state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
     table = compared(files, a, b, by, measure, margin)
     if table.empty:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.errors import InvariscopeError
-from pages.views.common.collect import Origin, figures_of
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
@@ -27,7 +27,8 @@ def draw() -> None:
     state = contrast_state(files)
     state.restore()
     header("Contrast tests", "Does the score drop where the meaning breaks, and by more than harmless edits move it?",
-           state)  # fmt: skip
+           state,
+           words=("comparison", "failure rate", "selectivity", "upheld"))  # fmt: skip
     if not store(files).runs():
         draw_no_run(command=AUDIT)
         state.publish()
@@ -37,12 +38,12 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row, usual=USUAL).only()
         if not families(view(files, scope)):
             draw_no_test(files, scope)
-            figures_of(Origin("pages/contrast_tests.py", state, files, scope))
+            figures_of(of_scores("pages/contrast_tests.py", state, files, scope))
             draw_responses(state, files, scope)
         else:
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
-            figures_of(Origin("pages/contrast_tests.py", state, files, scope, describe(chosen)))
+            figures_of(of_scores("pages/contrast_tests.py", state, files, scope, describe(chosen)))
             if asked == "tables":
                 draw_tables(state, files, scope, chosen, options)
             elif asked == SELECTIVITY:

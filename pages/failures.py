@@ -12,6 +12,7 @@ from pages.views.common.scope import choose_scope
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
 from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
+from pages.views.failures.like import draw_like, like_it, pairs_of
 from pages.views.failures.record import show_record
 from pages.views.failures.state import begin_at_first_page, failure_state, page_in_view
 from pages.views.failures.tags import begin_tags, named, show_tagging
@@ -29,7 +30,12 @@ def draw() -> None:
     seen = st.session_state.get(state.key("seen"))
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
-    header("Failures", "The pairs whose scores move the furthest although the meaning did not.", state)
+    header(
+        "Failures",
+        "The pairs whose scores move the furthest although the meaning did not.",
+        state,
+        words=("null band", "shift", "coverage"),
+    )
     if not store(files).runs():
         draw_no_run()
         state.publish()
@@ -41,6 +47,10 @@ def draw() -> None:
         begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state, held)
         tagged = named(held, scope, state.get("tagged"))
+        near = like_it(state, files, scope)
+        draw_like(state, near)
+        if near is not None:
+            tagged = pairs_of(near, files, scope, tagged)
         found = page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
             draw_one_item(state)

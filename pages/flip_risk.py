@@ -3,12 +3,13 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store
 from pages.views.common.scope import choose_scope
-from pages.views.common.slice_filters import choose_slice
+from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.flip_risk.gap import draw_gap
 from pages.views.flip_risk.state import VIEWS, flip_state
@@ -22,7 +23,12 @@ def draw() -> None:
     files = present()
     state = flip_state(files)
     state.restore()
-    header("Flip risk", "How often an edit that should not matter inverts which of two captioners is ahead.", state)
+    header(
+        "Flip risk",
+        "How often an edit that should not matter inverts which of two captioners is ahead.",
+        state,
+        words=("flip risk", "gap of evidence"),
+    )
     st.segmented_control(
         "View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
         label_visibility="collapsed",
@@ -35,7 +41,9 @@ def draw() -> None:
         else:
             row = chips(state)
             scope = choose_scope(state, files, row=row).only()
-            draw_gap(state, files, scope, choose_slice(state, files, scope, row, fields=FILTERS))
+            chosen = choose_slice(state, files, scope, row, fields=FILTERS)
+            figures_of(of_scores("pages/flip_risk.py", state, files, scope, describe(chosen)))
+            draw_gap(state, files, scope, chosen)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
     state.publish()

@@ -4,13 +4,14 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
 from pages.views.common.own_metrics import barred_encoders, own_ready, stamps
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.scope import choose_scope
-from pages.views.common.slice_filters import choose_slice, slice_link
+from pages.views.common.slice_filters import choose_slice, describe, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.geometry.draw import choose_encoder, draw_geometry, edit_words
@@ -51,6 +52,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         return
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
+    figures_of(of_scores("pages/geometry.py", state, files, scope, describe(chosen)))
     draw_geometry(found, evaluator, scope.corpus, slice_link(state))
 
 

@@ -10,6 +10,7 @@ from core.analysis.overview import not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
@@ -45,7 +46,12 @@ def draw() -> None:
     opened = store(files)
     state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files)))
     state.restore()
-    header("Overview", "How far each caption metric moves although the meaning did not.", state)
+    header(
+        "Overview",
+        "How far each caption metric moves although the meaning did not.",
+        state,
+        words=("run", "margin", "undecided"),
+    )
     _problems(opened.problems)
     draw_what()
     if opened.runs():
@@ -65,6 +71,7 @@ def draw() -> None:
 def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Draw what the scope's scores say."""
     seen, held = scope.only(), thresholds(state)
+    figures_of(of_scores("pages/overview.py", state, files, seen))
     table, contrasts, risk = (work(files, seen, held.margin) for work in (card, families, risks))
     worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))

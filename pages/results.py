@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import InvariscopeError
-from pages.views.common.collect import Origin, figures_of
+from pages.views.common.collect import figures_of, of_scores
 from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
@@ -25,7 +25,12 @@ def draw() -> None:
     files = present()
     state = results_state(files)
     state.restore()
-    header("Results", "The tables and figures of the audit, a section for each research question.", state)
+    header(
+        "Results",
+        "The tables and figures of the audit, a section for each research question.",
+        state,
+        words=("family", "axis", "shift", "null edits"),
+    )
     if not store(files).runs():
         draw_no_run()
         state.publish()
@@ -38,7 +43,7 @@ def draw() -> None:
         chosen = choose_slice(state, files, scope, row)
         if said := describe(chosen):
             st.caption(f"Filtered: {safe(said, limit=400)}")
-        figures_of(Origin("pages/results.py", state, files, scope, describe(chosen)))
+        figures_of(of_scores("pages/results.py", state, files, scope, describe(chosen)))
         asked = choose_part(state, questions(files, scope), section)
         draw_questions(state, files, scope, chosen, asked)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

@@ -17,7 +17,12 @@ def draw() -> None:
         return
     state = run_state()
     state.restore()
-    header("Run an audit", "Every item of a corpus, under every probe, scored by every evaluator.", state)
+    header(
+        "Run an audit",
+        "Every item of a corpus, under every probe, scored by every evaluator.",
+        state,
+        words=("item", "corpus", "evaluator", "probe"),
+    )
     left, right = st.columns([6, 5], gap="large")
     with left:
         asked = choose_audit(state)

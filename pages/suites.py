@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from core.analysis.suites.result import changed
+from core.analysis.suites.result import SuiteResult, changed
 from core.errors import InvariscopeError
+from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.text import safe
@@ -18,7 +19,12 @@ def draw() -> None:
     """Draw the page."""
     state = suites_state(changed())
     state.restore()
-    header("Suites", "How far evaluators agree with people's judgements, and why a number is what it is.", state)
+    header(
+        "Suites",
+        "How far evaluators agree with people's judgements, and why a number is what it is.",
+        state,
+        words=("suite",),
+    )
     above = st.container()
     draw_start(state)
     draw_bring()
@@ -28,7 +34,9 @@ def draw() -> None:
             st.warning(safe(problem, limit=400), icon=":material/broken_image:")
         try:
             if results:
-                draw_result(state, choose(state, results))
+                result = choose(state, results)
+                figures_of(Origin("pages/suites.py", state, _of(result)))
+                draw_result(state, result)
             else:
                 draw_nothing()
         except InvariscopeError as error:
@@ -36,6 +44,12 @@ def draw() -> None:
     if results:
         draw_commands()
     state.publish()
+
+
+def _of(result: SuiteResult) -> str:
+    """Which files a suite's numbers are of, in words."""
+    hashes = ", ".join(f"sha256 {each.sha256[:12]}" for each in result.sources)
+    return f"Suite {result.told} ({hashes}), Invariscope {result.invariscope}"
 
 
 enter()

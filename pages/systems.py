@@ -5,9 +5,10 @@ import streamlit as st
 from core.analysis.systems.board import systems_of
 from core.analysis.systems.file import as_bytes, list_leaderboards
 from core.errors import InvariscopeError
+from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import PageState
 from pages.views.systems.board import (
     draw_agreement,
@@ -31,7 +32,10 @@ def draw() -> None:
         state.put("view", "kept")
         state.put("board", made)
     header(
-        "Systems", "Which captioner stands above which, how surely, and whether a harmless edit would swap them.", state
+        "Systems",
+        "Which captioner stands above which, how surely, and whether a harmless edit would swap them.",
+        state,
+        words=("system",),
     )
     st.segmented_control("View", tuple(VIEWS), format_func=VIEWS.__getitem__, key=state.key("view"), required=True,
                          label_visibility="collapsed")  # fmt: skip
@@ -66,6 +70,9 @@ def _board(state: PageState) -> None:
     if made.left_out:
         with st.expander(f"{counted(len(made.left_out), 'score')} missing", icon=":material/block:"):
             draw_sentences(made.left_out)
+    prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
+    of = f"Leaderboard {made.name}, corpus {made.corpus}, scored {made.created} by {prints}"
+    figures_of(Origin("pages/systems.py", state, f"{of}, Invariscope {made.version}, seed {made.seed}"))
     draw_standings(made, found["standings"], evaluator)
     draw_beside(found["references"])
     draw_differences(found["differences"], evaluator)
@@ -75,8 +82,8 @@ def _board(state: PageState) -> None:
     draw_agreement(found["agreement"])
     draw_health(found["health"])
     draw_picks(found["picks"], found["picked-systems"])
-    prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
-    st.caption(f"Corpus {safe(made.corpus)}, scored {safe(made.created)} by {safe(prints, limit=600)}, Invariscope "
+    when = safe(moment(made.created))
+    st.caption(f"Corpus {safe(made.corpus)}, scored {when} by {safe(prints, limit=600)}, Invariscope "
                f"{safe(made.version)}, seed {made.seed}.")  # fmt: skip
     st.download_button("The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet",
                        "application/octet-stream", on_click="ignore", key="systems.file",

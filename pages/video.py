@@ -2,13 +2,15 @@
 
 import streamlit as st
 
+from core import __version__
 from core.errors import InvariscopeError
+from pages.views.common.collect import Origin, figures_of
 from pages.views.common.entry import enter
 from pages.views.common.frame import UPLOAD_LOST, header
 from pages.views.common.text import safe
 from pages.views.video.results import draw_results
 from pages.views.video.source import choose_captions, choose_video, draw_frames
-from pages.views.video.state import other_ids, video_state
+from pages.views.video.state import Frames, other_ids, video_state
 
 
 def draw() -> None:
@@ -16,12 +18,14 @@ def draw() -> None:
     state = video_state()
     state.restore()
     header("Video", "How captions of a video are scored, what edits of its frames do to that, and what they cannot do.",
-           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "")  # fmt: skip
+           state, lost=UPLOAD_LOST if state.get("source") == "upload" else "",
+           words=("coarse part",))  # fmt: skip
     frames = choose_video(state)
     if frames is not None:
         draw_frames(frames)
         captions = choose_captions(state)
         others = other_ids(state)
+        figures_of(Origin("pages/video.py", state, _of(frames)))
         try:
             if not captions:
                 st.info("Write a caption, or several, one a line.", icon=":material/edit:")
@@ -37,6 +41,12 @@ def draw() -> None:
     st.code("python -m core score candidates.json videos/ --videos --evaluator emscore --frames 10 --idf idf.json",
             language="shell", wrap_lines=True)  # fmt: skip
     state.publish()
+
+
+def _of(frames: Frames) -> str:
+    """Which frames of which video were scored, in words."""
+    places = ", ".join(str(place + 1) for place in frames.places)
+    return f"Video {frames.key}, frames {places}, Invariscope {__version__}"
 
 
 enter()

@@ -158,4 +158,4 @@ def _teller(progress: "bool | Callable[[Progress], None]") -> "Callable[[Progres
     if not progress:
         return None
     line = PlainLines("audit", "images")
-    return lambda at: line(at.done, at.total, at.eta_s)
+    return lambda at: line(at.done, at.total, at.eta_s, at.doing)

@@ -58,19 +58,21 @@ class PlainLines:
         self.shown: float | None = None
         self.ended = False
 
-    def __call__(self, done: int, total: int, eta_s: float | None = None) -> None:
+    def __call__(self, done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
         """Say how far it is.
 
         Args:
             done: how many.
             total: of how many.
             eta_s: seconds left; None: to be estimated.
+            doing: what is being done at the moment, in a few words.
         """
         now = self.clock.tick()
         last = done >= total
         if self.ended or (self.shown is not None and not last and now - self.shown < self.every_s):
             return
         self.shown, self.ended = now, last
-        words = [f"{done:,} of {total:,} {self.unit}", self.clock.passed, self.clock.left(done, total, eta_s)]
+        words = [f"{done:,} of {total:,} {self.unit}", self.clock.passed, self.clock.left(done, total, eta_s),
+                 doing]  # fmt: skip
         sys.stderr.write(f"{self.what}: {', '.join(word for word in words if word)}\n")
         sys.stderr.flush()

@@ -23,7 +23,7 @@ from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCount
 from core.audit.workers.captions import CaptionFolder, Prompts, prompts
 from core.audit.workers.choice import crew
 from core.audit.workers.crew import Crew
-from core.audit.workers.tasks import Embedded, Known, Made, Shard, Spent, Work, without_items
+from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Shard, Spent, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
@@ -54,6 +54,9 @@ class Progress:
         eta_s: estimated seconds to the end; None until something was measured.
         shard: shards finished.
         shards: shards in all.
+        evaluator: the one that is being loaded or scores now; empty where none does.
+        place: of that evaluator among those of the run, from 1; 0 where none works.
+        evaluators: in all.
     """
 
     phase: str
@@ -63,6 +66,21 @@ class Progress:
     eta_s: float | None
     shard: int
     shards: int
+    evaluator: str = ""
+    place: int = 0
+    evaluators: int = 0
+
+    @property
+    def at_work(self) -> str:
+        """Which evaluator works, in words: ``conse-lite0, 1 of 2``; empty where none does."""
+        return f"{self.evaluator}, {self.place} of {self.evaluators}" if self.place else ""
+
+    @property
+    def doing(self) -> str:
+        """What is done beside counting, in words; empty where nothing is to be said of it."""
+        if not self.at_work:
+            return ""
+        return f"loading {self.at_work}" if self.phase == "loading" else f"at {self.at_work}"
 
 
 def run_audit(
@@ -121,14 +139,14 @@ def run_audit(
         stack.enter_context(only_one(path))
         if existing == "refuse" and (path / MANIFEST).exists():
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
-        if progress is not None:
-            progress(Progress("loading", 0, plan.cost().images, 0.0, None, 0, len(plan.shards)))
+        told = _Loading(plan, progress, begun)
+        told()
         earlier = Begun() if existing == "replace" else begun_with(path)
         if threads is None:
             threads = earlier.threads or (1 if cluster else max(1, cores() // max(1, workers)))
         hands = crew(workers, pool, threads=threads, renderers=renderers, cluster=cluster, device=device)
         stack.callback(hands.close)
-        ready = hands.describe(plan)
+        ready = hands.describe(plan, told)
         evaluators = [each for each, _ in ready.described]
         plan, batches = settle(plan, [size for _, size in ready.described], begun=earlier.images)
         keys = [each["fingerprint"]["key"] for each in evaluators]
@@ -148,6 +166,26 @@ def run_audit(
 
 def _key(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+class _Loading:
+    """Tells which evaluator is being loaded, before there is a job to tell anything."""
+
+    def __init__(self, plan: Plan, progress: Callable[[Progress], None] | None, begun: float) -> None:
+        self._names = [kind.spec.name for kind in plan.kinds_for(videos=plan.videos)]
+        self._images, self._shards = plan.cost().images, len(plan.shards)
+        self._progress, self._begun = progress, begun
+
+    def __call__(self, _index: int = -1, _variants: int = 0, rank: int = NOBODY) -> None:
+        if self._progress is not None:
+            at = _at_work(self._names, rank)
+            passed = time.monotonic() - self._begun
+            self._progress(Progress("loading", 0, self._images, passed, None, 0, self._shards, *at))
+
+
+def _at_work(names: Sequence[str], rank: int) -> tuple[str, int, int]:
+    """What a :class:`Progress` says of the evaluator at work."""
+    return ("", 0, len(names)) if rank == NOBODY else (names[rank], rank + 1, len(names))
 
 
 class _Job:
@@ -180,6 +218,7 @@ class _Job:
         self.made: dict[int, Finished] = {}
         self.ahead: dict[int, int] = {}
         self.done = self.skipped = self.furthest = 0
+        self.rank = NOBODY
         self.phase = "captions"
         self.scoring_since = time.monotonic()
 
@@ -289,10 +328,12 @@ class _Job:
             speed["images"] += each.images
             speed["seconds"] = round(speed["seconds"] + each.seconds, 3)
 
-    def _heard(self, index: int, variants: int) -> None:
+    def _heard(self, index: int, variants: int, rank: int) -> None:
         """Note how far a worker is with a shard, report it, and stop if told to; no shard has number -1."""
         if index >= 0:
             self.ahead[index] = variants
+        if rank != NOBODY:
+            self.rank = rank
         self._report(self.phase)
         if self.stop is not None and self.stop():
             raise KeyboardInterrupt
@@ -306,7 +347,10 @@ class _Job:
         self.furthest = max(self.furthest, self.done + sum(self.ahead.values()))
         made = self.furthest - self.skipped
         eta = (now - self.scoring_since) / made * (total - self.furthest) if made else None
-        self.progress(Progress(phase, self.furthest, total, now - self.begun, eta, len(self.made), len(self.shards)))
+        rank = NOBODY if phase == COMPLETE else self.rank
+        at = _at_work([each["name"] for each in self.manifest["evaluators"]], rank)
+        passed, made_shards = now - self.begun, len(self.made)
+        self.progress(Progress(phase, self.furthest, total, passed, eta, made_shards, len(self.shards), *at))
 
     def _save(self, status: str) -> None:
         write_json(self.folder.path / MANIFEST, self._told(status))

@@ -43,17 +43,18 @@ def risk_map(cells: pd.DataFrame) -> Figure:
 
 
 def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[str, str]]) -> Figure:
-    """One evaluator's risk against the gap, a line a family; the gap on a logarithmic scale, without 0.
+    """Risk against the gap, a panel an evaluator, a line a family; the gap on a logarithmic scale, without 0.
 
     Args:
-        cells: one evaluator's rows of ``core.analysis.flips.risk.cell_curves`` or ``flip_risks``.
+        cells: rows of ``core.analysis.flips.risk.cell_curves`` or ``flip_risks``.
         gap: the gap that is looked at, a share.
         styles: of :func:`family_styles`.
     """
-    rows = cells[cells["gap"] > 0].sort_values(["family", "gap"], kind="stable")
+    rows = cells[cells["gap"] > 0].sort_values(["evaluator", "family", "gap"], kind="stable")
     nothing = np.full(len(rows), np.nan)
     frame = pd.DataFrame(
-        {"label": 100 * rows["gap"].astype(float), "series": rows["family"].astype(str), "panel": "",
+        {"label": 100 * rows["gap"].astype(float), "series": rows["family"].astype(str),
+         "panel": rows["evaluator"].astype(str),
          "value": 100 * rows["risk"], "low": 100 * rows["low"] if "low" in rows else nothing,
          "high": 100 * rows["high"] if "high" in rows else nothing, "n": rows["n_items"],
          "hover": [_cell_hover(row) for row in rows.to_dict("records")]}

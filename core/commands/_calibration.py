@@ -80,7 +80,7 @@ def measuring(
         with progress("measure", unit="pictures") as update:
 
             def report(at: "Progress") -> None:
-                update(at.done, at.total, at.eta_s)
+                update(at.done, at.total, at.eta_s, at.doing)
                 if tell_file is not None:
                     if at.phase == "complete":  # said once the result is on the disk
                         ended.append(lambda: tell_file(at))

@@ -11,8 +11,8 @@ from core.api.progress import PLAIN_EVERY_S, Clock, PlainLines
 class Update(Protocol):
     """Say how far it is."""
 
-    def __call__(self, done: int, total: int, eta_s: float | None = None) -> None:
-        """Args: done: how many; total: of how many; eta_s: seconds left, None to have it estimated."""
+    def __call__(self, done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
+        """Args: done: how many; total: of how many; eta_s: seconds left, None to have it estimated; doing: at once."""
 
 
 @contextmanager
@@ -44,8 +44,9 @@ def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
     with Progress(*columns, console=Console(file=sys.stderr)) as bar:
         task = bar.add_task(what, total=None, left="")
 
-        def update(done: int, total: int, eta_s: float | None = None) -> None:
+        def update(done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
             clock.tick()
-            bar.update(task, completed=done, total=total, left=clock.left(done, total, eta_s))
+            left = ", ".join(filter(None, (clock.left(done, total, eta_s), doing)))
+            bar.update(task, completed=done, total=total, left=left)
 
         yield update

@@ -156,7 +156,7 @@ def audit(
         with progress("audit", unit="images") as update:
 
             def report(at: "Progress") -> None:
-                update(at.done, at.total, at.eta_s)
+                update(at.done, at.total, at.eta_s, at.doing)
                 if tell is not None:
                     tell(at)
 

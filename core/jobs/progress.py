@@ -3,7 +3,7 @@
 import json
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from core.audit.run import Progress
@@ -11,34 +11,20 @@ from core.errors import StoreError
 from core.store.files import write_text
 
 EVERY_S = 0.5
-"""Seconds between two writings; a change of phase is written at once."""
+"""Seconds between two writings; a change of phase, or the next model that is loaded, is written at once."""
 
 _PHASES = ("loading", "captions", "scoring", "complete")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a progress file says.
+class Told(Progress):
+    """What a progress file says: how far it is, at a time.
 
     Args:
-        phase: ``loading``, ``scoring`` or ``complete``.
-        done: images dealt with.
-        total: images in all.
-        elapsed_s: seconds since this call of the audit began.
-        eta_s: estimated seconds to the end, counted from ``at``; None until something was measured.
-        shard: shards finished.
-        shards: shards in all.
-        at: when it was written, in seconds since 1970.
+        at: when it was written, in seconds since 1970; the seconds left are counted from it.
     """
 
-    phase: str
-    done: int
-    total: int
-    elapsed_s: float
-    eta_s: float | None
-    shard: int
-    shards: int
-    at: float
+    at: float = field(kw_only=True)
 
     @property
     def share(self) -> float:
@@ -59,10 +45,11 @@ class ProgressFile:
 
     def __call__(self, progress: Progress) -> None:
         """Tell how far it is."""
-        phase, when = self._last
-        if progress.phase == phase and time.monotonic() - when < self._every_s:
+        before, when = self._last
+        step = f"{progress.phase} {progress.evaluator if progress.phase == 'loading' else ''}"
+        if step == before and time.monotonic() - when < self._every_s:
             return
-        self._last = (progress.phase, time.monotonic())
+        self._last = (step, time.monotonic())
         text = json.dumps({**asdict(progress), "at": time.time()})
         with suppress(StoreError):
             write_text(self._path, text)
@@ -72,8 +59,11 @@ def read_progress(path: Path) -> Told | None:
     """Read a progress file; None where there is none, or it says nothing that makes sense."""
     try:
         told = Told(**json.loads(path.read_text(encoding="utf-8")))
-        numbers = (told.done, told.total, told.elapsed_s, told.shard, told.shards, told.at, told.eta_s or 0.0)
-        sound = told.phase in _PHASES and all(0 <= number < 1e15 for number in numbers)
+        numbers = (told.done, told.total, told.elapsed_s, told.shard, told.shards, told.at, told.eta_s or 0.0,
+                   told.place, told.evaluators)  # fmt: skip
+        sound = (
+            told.phase in _PHASES and isinstance(told.evaluator, str) and all(0 <= number < 1e15 for number in numbers)
+        )
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     return told if sound else None

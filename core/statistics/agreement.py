@@ -10,6 +10,7 @@ References:
     [3] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., 2.4 and 2.5 (AC1).
     [4] Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     [5] Cohen (1968), Psychological Bulletin 70, 213-220: weighted κ.
+    [6] Landis and Koch (1977), Biometrics 33, 159-174: words for κ.
 """
 
 import math
@@ -32,6 +33,27 @@ LEAST_CHANCE = 30
 to 93 of 100 intervals held the truth, by how skewed the answers are; of 30 expanded ones 92 to 98."""
 NOTHING = "no item has two votes"
 ONE_ANSWER = "every vote is the same answer: there is no disagreement to expect, so nothing can be corrected for chance"
+
+
+LANDIS_KOCH = (
+    (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"),
+)  # fmt: skip
+"""Upper ends of κ, as printed to two digits, and their words [6]; below 0 it is poor. The authors call their limits
+arbitrary."""
+
+
+def in_words(kappa: float) -> str:
+    """The word that Landis and Koch [6] have for a κ; empty where it is not defined.
+
+    Example:
+        >>> in_words(0.45)
+        'moderate'
+    """
+    if math.isnan(kappa):
+        return ""
+    if kappa < 0:
+        return "poor"
+    return next(word for most, word in LANDIS_KOCH if round(min(kappa, 1.0), 2) <= most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,11 @@ def test_progress_is_written_now_and_then_and_at_every_new_phase(tmp_path: Path)
     assert told is not None
     assert told.done == 1
     assert told.left_s(told.at) is None
+    for place, name in enumerate(("first", "second"), 1):  # a model that takes minutes is named from its beginning
+        tell(Progress("loading", 0, 9, 0.0, None, 0, 1, name, place, 2))
+    told = read_progress(path)
+    assert told is not None
+    assert told.doing == "loading second, 2 of 2"
 
 
 def test_a_disk_that_refuses_progress_does_not_stop_the_audit(tmp_path: Path) -> None:

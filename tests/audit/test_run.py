@@ -182,6 +182,20 @@ def test_progress_counts_to_the_end(squares: Corpus, tmp_path: Path, pool: Pool)
     assert all(each.eta_s is not None for each in told if each.phase == "scoring" and each.done)
 
 
+def test_progress_says_which_evaluator_is_loaded_and_which_scores(squares: Corpus, tmp_path: Path, pool: Pool) -> None:
+    told: list[Progress] = []
+    plan = plan_of(squares, evaluators=[HISTOGRAM, PAIRED])
+    run_audit(plan, tmp_path, pool=pool, progress=told.append)
+    names = [kind.spec.name for kind in plan.kinds]
+    assert len(names) > 1
+    expected = [f"{name}, {place} of {len(names)}" for place, name in enumerate(names, 1)]
+    for phase in ("loading", "scoring"):
+        at_work = [each.at_work for each in told if each.phase == phase and each.at_work]
+        assert list(dict.fromkeys(at_work)) == expected
+    assert f"loading {expected[0]}" in {each.doing for each in told}
+    assert told[-1].doing == ""
+
+
 def test_images_that_vanish_or_break_cost_their_own_items_alone(squares: Corpus, tmp_path: Path, pool: Pool) -> None:
     plan = plan_of(squares)
     paths = [item.image_path for item in squares.items]

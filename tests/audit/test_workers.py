@@ -86,6 +86,8 @@ def test_two_workers_of_whom_one_is_killed_give_the_bytes_of_one(
     assert (alone.manifest["workers"], pair.manifest["workers"]) == (1, 2)
     assert [each.done for each in told] == sorted(each.done for each in told)
     assert (told[-1].phase, told[-1].done) == ("complete", told[-1].total)
+    loaded = [each.place for each in told if each.phase == "loading"]
+    assert {0, 1, 2} == set(loaded)  # said by workers as by the audit's own process
     assert {name: each["images"] for name, each in pair.manifest["speed"].items()} == {
         name: each["images"] for name, each in alone.manifest["speed"].items()
     }
@@ -203,7 +205,7 @@ def work_of(plan: Plan, batch: int) -> Work:
 
 def made(plan: Plan, tasks: list[object], folder: Path, pool: Pool) -> dict[int, Made]:
     work = work_of(plan, 8)
-    maker, captions = Maker(work, pool, lambda _index, _variants: None), CaptionFolder(folder, "key")
+    maker, captions = Maker(work, pool, lambda _index, _variants, _rank: None), CaptionFolder(folder, "key")
     files: dict[str, tuple[Path, ...]] = {}
     for found in maker.each(prompts(plan, work.batches)):
         assert isinstance(found, Embedded)

@@ -50,6 +50,8 @@ def failing_server(tmp_path: Path) -> Iterator[str]:
 def test_a_page_that_fails_offers_a_report_and_shows_nothing_else_of_the_fault(
     failing_server: str, page: Page, tmp_path: Path
 ) -> None:
+    page.goto(failing_server)  # a page is opened once app.py has run
+    expect(page.get_by_test_id("stSidebarNav")).to_be_visible(timeout=90_000)
     page.goto(f"{failing_server}/words")
     box = page.get_by_test_id("stException")
     expect(box).to_contain_text("fault of Invariscope itself", timeout=90_000)

@@ -48,6 +48,16 @@ def test_curves_leave_the_gap_of_zero_out_of_the_logarithm() -> None:
     assert len(risk_curves(rows, gap=0.0, styles=family_styles(rows)).references) == 1
 
 
+def test_curves_of_several_evaluators_share_one_legend() -> None:
+    rows = pd.DataFrame(
+        [cell(name, "spatial", family, 0.3, gap)
+         for name in "ab" for family in ("flip", "turn") for gap in (0.01, 0.1)]
+    )  # fmt: skip
+    figure = plot(risk_curves(rows, gap=0.01, styles=family_styles(rows)))
+    assert [each.text for each in figure.layout.annotations] == ["a", "b"]
+    assert sorted(trace.name for trace in figure.data if trace.showlegend) == ["flip", "turn"]
+
+
 def test_shares_have_their_interval_and_the_share_without_ties() -> None:
     row = {"family": "flip", "share": 0.2, "low": 0.1, "high": 0.4, "strict": 0.15, "n_items": 9, "n_pairs": 18}
     dots, rings = plot(flip_shares(pd.DataFrame([row]), colour="#0079BD")).data

@@ -31,6 +31,12 @@ def test_in_a_pipe_the_first_and_the_last_line_come_and_few_between(
     ]
 
 
+def test_a_line_says_which_model_is_at_work(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("audit", unit="images") as update:
+        update(0, 9, doing="loading conse-lite0, 1 of 2")
+    assert capsys.readouterr().err == "audit: 0 of 9 images, 0 s, loading conse-lite0, 1 of 2\n"
+
+
 def test_on_a_terminal_a_bar_counts_to_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,9 @@ from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 
+from core.stories.slide import Slide
+from core.stories.story import stories
+
 HUMAN = "pages/human_validation.py"
 FAILURES = "pages/failures.py"
 LAB = "pages/probe_lab.py"
@@ -44,6 +47,18 @@ def shown(html: str) -> str:
 def said(app: AppTest) -> str:
     """Everything that the page says, without the marks that keep data from being markup."""
     return texts(app).replace("\\", "")
+
+
+def collected(app: AppTest, key: str, *, title: str = "Where it breaks", note: str = "") -> Slide:
+    """Collect what a page shows into a new story; the slide that comes of it."""
+    assert not app.exception
+    app.button(key=f"collect.{key}").click().run()
+    app.text_input(key="collect.title").set_value(title).run()
+    app.text_area(key="collect.note").set_value(note).run()
+    app.button(key="collect.save").click().run()
+    assert not app.exception
+    assert not [each for each in app.button if each.key == "collect.save"], said(app)
+    return stories()[0].read().slides[-1]
 
 
 def marks_that_open(app: AppTest, chart: str) -> list[str]:

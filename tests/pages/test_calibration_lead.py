@@ -54,6 +54,19 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     assert "held-out items. Order of the unedited scores: ρ with" in first
 
 
+def test_options_are_folded_below_the_sentence_and_another_strength_has_its_own(open_page: Open, demo: object) -> None:
+    app = open_page(CALIBRATION)
+    (options,) = (each for each in app.expander if each.label.startswith("Options"))
+    assert {each.label for each in options.get("button_group")} >= {"Reading", "Weights", "ε"}
+    assert not options.proto.expanded
+    inside = {each.value for each in options.markdown}
+    sentences = [each for each in app.markdown if "held-out items. Order" in each.value]
+    assert len(sentences) == 1
+    assert sentences[0].value not in inside
+    other = open_page(CALIBRATION, strength="0.05")
+    assert len([each for each in other.markdown if "held-out items. Order" in each.value]) == 2
+
+
 def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: object) -> None:
     app = open_page(CALIBRATION, categories="appliance")
     assert not app.exception

@@ -15,6 +15,7 @@ from core.analysis.scope import Scope
 from core.audit.plan import make_plan
 from core.audit.run import run_audit
 from core.charts.canvas import jpeg
+from core.evaluators.cache import IMAGE
 from core.evaluators.pool import Pool
 from core.settings import runs_dir
 from core.stories.tags import Pair, Tags
@@ -24,6 +25,7 @@ from pages.views.common.runs import narrowed, present
 from pages.views.failures import tags
 from pages.views.failures.card import cut_said
 from pages.views.failures.tags import with_tags
+from pages.views.probe_lab.state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, texts
 
@@ -406,3 +408,24 @@ def test_a_viewer_sees_no_tag_and_cannot_write_one(
 def _record_of(app: AppTest) -> str:
     app.button(key="failures.open.0").click().run()
     return str(app.query_params["record"])
+
+
+def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(open_page: Open, demo: Path) -> None:
+    run = json.loads((demo / "manifest.json").read_text("utf-8"))
+    key = next(each["fingerprint"]["key"] for each in run["evaluators"] if each["name"] == "conse-lite0")
+    items = pd.read_parquet(demo / "items").drop_duplicates("item").set_index("item")["pixels_sha256"]
+    app = open_page(FAILURES, families="vertical-flip", like="cat")
+    assert "has kept an embedding of the picture of cat" in texts(app).replace("\\", "")
+    near = [name for name in items.index if name != "cat"][:3]
+    rows = {items["cat"]: [1.0, 0.0], items[near[0]]: [0.9, 0.1], items[near[1]]: [0.5, 0.5], items[near[2]]: [0.0, 1]}
+    shared().embeddings.put_many(key, IMAGE, {name: np.array(row, np.float32) for name, row in rows.items()})
+    app = open_page(FAILURES, families="vertical-flip", like="cat")
+    assert not app.exception
+    assert "cat and the 3 items most like it, by conse-lite0's image embeddings" in texts(app).replace(
+        "\\", ""
+    ).replace("*", "")
+    assert "of 4 items" in texts(app)
+    app.button(key="failures.like.all").click().run()
+    assert "like" not in app.query_params
+    app.button(key="failures.like.0").click().run()
+    assert app.query_params["like"]

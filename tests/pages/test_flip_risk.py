@@ -33,9 +33,23 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
     assert "at a gap of 0.5 %" in said(app)
     assert "n = 78 to 252 items a cell" in said(app)
     charts = app.get("plotly_chart")
-    assert len(charts) == 4
+    assert len(charts) == 2  # the map, and the curves under one legend
     assert all(chart.proto.alt for chart in charts)
     assert "highest" in charts[0].proto.alt
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_map_begins_where_risks_differ_and_no_table_scrolls_by_itself(open_page: Open) -> None:
+    app = open_page(PAGE)
+    risks = app.dataframe[1].value
+    own = risks[risks["axis"] != "null"]
+    below = (own["risk"] < 5).mean()
+    assert 0.3 < below < 0.7
+    assert own["risk"].max() - own["risk"].min() > 10
+    assert "gap" not in app.query_params
+    for frame in app.dataframe[:2]:
+        assert "ends" in list(frame.proto.column_order)
+        assert not {"low", "high"} & set(frame.proto.column_order)
 
 
 @pytest.mark.usefixtures("demo")
@@ -100,7 +114,7 @@ def test_filters_make_every_number(open_page: Open) -> None:
     assert app.dataframe[0].value["said"].str.startswith("differences below").all()
     app = open_page(PAGE, gap="77", families="nothing")
     assert "could not be restored" in said(app)
-    assert "0.7 % is shown" in said(app)
+    assert "the usual one is shown" in said(app)
 
 
 def uploaded(app: AppTest, a: object, b: object) -> AppTest:

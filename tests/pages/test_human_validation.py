@@ -1,5 +1,6 @@
 """Both views through ``app.py``; what a browser alone can show stands in ``tests/browser/test_study.py``."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,11 +12,14 @@ from core.analysis.scope import Narrowed, narrow
 from core.human.creation import create_study
 from core.human.definition import ORIGINAL, Definition
 from core.human.kinds import ACCEPTABILITY
+from core.human.ledger import PAUSED
 from core.human.precision import planned_precision
+from core.human.quality import quality_table
 from core.human.sampling import family_strata
 from core.human.studies import Study, studies_dir
 from core.human.votes import vote_table
 from core.settings import ROOT
+from core.statistics.agreement import in_words
 from core.store.store import Store
 from pages.views.common import access as study_access
 from pages.views.common.runs import known_values, present, store
@@ -304,7 +308,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     app = press(app, "Invite")
     made = Study(studies_dir() / name)
     assert [each.name for each in made.state().annotators.values()] == ["Ada", "Bo"]
-    links = [block.value for block in app.code if "token=" in block.value]
+    links = [block.value for block in app.code if block.value.startswith("http")]
     assert [made.annotator_of(link.split("token=")[1]) for link in links] == ["a01", "a02"]
 
 
@@ -326,10 +330,22 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
     images = [image for element in app.image for image in element.proto.imgs]
     assert all(image.alt for image in images)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+    assert not [
+        name for frame in app.dataframe for name in frame.value if "0 of 0" in set(frame.value[name].astype(str))
+    ]
+    for frame in app.dataframe:  # no column is called by the name that code has for it
+        heads = json.loads(frame.proto.columns or "{}")
+        shown = list(frame.proto.column_order) or list(frame.value)
+        assert {"what", "low", "high", "stratum", "votes"} & set(shown) <= set(heads)
+    assert not re.search(r"\dT\d\d:", texts(app))
     if part == "outcomes":
         assert "n = 9 items" in texts(app)
     if part == "agreement":
         assert re.search(r"95 % CI|no interval", texts(app))
+        assert "Landis and Koch (1977): poor below 0, slight up to 0.20" in texts(app)
+        kappas = next(frame.value for frame in app.dataframe if "kappa" in frame.value)
+        assert all(said.split(" (")[0] == in_words(kappa)
+                   for said, kappa in zip(kappas["words"], kappas["kappa"], strict=True))  # fmt: skip
         assert "by knowing rather than guessing, under MACE" in texts(app)
         assert "the likeliest answer is the commonest one in" in texts(app)
 
@@ -405,6 +421,22 @@ def finish_place(study: Study, annotator: str) -> None:
     vote(study, annotator, item.id)
 
 
+def test_who_is_not_done_has_a_reminder_to_copy(open_page: Open, study: Study) -> None:
+    ada, bo = study.invite(["Ada", "Bo"])
+    finish(study, ada)
+    app = open_page(HUMAN, study="pilot")
+    texts_to_copy = [code.value for code in app.code if code.value.startswith("Hello")]
+    (row,) = quality_table(study).query("annotator == @bo").to_dict("records")
+    (written,) = texts_to_copy
+    assert written.startswith("Hello Bo,")
+    assert f"{row['planned'] - row['votes']} items are left for you" in written
+    assert f"token={study.token(bo)}" in written
+    assert study.definition.title not in written
+    study.set_status(PAUSED)
+    again = open_page(HUMAN, study="pilot")
+    assert not [code for code in again.code if code.value.startswith("Hello")]
+
+
 def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) -> None:
     ada, bo = study.invite(["Ada", "Bo"])
     finish(study, ada)
@@ -444,6 +476,6 @@ def test_links_begin_with_the_public_address_where_one_is_set(
 ) -> None:
     study.invite(["Ada"])
     monkeypatch.setenv("INVARISCOPE_PUBLIC_URL", "https://study.example.org/")
-    links = [code.value for code in open_page(HUMAN, study="pilot").code if "token=" in code.value]
+    links = [code.value for code in open_page(HUMAN, study="pilot").code if code.value.startswith("http")]
     assert len(links) == 1
     assert links[0].startswith("https://study.example.org/human_validation?token=")

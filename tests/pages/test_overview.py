@@ -264,3 +264,8 @@ def test_the_leaderboard_stands_before_the_findings_with_both_claims_of_every_wo
     assert board["Scatter, spatial"].tolist() == [card.loc["spatial", "scatter"]]
     assert board["Drift, spatial"].iloc[0].endswith(card.loc["spatial", "drift"])
     assert len(board) == 1
+
+
+def test_times_are_written_as_a_reader_reads_them(open_page: Open, demo: Path) -> None:
+    (runs,) = (each.value for each in open_page(OVERVIEW).dataframe if "seal" in each.value)
+    assert runs["created"].str.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC").all()

@@ -234,6 +234,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     gate.shut(SHARD_CALLS)
     wait(app, lambda app: gate.holds() and jobs.get("mine").progress.done > 0)
     assert "Cancel" in buttons(app)
+    assert ", 1 of 1" in "".join(str(bar.proto.text) for bar in app.get("progress"))
     twice = app.button(key="run.start").click().run()
     assert "The same audit is in line already as mine" in plain(twice)
     app.button(key="run.cancel.mine").click().run()

@@ -2,25 +2,27 @@
 
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
+import pytest
 
 from core.stories.slide import Picture, Slide
 from core.stories.story import Story, stories
-from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, LAB, RESULTS, STORIES, Open, said
+from tests.pages.opening import (
+    CALIBRATION,
+    COMPARE,
+    CONTRAST,
+    FAILURES,
+    FLIP_RISK,
+    GEOMETRY,
+    LAB,
+    OVERVIEW,
+    RESULTS,
+    STORIES,
+    Open,
+    collected,
+    said,
+)
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'></svg>"
-
-
-def collected(app: AppTest, key: str, *, title: str = "Where it breaks", note: str = "") -> Slide:
-    """Collect what a page shows into a new story; the slide that comes of it."""
-    assert not app.exception
-    app.button(key=f"collect.{key}").click().run()
-    app.text_input(key="collect.title").set_value(title).run()
-    app.text_area(key="collect.note").set_value(note).run()
-    app.button(key="collect.save").click().run()
-    assert not app.exception
-    assert not [each for each in app.button if each.key == "collect.save"], said(app)
-    return stories()[0].read().slides[-1]
 
 
 def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
@@ -31,10 +33,10 @@ def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
     assert slide.title == "Societal edits: how far the score moves"
     assert slide.note == "look at this"
     assert slide.pictures[0].data.startswith(b"<svg")
-    assert [row[0] for row in slide.rows] == ["cultural · conse-lite0"]
+    assert [row[0] for row in slide.rows] == ["Cultural words · conse-lite0"]
     assert slide.rows[0][1] == "−15.6 %"
     assert slide.rows[0][3] == "234"
-    assert slide.of == "Scores of run demo, caption template, language en; family Cultural words"
+    assert slide.of == "Scores of run demo, corpus demo, caption template, language en; family Cultural words"
     assert slide.signature.startswith("invariscope:")
     live = open_page(slide.page, **slide.link)
     assert not live.exception
@@ -62,13 +64,42 @@ def test_a_variant_of_the_lab_is_kept(open_page: Open, demo: Path, own_folder: P
     assert slide.rows[0][1].count("→") == 1
 
 
-def test_a_figure_of_the_contrast_tests_can_be_collected_and_one_of_another_page_cannot(
-    open_page: Open, both_halves: Path
+ELSEWHERE = {
+    OVERVIEW: ("fairness-card-conse-lite0", "evaluators-at-a-glance", "overview-slices"),
+    COMPARE: ("compare-family", "difference-family", "compare-scatter-family", "difference-scatter-family"),
+    FLIP_RISK: ("flip-risk", "flip-risk-curves"),
+    CALIBRATION: ("calibration-spearman", "calibration-sensitivity", "calibrated-sensitivity"),
+    GEOMETRY: ("geometry-word",),
+}
+"""Figures of pages of stored scores, by the stem of their files."""
+
+
+@pytest.mark.parametrize("page", ELSEWHERE)
+def test_every_figure_of_stored_scores_is_kept_with_its_run_corpus_and_signature(
+    page: str, open_page: Open, demo: Path, own_folder: Path
 ) -> None:
+    app = open_page(page)
+    drawn = app.get("plotly_chart")
+    offered = [key for each in app.button if (key := each.key or "").startswith("collect.figure.")]
+    assert {f"collect.figure.{stem}" for stem in ELSEWHERE[page]} <= set(offered)
+    assert len(offered) == len(drawn)
+    for stem in ELSEWHERE[page][:1]:
+        slide = collected(app, f"figure.{stem}")
+        assert "run demo, corpus demo, " in slide.of
+        assert slide.signature.startswith("invariscope:")
+        assert slide.page == page
+        assert slide.rows
+        assert not {cell for row in slide.rows for cell in row[0].split(" · ")} & {"vertical-flip", "cultural"}
+        assert not open_page(slide.page, **slide.link).exception
+
+
+def test_a_failure_of_the_contrast_tests_is_kept_and_leads_to_its_pair(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST)
     assert [each for each in app.button if (each.key or "").startswith("collect.figure.")]
-    other = open_page(FLIP_RISK)
-    assert not [each for each in other.button if (each.key or "").startswith("collect.")]
+    slide = collected(app, "contrast.0")
+    assert slide.signature.startswith("invariscope:")
+    assert "one pair" in slide.of
+    assert open_page(slide.page, **slide.link).get("dialog")
 
 
 def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, demo: Path, own_folder: Path) -> None:

@@ -15,7 +15,7 @@ from core.jobs.suite import SuiteRequest
 from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
-from tests.pages.opening import SUITES, Open, said
+from tests.pages.opening import SUITES, Open, collected, said
 
 
 @pytest.fixture
@@ -46,6 +46,15 @@ def test_a_result_is_shown_as_its_tables_are_and_its_link_reproduces_it(open_pag
     assert "Before and after calibration" in said(app)
     assert "Agreement with people: Accuracy %, a tie an error" in said(app)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_its_figure_is_kept_with_the_hashes_of_its_files(open_page: Open, kept: str, own_folder: None) -> None:
+    app = open_page(SUITES, suite=kept, measure="accuracy_strict")
+    slide = collected(app, f"figure.{kept}-accuracy_strict")
+    (result,), _ = stored()
+    assert f"sha256 {result.sources[0].sha256[:12]}" in slide.of
+    assert result.suite in slide.of
+    assert slide.page == SUITES
 
 
 def test_a_link_to_what_is_not_here_and_a_file_that_is_none_are_said(open_page: Open, kept: str) -> None:

@@ -21,7 +21,7 @@ from core.analysis.systems.file import (
 from core.corpora.registry import catalogue
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
-from tests.pages.opening import SYSTEMS, Open, click, marks_that_open, said
+from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said
 
 
 def kept(name: str = "mine", *, systems: tuple[str, ...] = ("A", "B", "C"), evaluators: int = 2) -> None:
@@ -87,6 +87,18 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
     assert "2 entries <b>name</b> no picture" in text
     assert len(app.get("plotly_chart")) == 3
     assert all(each.proto.alt for each in app.get("plotly_chart"))
+
+
+def test_a_figure_of_a_leaderboard_is_kept_with_what_scored_it(open_page: Open, own_folder: None) -> None:
+    kept()
+    app = open_page(SYSTEMS)
+    assert {f"collect.figure.systems-{name}" for name in ("means", "ranks", "swaps")} <= {
+        each.key for each in app.button
+    }
+    slide = collected(app, "figure.systems-means")
+    assert slide.of.startswith("Leaderboard mine, corpus demo, scored ")
+    assert "metric-0, fingerprint abc" in slide.of
+    assert (slide.signature, slide.page) == ("", SYSTEMS)
 
 
 def test_systems_can_be_left_out_and_the_link_says_so(open_page: Open) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.evaluators.weights.fetched import keep
 from tests.corpora.footage import moving, write_video
-from tests.pages.opening import VIDEO, Open, said
+from tests.pages.opening import VIDEO, Open, collected, said
 from tests.tiny import clip
 
 
@@ -27,6 +27,15 @@ def test_a_demo_video_is_scored_with_the_caption_that_is_true_of_it_backwards(op
     assert "is no EMScore" in words
     assert "4 frames of 16, evenly spaced, of a video of 320 × 240 px, 2.0 s" in words
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_scores_of_a_video_are_kept_with_the_frames_that_they_are_of(open_page: Open, own_folder: None) -> None:
+    app = open_page(VIDEO, video="dog-right", frames="4", evaluators="conse-lite0")
+    slide = collected(app, "figure.video-edits")
+    assert "frames 1, " in slide.of
+    assert slide.of.startswith("Video ")
+    assert slide.page == VIDEO
+    assert slide.rows
 
 
 def test_words_and_frames_are_mapped_where_an_evaluator_has_tokens(

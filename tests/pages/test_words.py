@@ -1,12 +1,29 @@
 """The coined words: one page of them, each where it is looked for, none that the documentation does not know."""
 
+import json
 import re
 
 import pytest
 
 from core.settings import ROOT
 from pages.views.common.glossary import glossary, meaning
-from tests.pages.opening import WORDS, Open, said
+from tests.pages.opening import (
+    CALIBRATION,
+    COMPARE,
+    CONTRAST,
+    FAILURES,
+    FLIP_RISK,
+    HUMAN,
+    OVERVIEW,
+    RESULTS,
+    RUN,
+    SUITES,
+    SYSTEMS,
+    VIDEO,
+    WORDS,
+    Open,
+    said,
+)
 
 
 def test_every_word_is_on_the_page_with_its_meaning(open_page: Open) -> None:
@@ -33,6 +50,32 @@ def test_the_documentation_explains_every_word_and_every_page_exists() -> None:
     for term, word in glossary().items():
         assert term.removesuffix("s").lower() in told, term
         assert not word.page or (ROOT / "pages" / f"{word.page}.py").is_file(), term
+
+
+def test_every_word_is_explained_beside_a_label_of_another_page(open_page: Open, demo: object) -> None:
+    hints = set()
+    for page in (OVERVIEW, RESULTS, FAILURES, FLIP_RISK, CALIBRATION, CONTRAST, RUN, SUITES, SYSTEMS, VIDEO, COMPARE,
+                 HUMAN):  # fmt: skip
+        app = open_page(page)
+        hints |= {each.proto.help for each in app.title}
+        for frame in app.dataframe:
+            columns = json.loads(frame.proto.columns or "{}").values()
+            hints |= {str(each.get("help") or "") for each in columns}
+    said = "\n".join(hints)
+    assert [term for term, word in glossary().items() if word.meaning not in said] == []
+
+
+def test_a_table_explains_the_coined_words_that_head_its_columns(open_page: Open, demo: object) -> None:
+    (table, *_) = open_page(RESULTS, question="words").dataframe
+    helps = {each.get("label"): each.get("help") for each in json.loads(table.proto.columns).values()}
+    assert helps["Family"] == meaning("family")
+
+
+def test_the_keys_are_listed(open_page: Open) -> None:
+    shown = said(open_page(WORDS))
+    for key in ("Ctrl+K", "`←`", "`→`", "`S`", "`1 2 3 …`"):
+        assert key in shown
+    assert "Ctrl+K" not in said(open_page(WORDS, find="drift"))
 
 
 def test_a_hint_names_the_words_that_it_explains() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from core.errors import InvalidInput
-from core.statistics.agreement import NOTHING, ONE_ANSWER, agreement, pairwise_kappas, weighted_kappa
+from core.statistics.agreement import NOTHING, ONE_ANSWER, agreement, in_words, pairwise_kappas, weighted_kappa
 
 TEXTBOOK = np.array(
     [
@@ -182,3 +182,12 @@ def test_every_pair_of_annotators_is_compared_on_what_both_answered() -> None:
 def test_what_is_no_table_of_counts_is_refused(counts: object) -> None:
     with pytest.raises(InvalidInput):
         agreement(counts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kappa", "word"),
+    [(-0.01, "poor"), (0.0, "slight"), (0.204, "slight"), (0.21, "fair"), (0.6, "moderate"), (0.61, "substantial"),
+     (0.8, "substantial"), (0.81, "almost perfect"), (1.0, "almost perfect"), (math.nan, "")],
+)  # fmt: skip
+def test_the_words_of_landis_and_koch_are_those_of_their_table(kappa: float, word: str) -> None:
+    assert in_words(kappa) == word

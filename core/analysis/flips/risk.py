@@ -274,6 +274,25 @@ _GAPS = (
 )  # fmt: skip
 
 
+def middle_gap(cells: Sequence[Cell], gaps: pd.DataFrame, *, unit: str) -> float:
+    """Where a map of risks shows most: the median of the cells' gaps of evidence, null edits aside.
+
+    Args:
+        cells: of :func:`shift_cells`.
+        gaps: :func:`evident_gaps` of these cells.
+        unit: one of UNITS.
+
+    Returns:
+        A share of the unit; NaN where no cell has both a unit and a gap above 0.
+
+    Raises:
+        InvalidInput: if unit is not one of UNITS.
+    """
+    sizes = zip(gaps["d"], _distances(cells, (1.0,), unit), strict=True)
+    known = [d / size for d, (cell, (size,)) in sizes if not cell.is_null and d > 0 and size > 0]
+    return float(np.median(known)) if known else math.nan
+
+
 def _said(found: Interval, reach: float) -> str:
     """What a gap of evidence says of the evaluator's scores, in words."""
     if math.isnan(found.estimate):

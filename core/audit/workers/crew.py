@@ -16,7 +16,7 @@ from core.audit.workers.captions import Prompts
 from core.audit.workers.making import Maker, load_all, threads
 from core.audit.workers.packing import packed
 from core.audit.workers.serving import Failed, Hello, Message, Ready, Told
-from core.audit.workers.tasks import Known, Result, Task, Tell, Work, without_items
+from core.audit.workers.tasks import NOBODY, Known, Result, Task, Tell, Work, without_items
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.pool import Pool
 from core.evaluators.registry import is_offered
@@ -35,8 +35,8 @@ _log = logging.getLogger("invariscope.audit")
 class Crew(Protocol):
     """Whoever does the work."""
 
-    def describe(self, plan: Plan) -> Ready:
-        """Load the evaluators and say what they are, and where."""
+    def describe(self, plan: Plan, tell: Tell) -> Ready:
+        """Load the evaluators, telling of each, and say what they are, and where."""
 
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
@@ -63,9 +63,11 @@ class Here:
         self._stack.enter_context(threads(intra_op))
         self._maker: Maker | None = None
 
-    def describe(self, plan: Plan) -> Ready:
-        """Load the evaluators and say what they are, and where."""
-        return Ready(load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack), self._pool.device)
+    def describe(self, plan: Plan, tell: Tell) -> Ready:
+        """Load the evaluators, telling of each, and say what they are, and where."""
+        return Ready(
+            load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack, tell=tell), self._pool.device
+        )
 
     def begin(self, work: Work, tell: Tell) -> None:
         """Say what the tasks to come belong to."""
@@ -127,9 +129,9 @@ class Team(ABC, Generic[W]):
         self._deaths: Counter[str] = Counter()
         self._first: list[bytes] = []  # what a worker hears before its tasks
         self._ready: Ready | None = None
-        self._tell: Tell = lambda _index, _variants: None
+        self._tell: Tell = lambda _index, _variants, _rank: None
 
-    def describe(self, plan: Plan) -> Ready:
+    def describe(self, plan: Plan, tell: Tell) -> Ready:
         """Start the workers and say what the first that is ready has loaded.
 
         Raises:
@@ -144,7 +146,7 @@ class Team(ABC, Generic[W]):
         if alone:
             raise InvalidInput(f"evaluator {alone[0]} keeps one budget and one journal; run it with one worker")
         told = without_items(plan), plan.videos, self._device, self._budget_mb, self._intra_op, self._renderers
-        self._first = [packed(Hello(*told))]
+        self._first, self._tell = [packed(Hello(*told))], tell
         self._workers = [self._begin() for _ in range(self._count)]
         while self._ready is None:
             self._look()
@@ -167,7 +169,7 @@ class Team(ABC, Generic[W]):
             else:
                 self._waiting.append(task)
         while self._waiting or any(worker.todo for worker in self._workers):
-            self._tell(-1, 0)
+            self._tell(-1, 0, NOBODY)
             self._give()
             yield from self._look()
 
@@ -220,7 +222,7 @@ class Team(ABC, Generic[W]):
                 case Ready():
                     self._welcome(worker, message)
                 case Told():
-                    self._tell(message.index, message.variants)
+                    self._tell(message.index, message.variants, message.rank)
                 case Failed():
                     raise _raised(message)
                 case _:

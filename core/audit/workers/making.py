@@ -22,7 +22,7 @@ from core.audit.render import Group, references
 from core.audit.shards import Finished, ShardCounts
 from core.audit.workers.captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
 from core.audit.workers.renderers import prepared
-from core.audit.workers.tasks import Embedded, Known, Made, Result, Shard, Spent, Task, Tell, Work
+from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Result, Shard, Spent, Task, Tell, Work
 from core.errors import ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
@@ -71,10 +71,12 @@ class Maker:
         with self._lease(task.evaluator) as evaluator:
             evaluator.forget()
             assert isinstance(evaluator, DualEncoder)
+            rank = self._work.plan.evaluators.index(task.evaluator)
+            self._tell(-1, 0, rank)
             started = time.perf_counter()
             found = embed_captions(
                 evaluator, task.texts, batch_size=self._work.batches[task.evaluator],
-                progress=lambda _done, _total: self._tell(-1, 0),
+                progress=lambda _done, _total: self._tell(-1, 0, rank),
             )  # fmt: skip
             spent = {evaluator.spec.name: Spent(0, time.perf_counter() - started)}
         counts = ShardCounts(caption_encodings=found.captions_encoded, calls=found.calls)
@@ -96,7 +98,7 @@ class Maker:
     def _score(self, group: Group, making: "_Making") -> None:
         making.images.update(draft.image_key for draft in group.drafts if self._is_read(draft))
         if not group.drafts:
-            self._tell(making.task.index, making.done + group.variants)
+            self._tell(making.task.index, making.done + group.variants, NOBODY)
         for rank, (reference, maker) in enumerate(self._makers.items()):
             read, unread = maker.readable(self._kinds[reference], group.drafts)
             making.found.left_out += unread
@@ -140,7 +142,8 @@ class Maker:
 
     def _tell_part(self, making: "_Making", images: int, rank: int, done: int, total: int) -> None:
         """Tell how far a group of images is: the evaluators before ``rank``, and a part of what that one does."""
-        self._tell(making.task.index, making.done + images * (rank * total + done) // (total * len(self._makers)))
+        variants = making.done + images * (rank * total + done) // (total * len(self._makers))
+        self._tell(making.task.index, variants, rank)
 
 
 class _Making:
@@ -166,17 +169,19 @@ class _Making:
         self.spent[name] = Spent(before.images + images, before.seconds + seconds)
 
 
-def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack) -> list[tuple[dict[str, Any], int]]:
+def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack, tell: Tell) -> list[tuple[dict[str, Any], int]]:
     """Load the evaluators of a plan and describe them; hold them where all have room at once, else say so.
 
     Args:
         stack: on whose end they are let go.
+        tell: hears of every evaluator before it is loaded.
 
     Returns:
         For each, what the manifest says of it and its ``full_batch``.
     """
     described = []
-    for reference, kind in zip(plan.evaluators, plan.kinds_for(videos=videos), strict=True):
+    for rank, (reference, kind) in enumerate(zip(plan.evaluators, plan.kinds_for(videos=videos), strict=True)):
+        tell(-1, 0, rank)
         with pool.lease(reference) as found:
             evaluator = made_for(found, kind, idf=plan.idf)
             described.append((describe_evaluator(reference, evaluator), evaluator.full_batch))

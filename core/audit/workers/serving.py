@@ -51,10 +51,11 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How far a worker is with a shard."""
+    """How far a worker is with a shard, and which evaluator works, by its place in the plan."""
 
     index: int
     variants: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,17 @@ def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
     if hello.version != core.__version__:
         raise InvalidInput(f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
                            "install the same on every machine")  # fmt: skip
+
+    def tell(index: int, variants: int, rank: int) -> None:
+        send(Told(index, variants, rank))
+
     pool = Pool(hello.budget_mb, hello.device)
     cv2.setNumThreads(hello.intra_op)
     with ExitStack() as stack:
         stack.enter_context(threads(hello.intra_op))
-        described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack)
+        described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack, tell=tell)
         send(Ready(described, pool.device))
         for work in inbox:
-            maker = Maker(work, pool, lambda index, variants: send(Told(index, variants)), renderers=hello.renderers)
+            maker = Maker(work, pool, tell, renderers=hello.renderers)
             for result in maker.each(inbox):
                 send(result)

@@ -119,8 +119,10 @@ class Made:
 
 
 Result = Embedded | Made
-Tell = Callable[[int, int], None]
-"""Called with (index of a shard, variants of it that are dealt with)."""
+NOBODY = -1
+"""In the place of an evaluator, where none works."""
+Tell = Callable[[int, int, int], None]
+"""Called with (index of a shard, variants of it that are dealt with, place of the evaluator in the plan, from 0)."""
 
 
 def without_items(plan: Plan) -> Plan:

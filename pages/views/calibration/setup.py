@@ -31,16 +31,15 @@ WEIGHTS_TOLD = {
 }
 
 
-def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]) -> str:
-    """Draw the choices and return the evaluator.
+def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> None:
+    """Draw how the formula is read, what it may cost, and what it is held to.
 
     Args:
         state: of the page.
-        names: of evaluators.
+        evaluator: whose scores are calibrated.
         references: what a score can be held to; the evaluator itself is left out.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
-    evaluator = state.choose(row, "evaluator", "Evaluator", names, width=240, help="Whose scores are calibrated")
     row.segmented_control("Reading", READINGS, key=state.key("reading"), required=True,
                           help="How the paper's formula is read; the sentence below says what each does. "
                           f"{THE_PAPER}")  # fmt: skip
@@ -62,16 +61,9 @@ def choose(state: PageState, names: tuple[str, ...], references: tuple[str, ...]
         "unedited pairs, and where the corpus has several captions of an image, bleu-4, rouge-l and cider-d of the "
         "caption beside the others. These three never see the image, so no edit of it moves them",
     )  # fmt: skip
-    return evaluator
 
 
 def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
-    """Fold what is behind a calibration: see :func:`_tell`."""
-    with st.expander("What it does, and what it costs", icon=":material/functions:"):
-        _tell(state, found, order)
-
-
-def _tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
     """Say what the reading does, what it costs, how the families are weighted, and what references are held to."""
     reading = state.get("reading")
     said = READING_TOLD[reading]

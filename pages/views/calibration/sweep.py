@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.table import View
 from core.calibration.file import calibrator
 from core.calibration.fit import Fit, sweep_table
-from core.calibration.measured import Settled, settled
+from core.calibration.measured import Measured, Settled, settled
 from core.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED
 from core.calibration.sweep import LAMBDAS
 from core.charts.calibration import before_after_bars, sensitivity_along, spearman_along
@@ -32,6 +32,19 @@ from pages.views.common.url_state import PageState
 _AXES = {"spatial": PALETTE[0], "societal": PALETTE[1], "object": PALETTE[2], "surface": PALETTE[3], "null": PALETTE[7]}
 
 
+def draw_lead(key: tuple[object, ...], found: Fit, source: Source) -> None:
+    """Say what one gets at the usual strength, what limits it first of all."""
+    own, _ = measurement(source, key, found)
+    _lead(key, found, own, settled(found, own).strength)
+
+
+def _lead(key: tuple[object, ...], found: Fit, own: Measured | None, strength: float) -> None:
+    for sentence in found.caveats(strength, measured=own is not None):  # before any number
+        st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+    scored = lead(own.effect(strength), strength, "measured, every score scored") if own else ""
+    st.markdown(scored or lead(effect(key, strength, found), strength, found.basis))
+
+
 @st.fragment
 def draw_sweep(
     state: PageState,
@@ -42,17 +55,16 @@ def draw_sweep(
     source: Source,
     view: Callable[[], View],
 ) -> None:
-    """Draw everything that follows λ; only this part runs again while λ moves."""
+    """Draw everything that follows λ; only this part runs again while λ moves.
+
+    What one gets stands above it for the usual strength (:func:`draw_lead`), and here for another one.
+    """
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
-    first = st.container()
     strength = _slider(state, usual)
     changed = effect(key, strength, found)
-    with first:
-        for sentence in found.caveats(strength, measured=own is not None):  # before any number
-            st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
-        scored = lead(own.effect(strength), strength, "measured, every score scored") if own else ""
-        st.markdown(scored or lead(changed, strength, found.basis))
+    if strength != usual.strength:
+        _lead(key, found, own, strength)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
@@ -196,7 +208,7 @@ def _change(
     societal = " The societal families' bars are the societal gaps." if gaps_shown else ""
     click = OPENS if rows["opens"].any() else " A click opens nothing: a bar is of unedited scores."
     st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}{click}")
-    figure_buttons(figure, rows, f"calibration-{measure.replace(' ', '-')}", title=told, key="calib.f")
+    figure_buttons(figure, rows, f"calibrated-{measure.replace(' ', '-')}", title=told, key="calib.f")
 
 
 def _numbers(changed: pd.DataFrame) -> None:

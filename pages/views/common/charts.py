@@ -31,7 +31,7 @@ def draw(
         picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
             both, marks cannot be clicked.
     """
-    figure = titled(figure, _opened_families(figure))
+    figure = with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
     room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
         if figure.kind == "map" else st.container()  # fmt: skip
@@ -50,6 +50,11 @@ def draw(
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def with_titles(figure: Figure) -> Figure:
+    """A figure that calls the families that its marks open by their titles."""
+    return titled(figure, _opened_families(figure))
 
 
 def titled(figure: Figure, families: Iterable[object]) -> Figure:

@@ -1,20 +1,21 @@
 """*Collect*: put what is on a page into a story, as it is now."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.scope import Narrowed
-from core.charts.spec import Figure
+from core.charts.spec import Figure, called
 from core.charts.still import element
 from core.errors import InvariscopeError
 from core.report.signature import signature_of
-from core.stories.slide import MOST_NOTE, MOST_ROWS, Picture, Slide
+from core.stories.slide import MOST_NOTE, MOST_ROWS, MOST_TEXT, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, open_story, stories
 from pages.views.common.access import may_operate
+from pages.views.common.charts import with_titles
 from pages.views.common.dialogs import finding
 from pages.views.common.runs import Signature, scores, store
 from pages.views.common.text import safe
@@ -24,8 +25,35 @@ NEW = "A new story"
 _ASKED, _SAID, _DONE, _ORIGIN = "collect.asked", "collect.said", "collect.done", "collect.origin"
 
 
-class Origin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Origin:
     """Where a page's figures come from.
+
+    Args:
+        page: file of the page.
+        state: whose link leads back.
+        of: which rows went into it, in words.
+        files: what the store depends on; None where the figures are of no stored run.
+        scopes: whose scores; none where they are of no stored run.
+    """
+
+    page: str
+    state: PageState
+    of: str
+    files: Signature | None = None
+    scopes: tuple[Narrowed, ...] = ()
+
+    def signature(self) -> str:
+        """Of the numbers, a line a scope; empty where they are of no stored run."""
+        if self.files is None:
+            return ""
+        return "\n".join(
+            dict.fromkeys(signature_of(scores(self.files, each), store(self.files).runs()) for each in self.scopes)
+        )
+
+
+def of_scores(page: str, state: PageState, files: Signature, scope: Narrowed, told: str = "") -> Origin:
+    """Where figures of stored scores come from.
 
     Args:
         page: file of the page.
@@ -34,23 +62,17 @@ class Origin(NamedTuple):
         scope: whose scores.
         told: what the filters keep, in words; empty where they keep everything.
     """
+    return Origin(page, state, scores_of(scope, told), files, (scope,))
 
-    page: str
-    state: PageState
-    files: Signature
-    scope: Narrowed
-    told: str = ""
 
-    def of(self) -> str:
-        """Which rows went into it, in words."""
-        scope = self.scope
-        runs = f"run{'s' if len(scope.run_ids) > 1 else ''} {', '.join(scope.run_ids)}"
-        return "; ".join(filter(None, (f"Scores of {runs}, caption {scope.subject}, language {scope.language}",
-                                       self.told)))  # fmt: skip
-
-    def signature(self) -> str:
-        """Of the numbers."""
-        return signature_of(scores(self.files, self.scope), store(self.files).runs())
+def scores_of(scope: Narrowed, told: str = "") -> str:
+    """Which stored rows a figure is of, in words: run, corpus, caption, language, and what the filters keep."""
+    runs = f"run{'s' if len(scope.run_ids) > 1 else ''} {', '.join(scope.run_ids)}"
+    corpora = sorted(dict(scope.runs))
+    on = f"corp{'ora' if len(corpora) > 1 else 'us'} {', '.join(corpora)}"
+    return "; ".join(
+        filter(None, (f"Scores of {runs}, {on}, caption {scope.subject}, language {scope.language}", told))
+    )
 
 
 def begin() -> None:
@@ -80,7 +102,7 @@ def told_of() -> Callable[[], str]:
     A file is made after its page was drawn, without a session: so this is asked for while it is drawn.
     """
     own = origin()
-    return lambda: "" if own is None else f"{own.of()}. {own.signature()}"
+    return lambda: "" if own is None else f"{own.of}. {own.signature()}".strip()
 
 
 def collect_figure(figure: Figure, *, title: str, key: str) -> None:
@@ -89,11 +111,11 @@ def collect_figure(figure: Figure, *, title: str, key: str) -> None:
     Args:
         figure: as it is drawn.
         title: in our own words.
-        key: of the figure.
+        key: of the figure, on its page.
     """
     own = origin()
     if own is not None:
-        collect_button(lambda: figure_slide(figure, title, own), key=key)
+        collect_button(lambda: figure_slide(figure, title, own), key=f"figure.{key}")
 
 
 def collect_button(make: Callable[[], Slide], *, key: str) -> None:
@@ -113,24 +135,25 @@ def collect_button(make: Callable[[], Slide], *, key: str) -> None:
 
 def figure_slide(figure: Figure, title: str, origin: Origin) -> Slide:
     """A figure with its numbers as a slide."""
+    figure = with_titles(figure)
     frame = figure.frame.head(MOST_ROWS)
     many = len(figure.frame)
     cut = [f"The first {MOST_ROWS} of {many} marks are in the table."] if many > MOST_ROWS else []
     rows = tuple(_numbers(row, figure) for row in frame.to_dict("records"))
     return Slide(
         title, (*_cut(figure.note), *cut), (Picture(f"{title}, as a figure", "svg", element(figure).encode()),),
-        ("", figure.axis or "Value", "95 % interval", "n"), rows, origin.of(), origin.signature(), origin.page,
-        origin.state.wanted(),
+        ("", figure.axis or "Value", "95 % interval", "n"), rows, " ".join(_cut(origin.of)), origin.signature(),
+        origin.page, origin.state.wanted(),
     )  # fmt: skip
 
 
 def _cut(note: str) -> list[str]:
     """A note in lines that a slide takes."""
-    return [f"{note[:390]} …"] if len(note) > 400 else [note] if note else []
+    return [f"{note[: MOST_TEXT - 10]} …"] if len(note) > MOST_TEXT else [note] if note else []
 
 
 def _numbers(told: Mapping[Hashable, Any], figure: Figure) -> tuple[str, ...]:
-    name = " · ".join(filter(None, (str(told["label"]), str(told["series"]), str(told["panel"]))))
+    name = " · ".join(filter(None, (called(figure, str(told[each])) for each in ("label", "series", "panel"))))
     low, high = float(told["low"]), float(told["high"])
     interval = "—" if np.isnan(low) or np.isnan(high) else f"{_said(low)} to {_said(high)}{figure.unit}"
     return name, f"{_said(float(told['value']))}{figure.unit}", interval, f"{int(told['n'])}"

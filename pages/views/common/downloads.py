@@ -12,7 +12,7 @@ from core.charts.interactive import page
 from core.charts.spec import Figure
 from core.charts.still import picture
 from core.store.files import csv_text
-from pages.views.common.collect import told_of
+from pages.views.common.collect import collect_figure, told_of
 from pages.views.common.quota import metered_here
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -39,7 +39,7 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
 def figure_buttons(
     figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, key: str
 ) -> None:
-    """Draw one menu with a figure as HTML, PNG, SVG and PDF and the data behind it as CSV and Parquet.
+    """Draw what can be done with a figure: *Collect*, and a menu with it as HTML, PNG, SVG and PDF and its data.
 
     Args:
         figure: as it is drawn on the page.
@@ -48,16 +48,20 @@ def figure_buttons(
         title: printed above the figure in the files.
         key: prefix of the buttons' keys.
     """
-    with st.popover("Download", icon=":material/download:", type="tertiary"):
-        told = told_of()
-        st.caption("The figure")
-        with st.container(horizontal=True, gap="small"):
-            _button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html", f"{key}.html")
-            for kind, media in _PICTURES.items():
-                _button(kind.upper(), partial(_picture, figure, kind, title, told), f"{stem}.{kind}", media,
-                        f"{key}.{kind}")  # fmt: skip
-        st.caption("The data behind it")
-        data_buttons(table, stem, key=key)
+    with st.container(horizontal=True, width="content", gap="small"):
+        collect_figure(figure, title=title, key=stem)
+        with st.popover("Download", icon=":material/download:", type="tertiary"):
+            told = told_of()
+            st.caption("The figure")
+            with st.container(horizontal=True, gap="small"):
+                _button(
+                    "HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html", f"{key}.html"
+                )
+                for kind, media in _PICTURES.items():
+                    _button(kind.upper(), partial(_picture, figure, kind, title, told), f"{stem}.{kind}", media,
+                            f"{key}.{kind}")  # fmt: skip
+            st.caption("The data behind it")
+            data_buttons(table, stem, key=key)
 
 
 def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> bytes:

@@ -1,6 +1,6 @@
 """What every page begins with: its title, its link, the way back to the usual view, and the row of its chips."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.views.common.collect import begin
 from pages.views.common.copy_link import copy_link
+from pages.views.common.glossary import meaning
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 
@@ -16,7 +17,7 @@ UPLOAD_LOST = "What you uploaded is in this link only as long as this server run
 _SCOPE_STAYS = " The scope stays, on this page and on the others; *Usual scope* takes it back."
 
 
-def header(title: str, caption: str, state: PageState, *, lost: str = "") -> None:
+def header(title: str, caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
     """Draw the title beside *Copy link* and *Reset all*, and say what of a link could not be restored.
 
     Args:
@@ -24,13 +25,14 @@ def header(title: str, caption: str, state: PageState, *, lost: str = "") -> Non
         caption: one sentence that says what the page answers, in our own words.
         state: the page's fields, restored already.
         lost: what the page's link cannot carry, as a sentence in our own words; empty where it carries everything.
+        words: coined words that the page turns on; a ? beside the title says what they mean.
     """
     begin()
     scoped = any(field.shared for field in state.fields)
     with st.container(key="page_header"):
-        words, actions = st.columns([7, 3], vertical_alignment="top")
-        words.title(title, anchor=False)
-        words.caption(caption)
+        text, actions = st.columns([7, 3], vertical_alignment="top")
+        text.title(title, anchor=False, help=meaning(*words) or None)
+        text.caption(caption)
         with actions.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{state.page}_actions"):
             copy_link(f"{state.page}.copy", lost)
             if any(not field.shared for field in state.fields):

@@ -27,6 +27,7 @@ from core.statistics.changes import NullBand
 from core.store.manifest import Run, seal_told
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.keys import KEYED
+from pages.views.common.text import moment
 
 Signature = str
 """Digest of the files behind the store: every cache hashes it anew, thousands of paths would cost more than a query."""
@@ -204,5 +205,5 @@ def _row(run: Run) -> dict[str, Any]:
         "probes": len(probes) if isinstance(probes, list) else None,
         "pairs": counts.get("pairs"),
         "unscored": counts.get("scores_null"),
-        "created": str(run.manifest.get("created", "—")),
+        "created": moment(str(run.manifest.get("created", "—"))),
     }

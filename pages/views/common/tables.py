@@ -14,9 +14,13 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.probes.titles import family_title
+from pages.views.common.glossary import glossary, meaning
 
 MOST_CELLS = 50_000
 """Cells up to which a table has words over its values: writing them takes a second for so many."""
+
+TALL, SCROLLED = 24, 620
+"""Rows from which a table scrolls by itself, and its height in px where it does."""
 
 FAMILIES = ("family", "rival", "nuisance")
 """Columns whose values are names of families."""
@@ -46,6 +50,9 @@ def draw_table(
     if "note" in frame and not frame["note"].fillna("").astype(bool).any():
         frame = frame.drop(columns="note")
     config = dict(column_config or {})
+    drawn.setdefault("height", SCROLLED if len(frame) > TALL else "content")
+    config |= {name: _hinted(config.get(name, name)) for name in frame.columns if isinstance(name, str)
+               and _word(config.get(name, name))}  # fmt: skip
     words: dict[Any, Any] = (
         _words(frame, config, families) if frame.size <= MOST_CELLS and frame.columns.is_unique else {}
     )
@@ -154,6 +161,19 @@ def _wide(look: Any, values: pd.Series) -> dict[str, Any]:
     own = dict(look) if isinstance(look, Mapping) else {"label": look} if look else {}
     longest = max((len(_titled(each)) for each in values.dropna().unique()), default=0)
     return own if own.get("width") else {**own, "width": min(_ROOM + int(_LETTER * longest), _WIDEST)}
+
+
+def _word(look: Any) -> str:
+    """The coined word that heads a column and is not explained there yet; empty where none does."""
+    head = str(look.get("label") or "") if isinstance(look, Mapping) else str(look or "")
+    explained = isinstance(look, Mapping) and look.get("help")
+    return head.lower() if head[:1].isupper() and head.lower() in glossary() and not explained else ""
+
+
+def _hinted(look: Any) -> dict[str, Any]:
+    """The look of a column that a coined word heads, with what the word means."""
+    own = dict(look) if isinstance(look, Mapping) else {"label": look}
+    return {**own, "help": meaning(_word(look))}
 
 
 def _plain(look: Mapping[str, Any]) -> dict[str, Any]:

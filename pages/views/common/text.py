@@ -4,6 +4,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from core.report.cells import decimals
 
@@ -32,6 +33,20 @@ def number(value: float | None, *, digits: int = 3) -> str:
 def thousands(count: int) -> str:
     """Write a count: ``thousands(25743) == "25,743"``, which breaks over no line."""
     return f"{count:,}"
+
+
+def moment(written: str) -> str:
+    """Write a time that a file holds as ISO 8601 for a reader; anything else is left as it is.
+
+    Example:
+        >>> moment("2026-11-21T06:03:53Z")
+        '2026-11-21 06:03 UTC'
+    """
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    return f"{found.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if found.tzinfo else f"{found:%Y-%m-%d %H:%M}"
 
 
 THE_PAPER = "The paper is paper A: Agarwal et al., *Do Image–Text Metrics Respect Semantic Invariances?*"

@@ -21,7 +21,7 @@ from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, evaluators_of, side_scope, usual_evaluator
-from pages.views.results.blocks import figure_block
+from pages.views.results.blocks import figure_block, interval
 from pages.views.results.state import LARGEST_MARGIN
 
 _NAMES = {ALL: "All together"}
@@ -166,23 +166,24 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
         label=[names.get(name, name) for name in table["label"]],
         **{name: table[name].map(p_value) for name in _P},
     )
-    order = ["label", "a_value", "b_value", "difference", "low", "high", "verdict", "a_size", "b_size",
-             "size_difference", "size_low", "size_high", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
+    shown["ends"], look = interval(table, "low", "high", digits, signed=True)
+    shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
+    order = ["label", "a_value", "b_value", "difference", "ends", "verdict", "a_size", "b_size",
+             "size_difference", "size_ends", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
              "p_holm", "conflict", "cliffs_delta", "detectable", "needed", "size_test", "size_p", "size_p_holm",
              "size_conflict", "size_detectable", "size_needed"]  # fmt: skip
     draw_table(
-        shown[order], alt="Both sides and their difference", key="compare.rows",
+        shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
         column_config={
-            "label": st.column_config.TextColumn(BY[by], pinned=True), "a_value": number("Median A", format=signed),
+            "label": st.column_config.TextColumn(BY[by], pinned=True, width=180), "a_value": number("Median A", format=signed),
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
-            "low": number("95 % from", format=signed), "high": number("to", format=signed),
+            "ends": look, "size_ends": look,
             "verdict": st.column_config.TextColumn(
                 "Drift", help="Differs: the 95 % interval of the difference excludes 0. Alike: its 90 % interval lies "
                 f"within the margin. Below {LEAST_N} items on a side no verdict is given."),
             "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
             "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
-            "size_difference": number("|A| − |B|", format=signed), "size_low": number("95 % from", format=signed),
-            "size_high": number("to", format=signed),
+            "size_difference": number("|A| − |B|", format=signed),
             "scatter": st.column_config.TextColumn(
                 "Scatter", help="The same of how far items move, whichever way."),
             "conflict": "Where interval and test differ",

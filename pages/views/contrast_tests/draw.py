@@ -84,7 +84,8 @@ def _behind() -> tuple[dict[str, str], dict[str, str]]:
     own = origin()
     if own is None:
         return {}, {}
-    scope = {"run": ",".join(own.scope.run_ids), "subject": own.scope.subject, "language": own.scope.language}
+    (whose,) = own.scopes
+    scope = {"run": ",".join(whose.run_ids), "subject": whose.subject, "language": whose.language}
     return {name: text for name, text in own.state.wanted().items() if name in FILTERS}, scope
 
 

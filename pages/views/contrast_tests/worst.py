@@ -1,5 +1,7 @@
 """The worst failures of one test: changed words marked or both pictures side by side, and the way into the lab."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -9,12 +11,15 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
 from core.probes.titles import family_title
+from pages.views.common.collect import collect_button
 from pages.views.common.downloads import data_buttons
 from pages.views.common.keys import KEYED
 from pages.views.common.runs import Signature, store, view
 from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import carried
 from pages.views.failures.card import below_pictures, captions, draw_pictures, place_for_pictures, scores, to_lab
 from pages.views.failures.pictures import finished, pictures
+from pages.views.failures.slide import card_slide
 from pages.views.failures.state import by_pair, shifts_of
 
 _CARDS, _HELD = 6, 60
@@ -40,6 +45,7 @@ def draw_worst(
 def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
     pairs = found[[*PAIR, "corpus"]]
     rows = by_pair(pairs, shifts_of(files, scope, pairs))
+    link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
     cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
     with pictures(store(files), pairs, marks="none") as begun:
         for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
@@ -50,7 +56,10 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
                 if upheld(pair):
                     st.caption(upheld(pair))
                 scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
-                to_lab(pair, own)
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    to_lab(pair, own)
+                    collect_button(partial(card_slide, files, scope, pair, own, marks="none", link=link),
+                                   key=f"contrast.{place}")  # fmt: skip
         for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
             drawn = finished(made)
             draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")

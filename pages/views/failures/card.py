@@ -168,7 +168,7 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
 
 def actions(
     pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None],
-    slide: Callable[[], Slide], tag: Callable[[], None],
+    slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
 ) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -177,6 +177,8 @@ def actions(
         to_lab(pair, rows)
         tag()
         collect_button(slide, key=f"failure.{key}")
+        st.button("More like this", icon=":material/image_search:", type="tertiary", key=f"failures.like.{key}",
+                  on_click=like, help="Items whose pictures an evaluator of the run embeds closest to it")  # fmt: skip
         if pair["more"]:
             st.button(f"+{counted(int(pair['more']), 'more edit')}", icon=":material/filter_none:", type="tertiary",
                       key=f"failures.more.{key}", on_click=show_item, help="Every edit of this item")  # fmt: skip

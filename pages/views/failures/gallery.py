@@ -13,7 +13,7 @@ from core.analysis.slices import Slice
 from core.stories.tags import Held
 from pages.views.common.runs import Signature, store
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.failures.card import (
     actions,
@@ -94,7 +94,7 @@ def draw_controls(state: PageState, held: Held) -> None:
                 "Smallest baseline", FLOORS, key=state.key("floor"), width=170,
                 format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
                 help="Shifts whose baseline scores less than this share of the evaluator's typical (median) clean "
-                "score do not count in this order: from 0.001 to 0.1 is +9 900 %. Pairs without another shift come "
+                "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
                 "last.",
             )  # fmt: skip
         st.selectbox(
@@ -168,7 +168,13 @@ def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
         said += f" of {counted(found.n_items, 'item')}, the furthest pair of each"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
-    return f"{said} · page {page} of {f'{pages:,}'.replace(',', ' ')}"
+    return f"{said} · page {thousands(page)} of {thousands(pages)}"
+
+
+def _like(state: PageState, item: str) -> None:
+    """Look at what is like an item; its own edits alone are looked at no more."""
+    state.put("item", "")
+    state.put("like", item)
 
 
 def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
@@ -215,6 +221,7 @@ def _below(
         key=key,
         open_record=opener(state, pair),
         show_item=lambda: state.put("item", pair["item"]),
+        like=partial(_like, state, str(pair["item"])),
         slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
         tag=partial(tag_button, named, held, key=key),
     )

@@ -46,6 +46,7 @@ def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
             Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
             Field("every", False, read_switch, lambda value: "yes" if value else "no"),
             Field("item", "", text(limit=200)),
+            Field("like", "", text(limit=200)),
             Field("floor", 5, _read_floor),
             Field("marks", "object", one_of(lambda: tuple(MARKS), "object", what="marks")),
             Field("page", 1, _read_page),
@@ -56,7 +57,7 @@ def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
 
 def begin_at_first_page(state: PageState, scope: Narrowed, chosen: Slice, followed: bool) -> None:
     """Go back to page 1 when the reader changes what is ranked; a link that was followed names its own page."""
-    asked = (state.get(name) for name in ("sort", "floor", "every", "item", "layout"))
+    asked = (state.get(name) for name in ("sort", "floor", "every", "item", "like", "layout"))
     view = (scope, chosen, *asked, tuple(state.get("tagged")))
     before = st.session_state.get(state.key("view"))
     if before not in (None, view) and not followed:

@@ -1,12 +1,13 @@
 """Flip risk at a fixed gap: the map of families and evaluators, the curves, every number."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps
+from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps, middle_gap
 from core.analysis.questions.flips import named_cells, whole_families
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -25,6 +26,10 @@ from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import GAPS, UNITS
+from pages.views.results.blocks import interval
+
+USUAL = 0.007
+"""The gap where no family has a gap of evidence."""
 
 _UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
 _UNIT_TOLD = {
@@ -55,6 +60,12 @@ def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
     return evident_gaps(cells_of(files, scope, chosen))
 
 
+def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> float:
+    """The slider's gap nearest to the middle gap of evidence: at a small one every risk is near its ceiling."""
+    middle = middle_gap(cells_of(files, scope, chosen), evident(files, scope, chosen), unit=unit)
+    return USUAL if math.isnan(middle) else min(GAPS, key=lambda gap: abs(gap - middle))
+
+
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Counting every pair of shifts …")
 def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
     """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
@@ -64,10 +75,9 @@ def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.Da
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
-def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str, evaluator: str) -> pd.DataFrame:
-    """Flip risk of an evaluator's cells at every gap of the slider, exact and with intervals."""
-    own = [cell for cell in cells_of(files, scope, chosen) if cell.evaluator == evaluator]
-    return cell_risks(own, gaps=GAPS, unit=unit)
+def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
+    """Flip risk of every cell at every gap of the slider, exact and with intervals."""
+    return cell_risks(cells_of(files, scope, chosen), gaps=GAPS, unit=unit)
 
 
 def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
@@ -75,7 +85,9 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     if chosen.sign:
         st.warning("The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the "
                    "family.", icon=":material/filter_alt:")  # fmt: skip
-    gap, unit = state.get("gap"), UNITS[state.get("unit")]
+    unit = UNITS[state.get("unit")]
+    usual = usual_gap(files, scope, chosen, unit)
+    gap = usual if state.get("gap") is None else state.get("gap")
     cells = risks(files, scope, chosen, unit, gap)
     if cells["n_items"].max() < 2 or cells.empty:
         said = describe(chosen)
@@ -89,7 +101,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         "family, drawn independently: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
         f"difference exceeds *d*. {READ}"
     )
-    _controls(state)
+    _controls(state, gap, usual)
     if cells["risk"].isna().all():
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
         return
@@ -104,20 +116,24 @@ def _evidence(found: pd.DataFrame) -> None:
     st.header("What is no evidence", anchor=False)
     for sentence in _lead(found):
         st.markdown(sentence)
+    with st.expander("The gap of every family", icon=":material/table:"):
+        _gaps(found)
+
+
+def _gaps(found: pd.DataFrame) -> None:
     st.caption(
         f"{EVIDENCE} The family named is the one with the largest gap, of equal ones that "
         "whose interval reaches further, picked after seeing them all."
     )
     number = st.column_config.NumberColumn
+    ends, look = interval(found, "low", "high", 4, signed=False)
     draw_table(
-        found, alt="The gap from which on the flip risk is below 5 %",
-        column_order=("evaluator", "family", "said", "d", "low", "high", "of_iqr", "of_sd", "null_d", "n_items",
-                      "note"),
+        found.assign(ends=ends), alt="The gap from which on the flip risk is below 5 %", height="content",
+        column_order=("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d", "n_items", "note"),
         column_config={
             "evaluator": "Evaluator", "family": "Family",
             "said": st.column_config.TextColumn("In words", width="large"),
-            "d": number("Gap", format="%.4g", help="In units of the score"), "low": number("CI low", format="%.4g"),
-            "high": number("CI high", format="%.4g"),
+            "d": number("Gap", format="%.4g", help="In units of the score"), "ends": look,
             "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's clean scores"),
             "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's clean scores"),
             "null_d": number("Null edits' gap", format="%.4g", help="The same of edits that nobody can see"),
@@ -151,23 +167,30 @@ def _lead(found: pd.DataFrame) -> list[str]:
     return told
 
 
-def _controls(state: PageState) -> None:
+def _controls(state: PageState, gap: float, usual: float) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
     row.segmented_control(
         "The gap is", tuple(_UNIT_LABELS), format_func=_UNIT_LABELS.__getitem__, key=state.key("unit"), required=True,
         help="What a gap is a share of",
     )  # fmt: skip
-    st.session_state["flip.standard"] = state.get("gap") if state.get("gap") in STANDARD else None
+    st.session_state["flip.standard"] = gap if gap in STANDARD else None
     row.pills(
         "The paper's gaps", STANDARD, format_func=lambda gap: f"{100 * gap:g} %", key="flip.standard",
         on_change=_standard, args=(state,),
         help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
     )  # fmt: skip
+    key = state.key("gap.widget")
+    st.session_state[key] = gap
     st.select_slider(
-        "Gap d", GAPS, key=state.key("gap"), format_func=lambda gap: f"{100 * gap:g} %",
+        "Gap d", GAPS, key=key, format_func=lambda gap: f"{100 * gap:g} %", on_change=_dragged, args=(state, key),
         help="How far ahead one of the two is before the edit",
     )  # fmt: skip
-    st.caption(_UNIT_TOLD[state.get("unit")])
+    st.caption(f"It begins at {100 * usual:g} %, next to the middle of the families' gaps of evidence: about half of "
+               f"the families flip less than 5 % there. {_UNIT_TOLD[state.get('unit')]}")  # fmt: skip
+
+
+def _dragged(state: PageState, key: str) -> None:
+    state.put("gap", st.session_state[key])
 
 
 def _standard(state: PageState) -> None:
@@ -195,20 +218,12 @@ def _map(cells: pd.DataFrame, gap: float) -> None:
     figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
 
 
-def _curves(table: pd.DataFrame, gap: float, exact: Callable[[str], pd.DataFrame]) -> None:
+def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame]) -> None:
     st.header("Against the gap", anchor=False)
-    styles = family_styles(table)
-    names = sorted(table["evaluator"].unique())
-    cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
-    for name in names:
-        rows = table[table["evaluator"] == name]
-        with cells.container(border=True):
-            st.markdown(f"**{safe(name)}**")
-            figure = titled(risk_curves(rows, gap=gap, styles=styles), rows["family"])
-            draw(figure, key=f"flip.curve.{name}",
-                 alt=f"Flip risk of {name} against the gap, a line a family, from 0 to 50 %")  # fmt: skip
-            figure_buttons(figure, partial(exact, name), f"flip-risk-{name}", title=f"Flip risk of {name}",
-                           key=f"flip.c.{name}")  # fmt: skip
+    figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
+    draw(figure, key="flip.curves",
+         alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %")  # fmt: skip
+    figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
     st.caption(
         "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
         "top is the bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
@@ -223,16 +238,18 @@ _SHARES = ("risk", "low", "high", "null_risk", "over", "over_low", "over_high", 
 def _numbers(cells: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn
     shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
+    shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
+    shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
     draw_table(
-        shown, alt="Flip risk in numbers",
+        shown, alt="Flip risk in numbers", height="content",
+        column_order=("evaluator", "corpus", "axis", "family", "gap", "d", "risk", "ends", "null_risk", "over",
+                      "over_ends", "n_items", "n_shifts", "n_missing", "note"),
         column_config={
             "evaluator": "Evaluator", "corpus": "Corpus", "axis": "Axis", "family": "Contrast or family",
             "gap": percent("Gap, %", format="%g"), "d": percent("d", format="%.4g", help="The gap in score units"),
-            "risk": percent("RRF, %", format="%.1f"), "low": percent("CI low", format="%.1f"),
-            "high": percent("CI high", format="%.1f"), "null_risk": percent("Null edits", format="%.1f"),
+            "risk": percent("RRF, %", format="%.1f"), "ends": look, "null_risk": percent("Null edits", format="%.1f"),
             "over": percent("Less null", format="%+.1f", help="Risk less that of the null family, paired by source"),
-            "over_low": percent("CI low", format="%+.1f"), "over_high": percent("CI high", format="%+.1f"),
-            "n_items": percent("n items"),
+            "over_ends": over_look, "n_items": percent("n items"),
             "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
         },
     )  # fmt: skip

@@ -26,8 +26,6 @@ GAPS = (
 )  # fmt: skip
 """Gaps of the slider, as shares; the paper's four are among them."""
 
-USUAL_GAP = 0.007
-
 SOURCES = {"upload": "Two files", "captions": "Template against human captions"}
 
 FEW, MOST = 20, 500
@@ -64,7 +62,7 @@ def flip_state(files: Signature) -> PageState:
         "flip",
         (
             Field("view", "gap", one_of(lambda: tuple(VIEWS), "gap", what="view")),
-            Field("gap", USUAL_GAP, _read_gap, lambda gap: f"{100 * gap:g}"),
+            Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
             Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
@@ -88,13 +86,13 @@ def image_probes() -> dict[str, Probe]:
     }
 
 
-def _read_gap(raw: str) -> tuple[float, str]:
+def _read_gap(raw: str) -> tuple[float | None, str]:
     try:
         wanted = float(raw) / 100
     except ValueError:
         wanted = -1.0
     near = [gap for gap in GAPS if abs(gap - wanted) < 1e-9]
-    return (near[0], "") if near else (USUAL_GAP, f"The gap {raw[:40]!r} is none of the slider's; 0.7 % is shown.")
+    return (near[0], "") if near else (None, f"The gap {raw[:40]!r} is none of the slider's; the usual one is shown.")
 
 
 def _read_count(raw: str) -> tuple[int, str]:

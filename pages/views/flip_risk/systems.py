@@ -27,6 +27,7 @@ from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
 from pages.views.flip_risk.state import MOST, SOURCES, Systems, image_probes, systems_shelf
 from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.results.blocks import interval
 
 SHOWN = 6
 """Sentences about what was left out that are shown; the rest is counted."""
@@ -189,9 +190,9 @@ def _result(state: PageState, found: Systems) -> None:
     table = _table(flips)
     st.header("How often the order changes", anchor=False)
     _sentence(next(iter(flips.values())))
-    figure = flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")])
+    figure = titled(flip_shares(table, colour=colours([state.get("judge")])[state.get("judge")]), flips)
     draw(
-        titled(figure, flips),
+        figure,
         key="flip.shares",
         alt="Share of pairs whose order changes, by family, with 95 % intervals",
     )
@@ -236,15 +237,19 @@ def _table(flips: Mapping[str, SystemFlips]) -> pd.DataFrame:
 def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
     percent = st.column_config.NumberColumn
     shares: Sequence[str] = ("share", "low", "high", "strict", "strict_low", "strict_high", "system")
+    shown = table.assign(**{name: 100 * table[name] for name in shares})
+    shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
+    shown["strict_ends"], _ = interval(shown, "strict_low", "strict_high", 1, signed=False)
     with st.expander("Every number", icon=":material/table:"):
         draw_table(
-            table.assign(**{name: 100 * table[name] for name in shares}),
+            shown, column_order=("family", "share", "ends", "strict", "strict_ends", "system", "n_items", "n_pairs",
+                                 "tied_before", "tied_after", "n_missing"),
             alt="Flips of the two systems in numbers",
             column_config={
                 "family": "Family", "share": percent("Pointwise, %", format="%.1f"),
-                "low": percent("CI low", format="%.1f"), "high": percent("CI high", format="%.1f"),
+                "ends": look,
                 "strict": percent("Without ties, %", format="%.1f"),
-                "strict_low": percent("CI low", format="%.1f"), "strict_high": percent("CI high", format="%.1f"),
+                "strict_ends": look,
                 "system": percent("System level, %", format="%.0f", help="Edits under which the means change order"),
                 "n_items": percent("n images"), "n_pairs": percent("n pairs"),
                 "tied_before": percent("Tied before"), "tied_after": percent("Tied after"),

@@ -8,7 +8,7 @@ from core.human.quality import coverage_table
 from core.human.studies import Study
 from pages.views.common.access import draw_sign_out
 from pages.views.common.frame import header
-from pages.views.common.text import safe
+from pages.views.common.text import moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.comparisons import draw_comparisons
 from pages.views.human_validation.create import draw_create
@@ -52,7 +52,12 @@ def draw_coordinator() -> None:
     """Draw the studies for those who run them."""
     state = study_state()
     state.restore()
-    header("Human validation", "Do people find the edited pairs as good as the original ones?", state)
+    header(
+        "Human validation",
+        "Do people find the edited pairs as good as the original ones?",
+        state,
+        words=("study", "upheld"),
+    )
     draw_sign_out()
     for problem in desk().problems():
         st.warning(safe(problem, limit=500))
@@ -103,13 +108,14 @@ def _draw_head(study: Study) -> None:
     cells.metric(
         "Votes", int(cover["votes"].sum()), help=f"Complete votes; wanted: {definition.per_item} an item, {wanted}"
     )
-    cells.metric("Items with enough votes", f"{enough} of {len(cover)}")
+    cells.metric("Items with enough votes", f"{enough} of {len(cover)}" if len(cover) else "—")
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
-    st.progress(given / wanted if wanted else 0.0, text=f"{given} of {wanted} wanted votes")
+    if wanted:
+        st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
     words, status = st.columns([3, 2], vertical_alignment="center")
     words.caption(
         f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
-        f"seed {definition.seed}, created {safe(definition.created)}."
+        f"seed {definition.seed}, created {safe(moment(definition.created))}."
     )
     with status.container(horizontal=True, horizontal_alignment="right"):
         st.segmented_control(

@@ -116,7 +116,12 @@ def _draw_sample(sample: Sample) -> None:
         f"Sample: {counted(len(sample.items) - checks, 'item')}, {counted(checks, 'attention item')} in reserve"
     ):
         table = pd.DataFrame(sample.strata, columns=["stratum", "target", "available", "taken"])
-        draw_table(table.assign(short=table["target"] - table["taken"]), width="stretch")
+        draw_table(
+            table.assign(short=table["target"] - table["taken"]), alt="What the sample takes of each stratum",
+            width="stretch",
+            column_config={"stratum": "Stratum", "target": "Wanted", "available": "In the run", "taken": "Taken",
+                           "short": "Short"},
+        )  # fmt: skip
 
 
 @st.cache_data(show_spinner="Drawing the sample …", max_entries=32)

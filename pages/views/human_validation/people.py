@@ -15,6 +15,7 @@ from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.address import address
+from pages.views.human_validation.reminders import draw_reminders
 
 _COLUMNS = {
     "annotator": st.column_config.TextColumn("Id"),
@@ -41,15 +42,27 @@ _COLUMNS = {
 }  # fmt: skip
 
 
+_COVERAGE = {
+    "stratum": "Stratum", "items": "Items", "id": "Id", "item": "Item", "probe": "Edit", "shows": "Shows",
+    "votes": st.column_config.NumberColumn("Votes", help="Complete votes of annotators who were not withdrawn"),
+    "wanted": "Votes wanted",
+    "planned": st.column_config.NumberColumn("Planned", help="Votes still to give, by the queues that it waits in"),
+    "skipped": "Skipped", "enough": "Items with enough votes",
+}  # fmt: skip
+
+
 def draw_people(study: Study, _state: PageState) -> None:
     """Draw the annotators, their links and their quality, and the coverage of the items."""
     _draw_invite(study)
-    table = _shown(quality_table(study))
+    quality = quality_table(study)
+    table = _shown(quality)
     if table.empty:
         st.info("Nobody is invited yet. Each annotator gets a personal link: whoever has it answers as them.",
                 icon=":material/person_add:")  # fmt: skip
         return
     _draw_links(study)
+    links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
+    draw_reminders(study, quality, links)
     st.header("Quality", anchor=False)
     st.caption("Signs to look at, no verdicts: nobody is left out without you.")
     draw_table(table, column_config=_COLUMNS, width="stretch")
@@ -152,21 +165,23 @@ def _draw_coverage(study: Study) -> None:
     short = cover[cover["votes"] + cover["planned"] < cover["wanted"]]
     enough = cover.assign(enough=cover["votes"] >= cover["wanted"]).groupby("stratum")["enough"].sum()
     table = counts.assign(enough=enough).loc[order or counts.index].reset_index()
-    draw_table(table, width="stretch",
-               column_config={"enough": st.column_config.NumberColumn("Items with enough votes")})  # fmt: skip
+    draw_table(table, alt="Items and votes by stratum", width="stretch", column_config=_COVERAGE)
     if len(short):
         st.caption(f"{counted(len(short), 'item')} will not reach {study.definition.per_item} votes with those who are "
                    "here; invite more.")  # fmt: skip
     with st.expander("Item by item"):
-        draw_table(cover, width="stretch")
+        draw_table(cover, alt="Votes of every item", width="stretch", column_config=_COVERAGE)
         data_buttons(cover, f"{study.id}-coverage", key="study.coverage")
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    hits = [f"{hit} of {seen}" for hit, seen in zip(table["attention_hits"], table["attention_seen"], strict=True)]
+    seen = zip(table["attention_hits"], table["attention_seen"], strict=True)
+    hits = [f"{hit} of {shown}" if shown else None for hit, shown in seen]
     last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
     shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
-    shown = table.assign(attention=hits, last=last, **shares)[list(_COLUMNS)]
+    shown = table.assign(attention=pd.Series(hits, index=table.index, dtype=object), last=last, **shares)[
+        list(_COLUMNS)
+    ]
     return shown if table["pid"].notna().any() else shown.drop(columns="pid")
 
 

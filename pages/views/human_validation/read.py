@@ -1,6 +1,6 @@
 """Reading a study: what people found, how far they agree, and what it does to the scores."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -15,7 +15,7 @@ from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
 from core.human.votes import vote_table
-from core.statistics.agreement import LEAST_CHANCE
+from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
 from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.runs import Signature, present, store
@@ -24,6 +24,7 @@ from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.competence import draw_competence
 from pages.views.human_validation.desk import desk
+from pages.views.results.blocks import interval
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
 _MEASURES = {
@@ -35,14 +36,17 @@ _MEASURES = {
 }
 
 
+_LIMITS = "poor below 0, " + ", ".join(f"{word} up to {most:.2f}" for most, word in LANDIS_KOCH)
+
 _PAIRS = {
     "one": st.column_config.TextColumn("Annotator"),
     "other": st.column_config.TextColumn("and"),
     "n_items": st.column_config.NumberColumn("n", help="Items that both judged"),
     "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
     "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
-    "low": st.column_config.NumberColumn("from", format="%.2f", help="Lower end of the 95 % interval"),
-    "high": st.column_config.NumberColumn("to", format="%.2f", help="Upper end of the 95 % interval"),
+    "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files hold both ends"),
+    "words": st.column_config.TextColumn("In words", help="After Landis and Koch, with the words of both ends of the "
+                                         "interval where they differ"),
     "note": st.column_config.TextColumn("Remark"),
 }  # fmt: skip
 
@@ -85,9 +89,14 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     figure = outcome_bars(table)
     draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
-    names = ("share", "low", "high")
-    shown = table.assign(**{name: 100 * table[name] for name in names})
-    draw_table(shown, width="stretch", column_config=_shares(*names))
+    shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
+    shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
+    draw_table(
+        shown, alt="Outcomes by majority in numbers", width="stretch",
+        column_order=("what", "share", "ends", "n", "note"),
+        column_config={"what": "Outcome", "share": st.column_config.NumberColumn("Share of items, %", format="%.1f"),
+                       "ends": look, "n": "n items", "note": "To note"},
+    )  # fmt: skip
     balance = found.variant_preferred
     if balance.n:
         st.markdown(
@@ -103,7 +112,9 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     """Draw every measure of agreement beside its n and interval."""
     rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
     st.caption("No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
-               "Intervals are 95 % bootstrap intervals over items.")  # fmt: skip
+               "Intervals are 95 % bootstrap intervals over items. Words beside a κ are those of Landis and Koch "
+               f"(1977): {_LIMITS}. They call these limits arbitrary; κ also falls where answers are skewed, so read "
+               "the number first.")  # fmt: skip
     cells = st.grid(2, min_column_width=340, gap="medium")
     for question, table in rows.groupby("question", sort=False):
         with cells.container(border=True):
@@ -122,7 +133,9 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         figure = kappa_map(pairs)
         draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
-    draw_table(pairs[list(_PAIRS)], width="stretch", column_config=_PAIRS)
+    shown = pairs.assign(ends=interval(pairs, "low", "high", 2, signed=False)[0],
+                         words=[_words(row) for row in pairs.to_dict("records")])  # fmt: skip
+    draw_table(shown[list(_PAIRS)], alt="Weighted κ of every pair of annotators", width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
     draw_competence(study)
 
@@ -176,15 +189,20 @@ def _interval(row: dict[Hashable, Any]) -> str:
     told = f"**{row['estimate']:.2f}**"
     if not pd.isna(row["low"]):
         told += f" (95 % CI {row['low']:.2f} to {row['high']:.2f})"
+    if "κ" in row["measure"]:
+        told += f" · {_words(row)}"
     return told + (f", {safe(row['note'])}" if row["note"] else "")
+
+
+def _words(row: Mapping[Hashable, Any]) -> str:
+    """A κ in words, with those of both ends of its interval where they are not the same."""
+    said = in_words(row["kappa"] if "kappa" in row else row["estimate"])
+    low, high = (in_words(row[end]) for end in ("low", "high"))
+    return f"{said} ({low} to {high})" if said and low and high and low != high else said
 
 
 def _p(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-
-
-def _shares(*names: str) -> dict[str, Any]:
-    return {name: st.column_config.NumberColumn(format="%.1f %%") for name in names}
 
 
 @st.cache_data(show_spinner="Counting majorities …", max_entries=8)

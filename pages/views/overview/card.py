@@ -17,7 +17,7 @@ from core.charts.fairness import family_shifts, shared_top
 from core.charts.style import colours
 from core.probes.titles import family_title
 from pages.views.common.charts import draw
-from pages.views.common.downloads import data_buttons
+from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import CONTRAST, pairs_behind
 from pages.views.common.tables import draw_table
 from pages.views.common.text import safe
@@ -58,8 +58,11 @@ def draw_card(
                 st.caption(safe(origins[name], limit=500))
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
-            draw(replace(figure, frame=figure.frame.assign(opens=opens)), key=f"overview.card.{name}",
-                 alt=_spoken(name, rows), clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+            figure = replace(figure, frame=figure.frame.assign(opens=opens))
+            draw(figure, key=f"overview.card.{name}", alt=_spoken(name, rows),
+                 clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
+            figure_buttons(figure, contrasts[contrasts["evaluator"] == name], f"fairness-card-{name}",
+                           title=f"Fairness card of {name}", key=f"overview.card.{name}.files")  # fmt: skip
             for _, row in rows.iterrows():
                 _worst(row, risks)
             st.caption(safe(control.get(name, ""), limit=400))

@@ -14,7 +14,7 @@ from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title
 from pages.views.common.charts import draw
-from pages.views.common.downloads import data_buttons
+from pages.views.common.downloads import figure_buttons
 from pages.views.common.glossary import meaning
 from pages.views.common.links import pairs_behind
 from pages.views.common.tables import draw_table, written
@@ -87,7 +87,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         "the family that moves the evaluator most on that axis, picked after seeing them all, with the 95 % interval "
         "of its median \\|%Δ\\|. " + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
-    data_buttons(rows, "evaluators-at-a-glance", key="overview.glance")
+    figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")
 
 
 def _spoken(records: list[dict[str, Any]], axes: list[str]) -> str:

@@ -16,7 +16,6 @@ from core.charts.style import NEUTRAL, faded
 from core.charts.style import signed as changed
 from core.report.cells import p_value
 from pages.views.common.charts import draw
-from pages.views.common.collect import collect_figure
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.tables import FAMILIES, draw_table
@@ -28,9 +27,6 @@ _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a %Δ: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
-_TALL = 24
-"""Rows from which a table scrolls."""
-
 _FROZEN = 2
 """Columns at the left that stay in sight when a table is moved sideways."""
 
@@ -56,9 +52,7 @@ def figure_block(
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
-        with st.container(horizontal=True, width="content", gap="small"):
-            collect_figure(figure, title=title, key=f"figure.{stem}")
-            figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
+        figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
     draw(figure, alt=alt, key=f"results.{stem}.figure",
          clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}))  # fmt: skip
 
@@ -87,11 +81,10 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     shown = pd.DataFrame(values, index=frame.index)
     for frozen in list(values)[:_FROZEN]:
         config[frozen]["pinned"] = True
-    height: Any = 620 if len(shown) > _TALL else "content"
     looks = [faint or band for faint, band in zip(_greyed(frame), bands, strict=True)]
     draw_table(
         shown, looks=looks, alt=f"Table: {question.title}",
-        key=f"results.{question.id}.rows", column_config=config, height=height,
+        key=f"results.{question.id}.rows", column_config=config,
         families=(*FAMILIES, "label") if rows_are_families else FAMILIES,
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from core.jobs.checking import CheckRequest
 from core.jobs.getting import SHARE, GetRequest
 from core.jobs.jobs import Job
 from core.jobs.measuring import MeasureRequest
+from core.jobs.progress import Told
 from core.jobs.suite import SuiteRequest
 from core.probes.rejections import UNCODED, meaning
 from core.store.manifest import read_run
@@ -143,17 +144,24 @@ def _running(job: Job, _place: int) -> None:
     begun = _seconds(job.state.started)
     spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
     if told is None or told.phase == "loading":
-        st.progress(0.0, text=f"{'Reading its files' if told is None else 'Loading the models'} … {spent}")
+        st.progress(0.0, text=f"{_beginning(told)} … {spent}")
     elif told.phase == "captions":
-        st.progress(told.share, text=f"Reading the captions … {spent}")
+        st.progress(told.share, text=" · ".join(filter(None, (f"Reading the captions … {spent}", safe(told.at_work)))))
     else:
         left = told.left_s(time.time())
-        words = [_done(job, told.done, told.total), spent]
+        words = [_done(job, told.done, told.total), safe(told.at_work), spent]
         words += [f"about {duration(left)} left"] if left is not None and told.done < told.total else []
         st.progress(told.share, text=" · ".join(each for each in words if each))
     if job.stopping:
         st.caption(f"It finishes the batch that it is at, then stops{KEPT if job.request.keeps else NOT_KEPT}.")
     _buttons(job, cancel=not job.stopping)
+
+
+def _beginning(told: Told | None) -> str:
+    """What a job does before it counts anything, model by model where it says so."""
+    if told is None:
+        return "Reading its files"
+    return f"Loading {safe(told.at_work)}" if told.at_work else "Loading the models"
 
 
 def _ended(job: Job, _place: int) -> None:

@@ -103,7 +103,7 @@ def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
     figure = token_heat(drawn.words, drawn.cosines[:, once], numbers=[frames.places[place] + 1 for place in once])
     draw(figure, key="video.map", alt=f"Cosine of every token of {caption} with every frame")
     frame = figure.data.assign(token=[drawn.words[int(each)] for each in figure.data["label"]])
-    data_buttons(frame, "video-tokens", key="video.map")
+    figure_buttons(figure, frame, "video-tokens", title=f"Which word matches which frame, {evaluator}", key="video.map")
     st.caption("Cosine of each token with each frame, both markers of the tokenizer among the tokens. Precision is the "
                "mean over tokens of a row's largest cell, recall the mean over frames of a column's. Every token "
                "counts the same here; weights by document frequencies are given on the command line.")  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.flips.risk import IQR, SCALE, UNITS, cell_curves, cell_risks, evident_gaps, shift_cells
+from core.analysis.flips.risk import IQR, SCALE, UNITS, cell_curves, cell_risks, evident_gaps, middle_gap, shift_cells
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
@@ -148,6 +148,14 @@ def test_the_usual_gaps_are_those_of_the_paper_on_the_scale_of_the_score(view: V
     assert (found["d"] == found["gap"]).all()
     judge = cell_risks(shift_cells(view.of("grounding-judge")))
     assert judge["d"].tolist() == pytest.approx((10 * judge["gap"]).tolist())
+
+
+def test_the_middle_gap_is_the_median_of_the_families_gaps_of_evidence(view: View) -> None:
+    cells = shift_cells(view)
+    gaps = evident_gaps(cells)
+    own = gaps[(gaps["axis"] != "null") & (gaps["of_iqr"] > 0)]
+    assert middle_gap(cells, gaps, unit=IQR) == pytest.approx(own["of_iqr"].median() / 100)
+    assert math.isnan(middle_gap((), evident_gaps(()), unit=IQR))
 
 
 def test_an_unknown_unit_is_refused(view: View) -> None:

@@ -99,8 +99,8 @@ def _shifts(
     """Draw how far every probe moves the scores, beside the picture; None where nothing was scored."""
     with stage:
         if not caption or not names:
-            missing = "a caption" if not caption else "an evaluator"
-            st.info(f"Choose {missing} to see how far each probe moves the score.", icon=":material/arrow_upward:")
+            missing = "Name the object or type a caption" if not caption else "Choose an evaluator"
+            st.info(f"{missing} to see how far each probe moves the score.", icon=":material/edit:")
             return None
         try:
             result = compute(bench, caption, probes, names)

@@ -112,7 +112,7 @@ def run_lab(
             continue
         own, fingerprint, note, known[name] = turn
         notes |= {name: note} if note else {}
-        fingerprints[name] = fingerprint.as_dict()
+        fingerprints[name] = {**fingerprint.as_dict(), "key": fingerprint.key}
         band = (bands or {}).get(fingerprint.key)
         held[name] = band or own_band(own)
         stored |= {name} if band else set()

@@ -94,7 +94,7 @@ class LabResult:
         bands: null band by evaluator.
         stored: evaluators whose band is that of a stored run; the others' is of this picture's null edits alone.
         failures: sentence by evaluator that could not be loaded or run.
-        fingerprints: what the scores depend on, by evaluator.
+        fingerprints: what the scores depend on and its key, by evaluator, as in a run's manifest.
         notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
         known: (pictures and captions that had been encoded before, those that the scores needed), by evaluator; pairs,
             for one that reads pairs.

@@ -34,7 +34,7 @@ def test_ones_own_photograph_moves_scores_in_six_actions_and_without_scrolling(
     score = page.get_by_text(re.compile("^Score of the unedited pair")).first
     expect(score).to_be_visible()
     settled(page)
-    bars = page.locator(".st-key-lab_stage .bartext").first
+    bars = page.locator(".st-key-lab_stage .bar .shift").first
     expect(bars).to_be_visible()
     expect(bars).to_be_in_viewport()
     assert actions <= MOST

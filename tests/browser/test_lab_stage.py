@@ -55,6 +55,10 @@ def test_on_a_phone_every_label_has_its_bars_below_and_nothing_overflows(server:
     assert cell is not None
     assert cell["y"] >= label["y"] + label["height"] - 1
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= 400")
+    for name in ("Present", "Collect"):
+        button = page.get_by_role("button", name=name, exact=True).bounding_box()
+        assert button is not None
+        assert button["x"] + button["width"] <= 400
 
 
 def test_the_picture_of_a_variant_chooses_what_the_metric_saw_and_brings_it_into_view(lab: Page) -> None:
@@ -81,6 +85,7 @@ def test_arrow_keys_turn_the_edits_and_the_evaluators_of_present(server: str, pa
     expect(stage.locator(".pair .one")).to_have_count(2)
     until(page, "ArrowRight", stage.get_by_role("heading", name="Mirrored"))
     until(page, "ArrowDown", stage.get_by_role("heading", name="conse-lite2"))
+    page.wait_for_url(lambda url: {"variant=hflip", "looker=conse-lite2"} <= set(url.partition("?")[2].split("&")))
     until(page, "ArrowLeft", stage.get_by_role("heading", name="Upside down"))
     until(page, "ArrowUp", stage.get_by_role("heading", name="conse-lite0"))
     until(page, "o", stage.get_by_alt_text("frog, as it is"))

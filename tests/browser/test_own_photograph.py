@@ -33,7 +33,7 @@ def test_an_uploaded_photograph_of_coco_is_mapped_place_by_place(server: str, pa
     expect(page.get_by_text("Score of the unedited pair").first).to_be_visible()
     settled(page)
     page.get_by_text("Box in numbers").click()
-    box = page.get_by_label("Box: x, y, width, height in px")
+    box = page.get_by_label("Box: x, y, width, height in px", exact=True)
     assert giraffe.box is not None
     box.fill(format_box(giraffe.box))
     box.press("Enter")

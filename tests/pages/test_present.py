@@ -11,7 +11,6 @@ from core.evaluators.pool import shared_pool
 from core.probes.registry import select
 from core.scoring.lab import run_lab
 from core.scoring.workbench import Workbench
-from pages.views.common.url_state import PageState
 from pages.views.probe_lab.hand_out import hand_out
 from pages.views.probe_lab.state import load_corpus
 from tests.pages.opening import LAB, Open, said, shown
@@ -69,11 +68,12 @@ def test_the_hand_out_holds_every_edit_with_its_pictures_and_scores_and_nothing_
     bench = Workbench(item, read_item(item).pixels)
     probes, caption = select(PROBES.split(",")), "There is a frog."
     result = run_lab(bench, caption, probes, ["conse-lite0"], pool=shared_pool())
-    html = hand_out(PageState("lab", ()), bench, result, bench.variants(probes, caption))
+    html = hand_out({"probes": PROBES}, bench, result, bench.variants(probes, caption))
     assert html.count("<section") == 3
     assert html.count("data:image/jpeg;base64,") == 5  # two edits of the picture beside it, one of the caption
     assert "Upside down: frog" in html
-    assert "conse-lite0" in html
+    with shared_pool().lease("conse-lite0") as evaluator:
+        assert f"conse-lite0 ({evaluator.fingerprint.key[:8]})" in html
     assert not re.search(r'(src|href)="(?!data:)', html)
 
 

@@ -194,14 +194,15 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
     assert "inserted-cultural:American" not in table.index  # titles on the screen, names in files
-    for name, _made_of, baseline in [
+    for name, made_of, baseline in [
         ("inserted-cultural:American", "inserted", "inserted-cultural:ordinary"),
         ("inserted-emotion:happy", "inserted", "inserted-emotion:plain"),
         ("inserted-gender:typical", "inserted", "identity"),
         ("base", "template", "identity"),
         ("natural-emotion:happy", "corpus", "natural-emotion:neutralised"),
     ]:
-        row = table.loc[[title(name)]].query("of == @made_of").iloc[0]
+        rows = table.loc[[title(name)]]
+        row = rows[rows["of"] == made_of].iloc[0]
         assert row["against"] == title(baseline)
     assert table["caption"][title("inserted-cultural:American")] == "An American dog is tied to a fire hydrant."
     assert table["of"][["Upside down", "Unedited"]].isna().all()
@@ -260,7 +261,7 @@ def test_a_view_that_is_drawn_again_leaves_every_part_in_its_place(open_page: Op
 def test_an_empty_caption_asks_for_one(open_page: Open) -> None:
     app = open_page(LAB, subject="free", caption="   ", probes="vflip", evaluators="conse-lite0")
     assert not app.exception
-    assert "Choose a caption" in texts(app)
+    assert "Name the object or type a caption" in texts(app)
 
 
 @pytest.mark.parametrize("box", ["1,2,3", "a,b,c,d", "-50,-50,10,10", "nan,1,2,3", "0,0,0,0", "1e400,0,5,5"])

@@ -11,7 +11,8 @@ _CSS = """
 :host { display: block; }
 .row { display: flex; justify-content: flex-end; }
 button { font: inherit; font-size: 0.93rem; color: inherit; background: transparent; cursor: pointer;
-  white-space: nowrap; border: 0; border-radius: var(--st-button-radius); padding: 0.3rem 0.6rem; line-height: 1.6; }
+  white-space: nowrap; min-height: 2.5rem; border: 0; border-radius: var(--st-button-radius); padding: 0.3rem 0.6rem;
+  line-height: 1.6; }
 button:hover { color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 .said { font-size: 0.8rem; opacity: 0.85; text-align: right; max-width: 17rem; overflow-wrap: anywhere; }

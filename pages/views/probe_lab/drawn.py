@@ -22,7 +22,7 @@ from pages.views.probe_lab.state import SESSION_MASKS, shared
 _HTML = """
 <figure><div class="stage"><canvas role="img"></canvas><div class="box" role="group" tabindex="0" hidden></div>
 <span class="ring" hidden></span></div>
-<div class="tools" role="toolbar" aria-label="Object">
+<div class="tools" role="toolbar" aria-label="Draw the object">
 <button type="button" data-tool="box" title="Draw a box around the object, pull its handles, or move it">Box</button>
 <button type="button" data-tool="brush" title="Paint what belongs to the object">Brush</button>
 <button type="button" data-tool="eraser" title="Take away what does not belong to it">Eraser</button>

@@ -18,17 +18,28 @@ _ABOUT = "Each is one edit of one picture, with the scores before and after it; 
 def draw_hand_out(
     state: PageState, bench: Workbench, result: LabResult, variants: Mapping[str, Variant], *, key: str
 ) -> None:
-    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see."""
+    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see.
+
+    A file is made outside of the session that asked for it, so what it needs of the session is read before.
+    """
+    link = state.wanted()
     st.download_button(
-        "Hand-out as HTML", lambda: hand_out(state, bench, result, variants).encode(),
+        "Hand-out as HTML", lambda: hand_out(link, bench, result, variants).encode(),
         f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
         key=key, disabled=not variants or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",
     )  # fmt: skip
 
 
-def hand_out(state: PageState, bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
-    """The document: a slide an edit, in the order of the probes."""
-    slides = tuple(variant_slide(bench, result, variants, name, state.wanted()) for name in variants)
+def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
+    """The document: a slide an edit, in the order of the probes.
+
+    Args:
+        link: parameters of the lab's link; every slide has them with its own variant.
+        bench: with the picture.
+        result: what the lab scored.
+        variants: by probe.
+    """
+    slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
     return story_html(Telling(f"Probe lab: {what}, “{result.caption[:200]}”", slides, (), 0), about=_ABOUT)

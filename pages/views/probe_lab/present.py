@@ -75,6 +75,7 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, variants: dict
             _turned(variants[name])
             draw_hand_out(state, bench, result, variants, key="lab.present.hand_out")
             draw_audience(state)
+    state.publish()  # what a key turned to is drawn without the rest of the page
 
 
 def _picture(bench: Workbench, variant: Variant, name: str) -> None:

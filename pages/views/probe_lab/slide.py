@@ -47,7 +47,7 @@ def variant_slide(
 
 
 def _digits(result: LabResult, evaluator: str) -> str:
-    return str(result.fingerprints.get(evaluator, {}).get("key", "no fingerprint"))[:8]
+    return str(result.fingerprints[evaluator]["key"])[:8]
 
 
 def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:

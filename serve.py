@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,17 @@ from pages.views.common.headers import Headers
 from pages.views.common.key_link import KeyLink
 from pages.views.common.upload_limits import guard
 
+_EVERY_PAGE = ("core.analysis.questions", "core.report.build", "pages.views.common.runs", "pages.views.common.collect")
+"""What pages import. Two sessions that do so at once, each from another page, meet modules that are half made."""
+
 
 @asynccontextmanager
 async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
     files = get_instance().uploaded_file_mgr
     assert isinstance(files, MemoryUploadedFileManager)
     guard(files)
+    for name in _EVERY_PAGE:
+        import_module(name)
     yield {}
 
 

@@ -50,5 +50,5 @@ def test_a_table_holds_the_numbers_of_the_runs_that_ship(table: ScoreTable, pape
 
 def test_it_is_small_and_names_no_machine() -> None:
     files = [path for path in EXAMPLE.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 6_700_000
+    assert sum(path.stat().st_size for path in files) < 8_000_000  # four runs, two subjects of captions
     assert str(ROOT) not in (EXAMPLE / "report.md").read_text("utf-8")

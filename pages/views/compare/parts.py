@@ -175,7 +175,8 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     draw_table(
         shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
         column_config={
-            "label": st.column_config.TextColumn(BY[by], pinned=True), "a_value": number("Median A", format=signed),
+            "label": st.column_config.TextColumn(BY[by], pinned=True, width=180),
+            "a_value": number("Median A", format=signed),
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
             "ends": look, "size_ends": look,
             "verdict": st.column_config.TextColumn(

@@ -143,7 +143,7 @@ def test_progress_that_makes_no_sense_is_none(tmp_path: Path, text: str) -> None
 
 
 def test_the_share_of_nothing_is_nothing() -> None:
-    assert Told("scoring", 0, 0, 0.0, None, 0, 0, 0.0).share == 0
+    assert Told("scoring", 0, 0, 0.0, None, 0, 0, at=0.0).share == 0
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,9 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
     assert "λ = 0.5" in said(app)
     assert app.query_params["strength"] == "0.5"
     table = app.dataframe[0].value.set_index(["measure", "name"])
-    assert (table["before_low"] <= table["before"]).all()
+    known = table.dropna(subset=["before_low"])  # flip risks of few sources have no interval
+    assert len(known) > len(table) / 2
+    assert (known["before_low"] <= known["before"]).all()
     app.button(key="calib.back").click().run()
     assert "strength" not in app.query_params
 

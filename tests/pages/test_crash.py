@@ -1,6 +1,7 @@
 """Where a page fails, its reader gets a sentence and a report, and neither holds anything of the reader's."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from core.errors import InvalidInput
 from core.settings import ROOT
 from pages.views.common import crash
 from pages.views.common.crash_report import ELSEWHERE, MOST_CAUSES, report
+from pages.views.common.glossary import glossary as glossary_of_all
 from tests.pages.opening import WORDS, Open, texts
 
 SECRET = "a dog on Ann's sofa"
@@ -49,7 +51,9 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> None:
 def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page Words fails over what the reader has."""
 
-    def glossary() -> dict[str, object]:
+    def glossary() -> object:
+        if not sys._getframe(1).f_code.co_filename.endswith("words.py"):  # the hints of other places ask too
+            return glossary_of_all()
         caption = SECRET
         try:
             raise ValueError(caption)

@@ -34,7 +34,7 @@ def test_a_figure_is_kept_with_its_numbers_and_where_they_are_from(
     assert slide.note == "look at this"
     assert slide.pictures[0].data.startswith(b"<svg")
     assert [row[0] for row in slide.rows] == ["Cultural words · conse-lite0"]
-    assert slide.rows[0][1] == "−15.6 %"
+    assert slide.rows[0][1] == "−15.7 %"
     assert slide.rows[0][3] == "234"
     assert slide.of == "Scores of run demo, corpus demo, caption template, language en; family Cultural words"
     assert slide.signature.startswith("invariscope:")

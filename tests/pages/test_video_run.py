@@ -109,10 +109,10 @@ def test_the_lab_scores_a_video_and_marks_what_it_cannot_measure(open_page: Open
     assert "8 frames" in said(app)
     rows = next(each.value for each in app.dataframe if "probe" in each.value and "score" in each.value)
     rows = rows.set_index("probe")
-    assert np.isfinite(rows.loc["frames:half", "score"])
-    assert np.isnan(rows.loc["frames:backwards", "score"])
-    assert "by construction" in rows.loc[["frames:backwards"]].to_csv()
-    assert "is a video" in rows.loc[["reposition-TL"]].to_csv()
+    assert np.isfinite(rows.loc["Every second frame", "score"])
+    assert np.isnan(rows.loc["Backwards", "score"])
+    assert "by construction" in rows.loc[["Backwards"]].to_csv()
+    assert "is a video" in rows.loc[["Moved to top left"]].to_csv()
 
 
 def test_a_study_shows_the_frames_side_by_side(run: Path, tmp_path: Path) -> None:

@@ -32,6 +32,9 @@ ALL = "all shifts"
 DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
 SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (each.replace("drift", "scatter") for each in
                                                           (DIFFER, DIFFER_WITHIN, ALIKE))  # fmt: skip
+NO_SPREAD = "no spread"
+"""What is said where the clean scores of a side have none, so that its shifts cannot be standardised."""
+
 _SAID = {DRIFTS: DIFFER, DRIFTS_WITHIN: DIFFER_WITHIN, STILL: ALIKE}
 _SCATTER_SAID = {DRIFTS: SCATTER_DIFFERS, DRIFTS_WITHIN: SCATTER_DIFFERS_WITHIN, STILL: SCATTER_ALIKE}
 
@@ -74,8 +77,9 @@ def compare(
 
     Returns:
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
-        on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, or of NO_CLAIM. The columns with size are
-        the same of an item's median absolute shift, scatter one of SCATTER_DIFFERS and so on. Empty where a side is.
+        on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, NO_SPREAD (a side cannot be
+        standardised), or of NO_CLAIM. The columns with size are the same of an item's median absolute shift, scatter
+        one of SCATTER_DIFFERS and so on. Empty where a side is.
         The first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows, of
         drift and of scatter apart; a difference that its corrected test does not bear out is undecided, and conflict
         says so.
@@ -125,13 +129,17 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources."""
+    """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
+
+    ``spread`` is false where the side has shifts but no clean scores of any spread to divide them by.
+    """
 
     items: np.ndarray
     values: np.ndarray
     sizes: np.ndarray
     sources: np.ndarray | None
     stored: bool
+    spread: bool = True
 
 
 class _Side:
@@ -188,7 +196,8 @@ class _Side:
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
         sources = self._view.table.sources
         of = None if sources is None else sources[kept][order]
-        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored)
+        spread = measure == "percent" or bool(kept.any()) or not (items & (found.n_shifts > 0)).any()
+        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored, spread)
 
     def _moves(self, probes: tuple[str, ...]) -> np.ndarray:
         """Median |Δ| of every item, float64 [N]."""
@@ -212,10 +221,10 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
     return {
         "label": label, **sides, "a_n": len(a.items), "b_n": len(b.items), "difference": shown.interval.estimate,
         "low": shown.interval.low, "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how,
-        "shared": shown.shared, "verdict": _claim(shown, bound), "test": shown.test, "p": shown.p,
+        "shared": shown.shared, "verdict": _claim(a, b, shown, bound), "test": shown.test, "p": shown.p,
         "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
         "note": shown.interval.note, **_medians("size", size_a, size_b), "size_difference": apart.interval.estimate,
-        "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(apart, bound),
+        "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(a, b, apart, bound),
         "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
         "size_needed": size_power.needed, "size_note": apart.interval.note,
     }  # fmt: skip
@@ -233,7 +242,9 @@ def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _claim(found: "_Found", margin: float) -> str:
+def _claim(a: _Values, b: _Values, found: "_Found", margin: float) -> str:
+    if not (a.spread and b.spread):
+        return NO_SPREAD
     return TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=margin)
 
 

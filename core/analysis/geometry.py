@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from core.analysis.verdicts import ALPHA
 from core.errors import InvalidInput
 from core.statistics.permutation import RankTest, rank_test
+from core.statistics.power import POWER, smallest_rho
 
 WORD, PHRASE = "word", "phrase"
 LEVELS = (WORD, PHRASE)
@@ -129,6 +131,37 @@ def _tests(points: pd.DataFrame) -> pd.DataFrame:
         records.append({"family": name, "rho": found.rho, "p": found.p, "n": found.n, "method": found.method,
                         "least": found.least, "note": found.note})  # fmt: skip
     return pd.DataFrame(records, columns=["family", "rho", "p", "n", "method", "least", "note"])
+
+
+def concluded(found: Geometry, evaluator: str) -> list[str]:
+    """What each row of the tests comes to, in a sentence, with what it could have shown where it shows nothing.
+
+    Args:
+        found: of some modifiers.
+        evaluator: its name as the sentence gives it.
+    """
+    families = found.points["family"].nunique()
+    return [_concluded(row, evaluator, families if row["family"] == ALL else 1) for _, row in found.tests.iterrows()]
+
+
+def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
+    n = int(row["n"])
+    where = f"{n} modifier{'' if n == 1 else 's'}" + ("" if families == 1 else f" of {families} families")
+    if math.isnan(row["rho"]):
+        return f"Whether the place that {evaluator} gives a word goes with its shift cannot be told from {where}."
+    if row["p"] >= ALPHA:
+        return (f"No relation is shown between the place that {evaluator} gives a word, from bad to good, and how far "
+                f"the word moves the score ({where}).{_power(n - families + 1)}")  # fmt: skip
+    way = "higher" if row["rho"] > 0 else "lower"
+    return f"The further {evaluator} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
+
+
+def _power(n: int) -> str:
+    """What so many modifiers would have shown; of several families each takes one, as ranks are within them."""
+    least = smallest_rho(n)
+    if math.isnan(least):
+        return ""
+    return f" A rank correlation from ±{least:.2f} on would have shown with {100 * POWER:.0f} % power."
 
 
 def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from core.statistics import bootstrap
 from core.statistics.bootstrap import LEAST_N, Interval, lacks_sources
 from core.statistics.power import aside
 
@@ -24,8 +25,8 @@ MOST_BEYOND = 0.1
 """Share of the items that may move beyond the margin where they are said to stay within it; medians are blind to it."""
 
 UNDECIDED = "undecided"
-TOO_FEW = "too few items"
-TOO_FEW_SOURCES = "too few sources"
+TOO_FEW = bootstrap.TOO_FEW
+TOO_FEW_SOURCES = bootstrap.TOO_FEW_SOURCES
 NO_CLAIM = (TOO_FEW, TOO_FEW_SOURCES)
 """What is said where there is no interval to claim anything from."""
 

@@ -155,7 +155,7 @@ def _undecided(report: "MetricReport") -> list[str]:
 
 def _print_broken(found: "Broken", items: int) -> None:
     table(
-        ("", "family", "failures, %", "95 % interval", "ties, %", "n", "without"),
+        ("", "family", "failures, %", "95 % interval", "ties, %", "95 % interval", "n", "without"),
         [_breaks_line(each) for each in found.families],
         title=f"Edits that break the meaning, {items} items, at most {found.most:g} % failures",
     )
@@ -172,19 +172,19 @@ def _print_broken(found: "Broken", items: int) -> None:
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
     found = each.found
     if not found.n:
-        return ("none", each.family, "", "", "", 0, each.missing)
-    rate = found.failure
-    interval = f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note
-    return (
-        _said(each.verdict), each.family, f"{100 * rate.estimate:.0f}", interval, f"{100 * found.ties.estimate:.0f}",
-        found.n, each.missing,
-    )  # fmt: skip
+        return ("none", each.family, "", "", "", "", 0, each.missing)
+    shares = [
+        said for rate in (found.failure, found.ties)
+        for said in (f"{100 * rate.estimate:.0f}",
+                     f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" if rate.low == rate.low else rate.note)
+    ]  # fmt: skip
+    return (_said(each.verdict), each.family, *shares, found.n, each.missing)
 
 
 def _line(each: "FamilyShift") -> tuple[object, ...]:
     size, shift = each.size, each.shift
     if not size.n:
-        return ("none", each.family, "", "", "", 0, each.missing)
+        return ("none", each.family, "", "", "", "", 0, each.missing)
     interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
     return (
         _said(each.verdict),

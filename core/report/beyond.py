@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.geometry import LEVELS, geometry
+from core.analysis.geometry import LEVELS, concluded, geometry
 from core.analysis.people.comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.analysis.people.competence import study_competence
 from core.analysis.people.outcomes import aggregates, item_outcomes, study_agreement, study_kappas
@@ -109,7 +109,8 @@ _PEOPLE = {
         _STUDY, _FAMILY, Column("evaluator", "Evaluator", kind="text"), Column("n", "n comparisons", digits=0),
         Column("n_missing", "No score", digits=0),
         Column("failure", "Failures % [95 % CI]", digits=1, low="failure_low", high="failure_high"),
-        Column("ties", "Ties %", digits=1), Column("note", "Remark", kind="text"),
+        Column("ties", "Ties % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
+        Column("note", "Remark", kind="text"),
     ), "The wrong side scores at least as high, on exactly the comparisons of the table before; ties are among the "
        "failures. Wilson intervals as there."),
 }  # fmt: skip
@@ -257,7 +258,7 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
                     objects=objects, controls=controls,
                 )  # fmt: skip
                 told = {"evaluator": evaluator, "corpus": table.scope.corpus, "level": level}
-                tests.append(made.tests.assign(**told))
+                tests.append(made.tests.assign(**told, said=concluded(made, evaluator)))
                 points.append(made.points.assign(**told))
         except InvariscopeError as error:
             barred[evaluator] = str(error)
@@ -268,7 +269,8 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
     columns = (
         Column("evaluator", "Text encoder of", kind="text"), Column("level", "Level", kind="text"), _FAMILY,
         Column("n", "n words", digits=0), Column("rho", "Spearman’s ρ", signed=True), Column("p", "p", kind="p"),
-        Column("method", "Permutations", kind="text"), Column("note", "Remark", kind="text"),
+        Column("said", "In words", kind="text"), Column("method", "Permutations", kind="text"),
+        Column("note", "Remark", kind="text"),
     )  # fmt: skip
     note = (
         "Does the text encoder's sense of good and bad say which way a word moves the score? Rank correlation of each "

@@ -16,13 +16,11 @@ from core.analysis.questions.directional import RATES
 from core.analysis.questions.filters import OPEN, SAME, TURNED
 from core.analysis.questions.selective import HEADLINE, unverified, usual
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, PARTS, SCATTERS, STILL, UNDECIDED, reached
-from core.analysis.verdicts import NO_CLAIM as NO_CLAIMS
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NO_CLAIM, PARTS, SCATTERS, STILL, UNDECIDED, reached
 from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
 from core.report.cells import number
 from core.report.model import Opening
-from core.statistics.comparisons import TOO_FEW as NO_CLAIM
 
 Answers = Mapping[str, pd.DataFrame]
 
@@ -159,7 +157,7 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> tuple[str, ...]:
     failures, selective = (_own(answers.get(id_), name, table.scope.corpus) for id_ in (RATES, HEADLINE))
     if len(failures):  # families of the scope's caption, and not the kinds that some hold
         whole = (failures["label"] == failures["family"]) & (failures["caption"] == caption_of(table))
-        failures = failures[(failures["verdict"] != NO_CLAIM) & whole]
+        failures = failures[~failures["verdict"].isin(NO_CLAIM) & whole]
     if failures.empty:
         return ()
     worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
@@ -237,7 +235,7 @@ def _undecided(rows: pd.DataFrame) -> Iterator[str]:
         ends = " to ".join(dict.fromkeys(f"{each:.2f}" for each in (found.min(), found.max()))) if len(found) else ""
         shown = f"; the smallest drift that their n and spread would have shown is {ends} %" if ends else ""
         yield (f"That undecided means invariant: {len(open_)} of {len(rows)} drifts are undecided{shown}.")
-    few = int(rows["drift"].isin(NO_CLAIMS).sum())
+    few = int(rows["drift"].isin(NO_CLAIM).sum())
     if few:
         yield (f"Anything at all from {few} of {len(rows)} families and evaluators: their items, or the sources of "
                "these, are too few for a claim.")  # fmt: skip

@@ -70,6 +70,17 @@ def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
     return f"no interval ({n} items of {sources} sources, below {least})" if sources < least else ""
 
 
+TOO_FEW = "too few items"
+TOO_FEW_SOURCES = "too few sources"
+
+
+def few(items: int, sources: int) -> str:
+    """Which of the two are too few for a claim, in words; empty where both are enough."""
+    if items < LEAST_N:
+        return TOO_FEW
+    return TOO_FEW_SOURCES if sources < LEAST_N else ""
+
+
 def lacks_sources(found: Interval) -> bool:
     """Whether an interval has no bounds because its items, enough by themselves, are of too few sources."""
     return found.n >= LEAST_N and math.isnan(found.low) and f"sources, below {LEAST_N})" in found.note

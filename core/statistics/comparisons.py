@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.bootstrap import LEAST_N, Interval, median_bca
+from core.statistics.bootstrap import Interval, few, median_bca
 from core.statistics.changes import SHIFT_FLOOR, percent_change, standard_deviation
 from core.statistics.power import Aside, aside
 from core.statistics.ratios import ratio_bca
@@ -28,7 +28,6 @@ from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
 RIGHT = "prefers the right one"
 WRONG = "prefers the wrong one"
 OPEN = "cannot tell"
-TOO_FEW = "too few items"
 
 NEAR = 0.01
 """A near tie: sides closer than this share of the span of the experiment's scores. Source: [3], 0.01 of a CLIPScore."""
@@ -143,7 +142,11 @@ def compare(
     )
     means = [_item_means(each, rank) for each in (r, w)]
     t, t_p = _as_if_independent(r, w)
-    said, sd_r, sd_w = verdict(failure, beaten, sources=n_sources), standard_deviation(r), standard_deviation(w)
+    said, sd_r, sd_w = (
+        verdict(failure, beaten, items=len(names), sources=n_sources),
+        standard_deviation(r),
+        standard_deviation(w),
+    )
     return Comparison(
         failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
         sd_r, sd_w, _scaled(_mean(r), low, width), _scaled(_mean(w), low, width),
@@ -166,7 +169,7 @@ def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None 
     return share(wrong >= right, groups=groups), share(wrong == right, groups=groups)
 
 
-def verdict(failure: Interval, beaten: Interval, *, sources: int) -> str:
+def verdict(failure: Interval, beaten: Interval, *, items: int, sources: int) -> str:
     """Say which side an evaluator prefers, by the intervals against one half.
 
     Ties count as failures, so that few failures mean that the right side is preferred. Many failures mean that the
@@ -175,10 +178,11 @@ def verdict(failure: Interval, beaten: Interval, *, sources: int) -> str:
     Args:
         failure: interval of the share with wrong ≥ right.
         beaten: interval of the share with wrong > right.
-        sources: items, or sources of them, behind both.
+        items: behind both.
+        sources: that these items are of; as many where each is its own.
     """
-    if sources < LEAST_N:
-        return TOO_FEW
+    if said := few(items, sources):
+        return said
     if failure.high < 0.5:
         return RIGHT
     return WRONG if beaten.low > 0.5 else OPEN

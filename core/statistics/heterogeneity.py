@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.special import ndtri
+from scipy.special import chndtrinc, ndtri
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
+from core.statistics.power import POWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class Heterogeneity:
         p: of Q under χ² with k - 1 degrees of freedom.
         share: I² [2], share of the spread between groups that is beyond chance, in percent, in [0, 100].
         k: groups that took part.
+        detectable: least spread of the true effects that Q, at these intervals, finds with a power of POWER; see
+            :func:`least_spread`.
         note: why there is no test, or what was left out; empty otherwise.
     """
 
@@ -36,6 +39,7 @@ class Heterogeneity:
     p: float
     share: float
     k: int
+    detectable: float
     note: str = ""
 
 
@@ -63,12 +67,35 @@ def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, le
     left_out = f"{int((~whole).sum())} without an interval left out" if not whole.all() else ""
     k = int(whole.sum())
     if k < 2:
-        return Heterogeneity(math.nan, math.nan, math.nan, k, "fewer than two with an interval")
+        return Heterogeneity(math.nan, math.nan, math.nan, k, math.nan, "fewer than two with an interval")
     weights = (2 * -ndtri((1 - level) / 2) / (high[whole] - low[whole])) ** 2
     centre = float(weights @ values[whole] / weights.sum())
     q = float(weights @ (values[whole] - centre) ** 2)
     share = 100 * max(0.0, (q - (k - 1)) / q) if q > 0 else 0.0
-    return Heterogeneity(q, float(stats.chi2.sf(q, k - 1)), share, k, left_out)
+    return Heterogeneity(q, float(stats.chi2.sf(q, k - 1)), share, k, least_spread(weights), left_out)
+
+
+def least_spread(weights: ArrayLike, *, alpha: float = 0.05, power: float = POWER) -> float:
+    """Least spread of true effects that Cochran's Q of groups of such weights finds.
+
+    The spread is the standard deviation of the groups' true effects, each weighing as in Q: √(Σ w (θ - θ̄)² / Σ w).
+    Under it Q is noncentral χ² with k - 1 degrees of freedom and noncentrality spread² · Σ w, whatever the pattern.
+
+    Args:
+        weights: inverse squared standard error of each group, shape [k], k ≥ 2.
+        alpha: level of the test.
+        power: to find it with.
+
+    Returns:
+        On the scale of the effects.
+
+    Example:
+        >>> round(least_spread([1.0, 1.0]) * 2 / 2**0.5, 2)  # of two: a difference of 2.80 standard errors of it
+        2.8
+    """
+    each = np.asarray(weights, dtype=np.float64).ravel()
+    degrees = len(each) - 1
+    return math.sqrt(float(chndtrinc(stats.chi2.isf(alpha, degrees), degrees, 1 - power)) / float(each.sum()))
 
 
 def difference(one: Interval, other: Interval) -> Interval:

@@ -30,7 +30,8 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
 
     Returns:
         One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
-        it without a tie), n_items (items with every score), share. Ties have a row of their own, named ``tied``. The
+        it without a tie), n_items (items with every score),
+        n_sources (of these items), share. Ties have a row of their own, named ``tied``. The
         most frequent first, ties last.
 
     Raises:
@@ -56,17 +57,21 @@ def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | Non
     """How often one group lies above another, for every two of some groups; see :func:`orders`.
 
     Returns:
-        Columns above, below, n, n_items, share, ties (share of equal ones), with Wilson's interval low to high.
+        Columns above, below, n, n_items, n_sources, share, ties (share of equal ones), with Wilson's intervals low to
+        high and ties_low to ties_high.
     """
     names, scores, of = _grouped(groups, sources)
     records = []
     for one, other in combinations(range(len(names)), 2):
         for above, below in ((one, other), (other, one)):
-            found = share(scores[above] > scores[below], groups=of)
+            found, ties = (
+                share(each, groups=of) for each in (scores[above] > scores[below], scores[above] == scores[below])
+            )
             records.append(
                 {"above": names[above], "below": names[below], "n": int((scores[above] > scores[below]).sum()),
-                 "n_items": found.n, "share": found.estimate, "low": found.low, "high": found.high,
-                 "ties": share(scores[above] == scores[below]).estimate}
+                 "n_items": found.n, "n_sources": _sources(of, found.n), "share": found.estimate,
+                 "low": found.low, "high": found.high,
+                 "ties": ties.estimate, "ties_low": ties.low, "ties_high": ties.high}
             )  # fmt: skip
     return pd.DataFrame(records)
 
@@ -88,6 +93,11 @@ def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | Non
     rows = [(said, share(hits, groups=of)) for said, hits in found]
     return pd.DataFrame(
         {name: [said for said, _ in rows], "n": [int(hits.sum()) for _, hits in found],
-         "n_items": [each.n for _, each in rows], "share": [each.estimate for _, each in rows],
+         "n_items": [each.n for _, each in rows], "n_sources": [_sources(of, each.n) for _, each in rows],
+         "share": [each.estimate for _, each in rows],
          "low": [each.low for _, each in rows], "high": [each.high for _, each in rows]}
     )  # fmt: skip
+
+
+def _sources(of: np.ndarray | None, items: int) -> int:
+    return items if of is None else len(np.unique(of))

@@ -150,7 +150,11 @@ def test_two_corpora_have_a_difference_and_no_median_over_one(two: ScoreTable, f
             "c0 − c1: −0.50 [−2.30, +1.30] points, no difference shown (a difference from 2.6 points on would have "
             "shown; were it as found here, 532 items of each would tell)",
         ),
-        ([(1.0, 0.0, 2.0)] * 3, "Q = 0.0, p = 1.000, I² = 0 % of 3 corpora: no difference shown"),
+        (
+            [(1.0, 0.0, 2.0)] * 3,
+            "Q = 0.0, p = 1.000, I² = 0 % of 3 corpora: no difference shown (a spread from 0.9 points on would have "
+            "shown)",
+        ),
     ],
 )
 def test_what_is_said_between_corpora_follows_their_intervals(bounds: list, words: str) -> None:

@@ -16,6 +16,7 @@ from core.analysis.comparison import (
     COLUMNS,
     DIFFER,
     INDEPENDENT,
+    NO_SPREAD,
     PAIRED,
     SCATTER_DIFFERS,
     SCATTER_DIFFERS_WITHIN,
@@ -309,3 +310,17 @@ def test_fewer_than_half_of_the_smaller_side_shared_is_independent(tmp_path: Pat
     row = compare(one.view(), third).set_index("label").loc["vertical-flip"]
     assert (row["how"], row["shared"], row["n_items"]) == (INDEPENDENT, 4, 21)
     assert compare(one.view(), other.view()).iloc[0]["how"] == PAIRED
+
+
+def test_a_side_whose_clean_scores_have_no_spread_is_not_called_small(tmp_path: Path) -> None:
+    def value(flat: bool, probe: str, item: int) -> float:
+        clean = 0.5 if flat else 0.5 + item / 1000
+        return clean if probe == "identity" else clean * (0.9 + item / 10_000)
+
+    rows = [row for name, flat in (("flat", True), ("wide", False))
+            for row in scores_of(["identity", "vflip"], 30, partial(value, flat), evaluator=name)]  # fmt: skip
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        flat, wide = (read_table(store).view(Slice(evaluators=(name,))) for name in ("flat", "wide"))
+    found = compare(flat, wide, measure="standardised")
+    assert set(found["verdict"]) == set(found["scatter"]) == {NO_SPREAD}
+    assert not set(compare(flat, wide)["verdict"]) & {NO_SPREAD, TOO_FEW}

@@ -12,10 +12,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.natural import captions, natural_families
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.natural import UNTOLD
+from core.analysis.questions.natural import UNTOLD, _beside
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.analysis.verdicts import TOO_FEW, TOO_FEW_SOURCES
 from core.store.store import Store
 from tests.analysis.made_runs import raw, write_run
 from tests.analysis.natural_runs import TEXTS, natural_rows, write_natural
@@ -121,6 +122,10 @@ def test_pairs_of_words_are_compared_inside_each_caption(table: ScoreTable, wide
         assert (row["n"], row["n_items"]) == ((above > below).sum(), len(wide))
         assert row["share"] == pytest.approx(100 * (above > below).mean())
         assert row["ties"] == pytest.approx(100 * (above == below).mean())
+        tied, n = int((above == below).sum()), len(wide)
+        assert (row["ties_low"], row["ties_high"]) == pytest.approx(
+            [100 * end for end in proportion_confint(tied, n, method="wilson")]
+        )
         assert row["chance"] == pytest.approx(50 * (above != below).mean())
         if row["beside"] == UNTOLD:  # 2.80 standard errors, by the width of the interval
             distance = (1.959964 + 0.841621) * (row["high"] - row["low"]) / (2 * 1.959964)
@@ -200,3 +205,9 @@ def test_the_caption_of_an_item_is_the_one_that_was_written(table: ScoreTable) -
     rows = captions(table, family)
     assert set(rows["word"]) == {"cheap", "expensive"}
     assert all(word in caption.casefold() for word, caption in zip(rows["word"], rows["caption"], strict=True))
+
+
+@pytest.mark.parametrize(("items", "sources", "said"), [(8, 8, TOO_FEW), (30, 6, TOO_FEW_SOURCES), (30, 30, UNTOLD)])
+def test_beside_chance_it_is_said_whether_captions_or_sources_are_few(items: int, sources: int, said: str) -> None:
+    shares = {"share": 50.0, "low": 40.0, "high": 60.0}
+    assert _beside(shares, 50.0, items, sources)["beside"] == said

@@ -10,7 +10,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from core.errors import InvalidInput
-from core.statistics.comparisons import OPEN, RIGHT, TOO_FEW, WRONG, compare
+from core.statistics.bootstrap import TOO_FEW, TOO_FEW_SOURCES
+from core.statistics.comparisons import OPEN, RIGHT, WRONG, compare
 from core.statistics.orders import TIED, orders, pairwise_orders
 
 SCORES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=40)
@@ -207,3 +208,8 @@ def test_more_than_four_groups_have_no_list_of_orders() -> None:
         orders({name: [1.0] for name in "abcde"})
     with pytest.raises(InvalidInput, match="every group"):
         orders({"a": [1.0], "b": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize(("items", "sources", "said"), [(30, 6, TOO_FEW_SOURCES), (8, 4, TOO_FEW), (30, 10, RIGHT)])
+def test_the_verdict_names_what_is_too_few(items: int, sources: int, said: str) -> None:
+    assert compare(np.ones(items), np.zeros(items), sources=np.arange(items) % sources).verdict == said

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
+from statsmodels.stats.power import GofChisquarePower
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.heterogeneity import difference, heterogeneity
+from core.statistics.heterogeneity import difference, heterogeneity, least_spread
 
 Z = stats.norm.ppf(0.975)
 
@@ -68,3 +69,22 @@ def test_other_levels_or_lengths_are_refused() -> None:
         difference(Interval(1.0, 0.0, 2.0, 5, 0.95), Interval(1.0, 0.0, 2.0, 5, 0.9))
     with pytest.raises(InvalidInput, match="equal numbers"):
         heterogeneity([1.0], [0.0, 1.0], [2.0])
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_the_least_spread_has_the_noncentrality_that_statsmodels_solves_for(k: int) -> None:
+    errors = np.random.default_rng(k).uniform(0.3, 1.5, k)
+    found = heterogeneity(np.zeros(k), -Z * errors, Z * errors).detectable
+    effect = GofChisquarePower().solve_power(nobs=(1 / errors**2).sum(), alpha=0.05, power=0.8, n_bins=k)
+    assert found == pytest.approx(effect, rel=1e-4)
+
+
+@pytest.mark.parametrize("pattern", [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0], [-1.0, 1.0, -1.0, 1.0]])
+def test_q_finds_the_least_spread_in_four_of_five_draws(pattern: list[float]) -> None:
+    rng, errors, draws = np.random.default_rng(7), np.array([0.4, 0.7, 1.1, 0.5]), 4000
+    weights = errors**-2
+    truth = np.array(pattern) - np.average(pattern, weights=weights)
+    truth *= least_spread(weights) / np.sqrt(np.average(truth**2, weights=weights))
+    drawn = rng.normal(truth, errors, (draws, 4))
+    hits = [stats.chi2.sf(combine_effects(each, errors**2).q, 3) < 0.05 for each in drawn]
+    assert np.mean(hits) == pytest.approx(0.8, abs=3 * math.sqrt(0.8 * 0.2 / draws))

@@ -41,7 +41,19 @@ PEOPLE = (
     "against_high", "tied", "tied_low", "tied_high", "undecided", "undecided_low", "undecided_high", "higher",
     "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap", "note",
 )  # fmt: skip
-EVALUATORS = ("family", "evaluator", "n", "n_missing", "failure", "failure_low", "failure_high", "ties", "note")
+EVALUATORS = (
+    "family",
+    "evaluator",
+    "n",
+    "n_missing",
+    "failure",
+    "failure_low",
+    "failure_high",
+    "ties",
+    "ties_low",
+    "ties_high",
+    "note",
+)
 
 
 def judged_comparisons(votes: pd.DataFrame, kind: Kind) -> tuple[pd.DataFrame, int]:
@@ -172,7 +184,7 @@ def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
     right, wrong = sides[there].T
     failure, ties = failures(right, wrong, groups=own["source"].to_numpy()[there])
     return {"n": int(there.sum()), "n_missing": int((~there).sum()), **percent("failure", failure),
-            "ties": 100 * ties.estimate, "note": failure.note}  # fmt: skip
+            **percent("ties", ties), "note": failure.note}  # fmt: skip
 
 
 def _sides(judged: pd.DataFrame, tables: Iterable[ScoreTable], evaluator: str) -> np.ndarray:

@@ -45,7 +45,9 @@ FAILURE = Column(
     help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
     "comparisons of one source together",
 )  # fmt: skip
-TIES = Column("ties", "Ties, %", digits=1, help="Both sides score exactly the same")
+TIED_SHARE = ("ties", "ties_low", "ties_high")
+TIES = Column("ties", "Ties, % [95 % CI]", digits=1, low="ties_low", high="ties_high",
+              help="Both sides score exactly the same; interval as that of the share beside it")  # fmt: skip
 DROP = Column(
     "drop", "Drop of means, % [95 % CI]", digits=1, signed=True, low="drop_low", high="drop_high",
     help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
@@ -147,7 +149,8 @@ def _matrix() -> Question:
         Column("refused", "Refused because", kind="text", help="The most frequent reasons, each with its n; "
                "python -m core probes reasons explains them"),
         FAILURE, TIES,
-        Column("near", "Near ties, %", digits=1, help="Sides closer than τ; ties are among them"),
+        Column("near", "Near ties, % [95 % CI]", digits=1, low="near_low", high="near_high",
+               help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column("auroc", "AUROC", help="Probability that the right side of any item scores above the wrong side of any "
                "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2"),

@@ -119,13 +119,17 @@ def _at_gap(view: View, options: Options) -> pd.DataFrame:
     iqr = iqr[[*_KEYS, "d", *_RISKS, "note"]].rename(columns={name: f"iqr_{name}" for name in ("d", *_RISKS, "note")})
     found = own.rename(columns={"risk": "value"}).merge(iqr, on=_KEYS, how="left")
     both = zip(found["note"], found.pop("iqr_note"), strict=True)
-    found = _labelled(view, found.assign(note=[_once(*each) for each in both]))
+    found = _labelled(view, found.assign(note=[_by_gap_said(*each) for each in both]))
     return found[found["n_shifts"] > 0].reset_index(drop=True)
 
 
-def _once(*notes: str) -> str:
-    """What several notes say, each part once."""
-    return "; ".join(dict.fromkeys(part for note in notes for part in note.split("; ") if part))
+def _by_gap_said(scale: str, iqr: str) -> str:
+    """What the remarks on two gaps say, each part once, with the gap that it speaks of."""
+    first, second = ([part for part in note.split("; ") if part] for note in (scale, iqr))
+    said = {"both gaps": [part for part in first if part in second],
+            f"gap of {100 * GAP:g} % of the scale": [part for part in first if part not in second],
+            f"gap of {100 * GAP:g} % of the IQR": [part for part in second if part not in first]}  # fmt: skip
+    return "; ".join(f"{gap}: {', '.join(dict.fromkeys(parts))}" for gap, parts in said.items() if parts)
 
 
 def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from core.statistics.shift_tests import paired_test
 _DIFFERENCES = ("evaluator", "corpus", "family", "above", "below", "label", "tests", "n_items", "value", "low", "high",
                 "delta", "test", "p", "note")  # fmt: skip
 _HARDEST = ("evaluator", "corpus", "family", "n_items", "n", "each", "each_low", "each_high", "hardest", "hardest_low",
-            "hardest_high", "ties", "note")  # fmt: skip
+            "hardest_high", "ties", "ties_low", "ties_high", "note")  # fmt: skip
 
 LEAST = 2
 """Wrong sides of an item that have a hardest one."""
@@ -100,7 +100,7 @@ def _hardest() -> Question:
         Column("each", "Failures, mean over siblings, % [95 % CI]", digits=1, low="each_low", high="each_high"),
         Column("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, low="hardest_low", high="hardest_high",
                help="Any sibling of the item scores at least as high as the right caption"),
-        Column("ties", "Ties with the hardest, %", digits=1), NOTE,
+        Column("ties", "Ties with the hardest, % [95 % CI]", digits=1, low="ties_low", high="ties_high"), NOTE,
     )  # fmt: skip
     note = (
         "Every sibling that can be named in an object’s place is a foil of its own: how often one of them fools the "
@@ -146,5 +146,5 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
     each, hardest = share(margin[there] <= 0, groups=items), share(lowest <= 0, groups=groups)
     return {
         "n_items": len(lowest), "n": int(there.sum()), **percent("each", each), **percent("hardest", hardest),
-        "ties": 100 * float((lowest == 0).mean()), "note": hardest.note,
+        **percent("ties", share(lowest == 0, groups=groups)), "note": hardest.note,
     }  # fmt: skip

@@ -15,6 +15,7 @@ from core.analysis.comparisons import (
     comparison_rows,
     families,
     pairs,
+    percent,
 )
 from core.analysis.effects import Group, corpora, effects, median_over
 from core.analysis.facts import fact, keys
@@ -33,6 +34,7 @@ from core.analysis.questions.directional import (
     NOTE,
     PAIRS,
     SECTION,
+    TIED_SHARE,
     TIES,
     UNTOLD,
     VERDICT,
@@ -60,7 +62,7 @@ ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"
 _grouped: WeakKeyDictionary[ScoreTable, Mapping[str, tuple[str, ...]]] = WeakKeyDictionary()
 
 _ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
-_PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", "ties")
+_PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", *TIED_SHARE)
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -158,7 +160,8 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
                 {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family,
                  "label": MEAN_OF.format(test.key), "tests": "", "n": int(there.sum()), "n_items": len(set(items)),
                  "failure": found.balanced.estimate, "failure_low": found.balanced.low,
-                 "failure_high": found.balanced.high, "ties": ties.balanced.estimate, "verdict": "",
+                 "failure_high": found.balanced.high, "ties": ties.balanced.estimate,
+                 "ties_low": ties.balanced.low, "ties_high": ties.balanced.high, "verdict": "",
                  "m_tests": 0, "note": found.balanced.note}
             )  # fmt: skip
     return pd.DataFrame(records)
@@ -253,11 +256,11 @@ def _pairwise() -> Question:
     columns = (
         EVALUATOR, CORPUS, WHAT, Column("above", "This", kind="text"), Column("below", "above this", kind="text"),
         COUNT, Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
-        Column("ties", "Ties, %", digits=1),
+        TIES,
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", "ties"))
+        return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", *TIED_SHARE))
 
     note = "Share of the items in which one group scores strictly above another; Wilson’s interval over sources."
     return Question("C18-pairs", "Which group stands above which?", SECTION, DEPTH, note, columns, compute, _no_groups,
@@ -284,8 +287,8 @@ def _crossings() -> Question:
         EVALUATOR, CORPUS, Column("label", "Says more, broken", kind="text"),
         Column("below", "Says less, right", kind="text"), COUNT,
         Column("share", "Broken scores higher, % [95 % CI]", digits=1, low="low", high="high"),
-        Column("ties", "Ties, %", digits=1), Column("value", "Median Δ, SD [95 % CI]", digits=3, signed=True,
-                                                   low="value_low", high="value_high"),
+        TIES,
+        Column("value", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="value_low", high="value_high"),
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -312,8 +315,8 @@ def _crossings() -> Question:
                     paper=paper)  # fmt: skip
 
 
-_CROSSED = ("evaluator", "corpus", "label", "below", "n_items", "share", "low", "high", "ties", "value", "value_low",
-            "value_high", "note")  # fmt: skip
+_CROSSED = ("evaluator", "corpus", "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, "value",
+            "value_low", "value_high", "note")  # fmt: skip
 
 
 def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
@@ -322,7 +325,7 @@ def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float
     middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
     return {
         "n_items": found.n, "share": 100 * found.estimate, "low": 100 * found.low, "high": 100 * found.high,
-        "ties": 100 * ties.estimate, "value": middle.estimate / size, "value_low": middle.low / size,
+        **percent("ties", ties), "value": middle.estimate / size, "value_low": middle.low / size,
         "value_high": middle.high / size, "note": middle.note,
     }  # fmt: skip
 

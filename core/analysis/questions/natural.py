@@ -13,12 +13,13 @@ from core.analysis.effects import ALL, Group, corpora, effects
 from core.analysis.natural import NEUTRAL, NaturalFamily, Triple, captions, counted, natural_families, triples
 from core.analysis.questions.base import Column, Drawing, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
+from core.analysis.questions.directional import TIED_SHARE, TIES
 from core.analysis.questions.needs import left_out, no_family
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, apart
+from core.analysis.verdicts import apart
 from core.charts.spec import Figure, Reference
 from core.probes.words.natural_names import PREFIX, families_of
-from core.statistics.bootstrap import LEAST_N, Interval
+from core.statistics.bootstrap import LEAST_N, Interval, few
 from core.statistics.orders import TIED, orders, pairwise_orders
 from core.statistics.power import aside
 
@@ -45,7 +46,7 @@ _WHICH = (
 _ORDERS = ("evaluator", "corpus", "family", "tagger", "pair", "order", "n", "n_items", "share", "low", "high", "chance",
            "beside", "power")  # fmt: skip
 _PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
-          "ties", "chance", "beside", "power")  # fmt: skip
+          *TIED_SHARE, "chance", "beside", "power")  # fmt: skip
 _COMMAND = (
     "python -m core audit --corpus coco --root path/to/coco --option slice=all --evaluators conse-lite0 --probes "
     "natural-cultural,natural-economic,natural-gender,natural-emotion"
@@ -219,7 +220,7 @@ def _orders() -> Question:
         "the neutral rewrite. Shares of the captions that have all three, with Wilson’s interval, captions of one "
         "source together. If the three scores could change places, each of the six orders would have a sixth, 16.7 %, "
         f"less what is tied; a caption two of whose scores are equal is {TIED}. Orders that no caption has are left "
-        f"out, but for the first of each pair. Below {LEAST_N} captions nothing is said beside chance."
+        f"out, but for the first of each pair. Below {LEAST_N} captions or sources nothing is said beside chance."
     )
     return Question("S34", "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive", SECTION,
                     ORDER, note, columns, compute, lacking, (drawing,), "A.12")  # fmt: skip
@@ -239,16 +240,16 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
             tied = row["order"] == TIED
             yield {**said, "order": row["order"], "n": row["n"], "n_items": row["n_items"], **shares,
                    "chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else "",
-                   **(_NOTHING if tied else _beside(shares, chance, row["n_items"]))}  # fmt: skip
+                   **(_NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"]))}  # fmt: skip
 
 
 _NOTHING = {"beside": "", "power": ""}
 
 
-def _beside(shares: dict[str, float], chance: float, n: int) -> dict[str, str]:
+def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> dict[str, str]:
     """What a share allows to say beside chance, and what it could have told where it does not."""
-    if n < LEAST_N:
-        return {"beside": TOO_FEW, "power": ""}
+    if said := few(n, sources):
+        return {"beside": said, "power": ""}
     if shares["low"] > chance or shares["high"] < chance:
         return {"beside": ABOVE if shares["low"] > chance else BELOW, "power": ""}
     power = aside(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), bound=chance)
@@ -259,7 +260,7 @@ def _pairwise() -> Question:
     columns = (
         EVALUATOR, CORPUS, _FAMILY, _TAGGER, _PAIR, Column("above", "This", kind="text"),
         Column("below", "above this", kind="text"), Column("n", "n above", digits=0), COUNT, _SHARE,
-        Column("ties", "Ties, %", digits=1),
+        TIES,
         Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
         Column("beside", "Beside chance", kind="text"), _UNTOLD,
     )  # fmt: skip
@@ -270,8 +271,8 @@ def _pairwise() -> Question:
 
     note = (
         f"{_WHICH} The three comparisons inside the order of each caption, with Wilson’s interval, captions of one "
-        f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions nothing is said beside "
-        "chance."
+        f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions or sources nothing is "
+        "said beside chance."
     )
     return Question("S35", "Natural captions: which of two words scores higher", SECTION, ORDER, note, columns, compute,
                     lacking, paper="A.12")  # fmt: skip
@@ -282,7 +283,7 @@ def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.nd
     names = list(scores)
     for row in pairwise_orders(scores, sources=sources).to_dict("records"):
         if row["n_items"] and names.index(row["above"]) < names.index(row["below"]):
-            shares = {name: 100 * row[name] for name in ("share", "low", "high", "ties")}
+            shares = {name: 100 * row[name] for name in ("share", "low", "high", *TIED_SHARE)}
             chance = (100 - shares["ties"]) / 2
             yield {**said, "above": row["above"], "below": row["below"], "n": row["n"], "n_items": row["n_items"],
-                   **shares, "chance": chance, **_beside(shares, chance, row["n_items"])}  # fmt: skip
+                   **shares, "chance": chance, **_beside(shares, chance, row["n_items"], row["n_sources"])}  # fmt: skip

@@ -15,9 +15,9 @@ from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference
 from core.evaluators.calibrator import base_of
-from core.statistics.comparisons import TOO_FEW
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
@@ -211,12 +211,12 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
 
     Args:
         view: of the table of scores, one corpus of it.
-        most: kinds of error that are named, those with the most failures first; of too few items last.
+        most: kinds of error that are named, those with the most failures first; of too few items or sources last.
     """
     failures, selective = rows(view), headline(view)
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):
-        known = own.dropna(subset=["failure"]).assign(few=own["verdict"] == TOO_FEW)
+        known = own.dropna(subset=["failure"]).assign(few=own["verdict"].isin(NO_CLAIM))
         worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
         named = "; ".join(_failure(row) for row in worst.to_dict("records"))
         kept = usual(selective[selective["evaluator"] == name])

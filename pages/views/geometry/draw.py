@@ -7,14 +7,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.geometry import ALL, PHRASE, WORD, Geometry
+from core.analysis.geometry import ALL, PHRASE, WORD, Geometry, concluded
 from core.analysis.questions.columns import opening
-from core.analysis.verdicts import ALPHA
 from core.charts.geometry import valence_scatter
 from core.charts.style import signed
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
-from core.statistics.power import POWER, smallest_rho
 from pages.views.common.charts import draw
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
@@ -69,7 +67,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
-    st.markdown(f"**{_concluded(whole, evaluator, found.points['family'].nunique())}**")
+    st.markdown(f"**{concluded(found, safe(evaluator))[0]}**")
     st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
@@ -112,28 +110,6 @@ def _draw_tests(found: Geometry) -> None:
             },
         )  # fmt: skip
         data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
-
-
-def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
-    """What the test over all families comes to, in a sentence."""
-    n = counted(int(row["n"]), "modifier")
-    where = n if families == 1 else f"{n} of {families} families"
-    named = safe(evaluator)
-    if math.isnan(row["rho"]):
-        return f"Whether the place that {named} gives a word goes with its shift cannot be told from {where}."
-    if row["p"] >= ALPHA:
-        return (f"No relation is shown between the place that {named} gives a word, from bad to good, and how far the "
-                f"word moves the score ({where}).{_power(int(row['n']) - families + 1)}")  # fmt: skip
-    way = "higher" if row["rho"] > 0 else "lower"
-    return f"The further {named} places a word on its positive side, the {way} its median %Δ tends to be ({where})."
-
-
-def _power(n: int) -> str:
-    """What so many modifiers would have shown; of several families each takes one, as ranks are within them."""
-    least = smallest_rho(n)
-    if math.isnan(least):
-        return ""
-    return f" A rank correlation from ±{least:.2f} on would have shown with {100 * POWER:.0f} % power."
 
 
 def _said(row: pd.Series) -> str:

@@ -92,7 +92,8 @@ def _broken(found: Breaks, items: int) -> None:
     rows = [
         {"Family": each.family, "": _VERDICTS.get(each.verdict, each.verdict),
          "Failures, %": _percent(each.found.failure.estimate), "95 % interval": _interval(each.found.failure, 100, 0),
-         "Ties, %": _percent(each.found.ties.estimate), "n": each.found.n, "n to decide": each.needed,
+         "Ties, %": _percent(each.found.ties.estimate), "95 % interval of ties": _interval(each.found.ties, 100, 0),
+         "n": each.found.n, "n to decide": each.needed,
          "Without": each.missing}
         for each in found.families
     ]  # fmt: skip

@@ -76,7 +76,7 @@ def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) ->
     note += " The words stand in the caption that people wrote." if probes != paper.SUBSETS[family] else ""
     note += _without(table, family, probes)
     paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}",
-                           opens={"probes": f"={','.join(probes)}"} | of_things(table, family))  # fmt: skip
+                           opens={"probes": f"={','.join(probes)}", **of_things(table, family)})  # fmt: skip
 
     def needs(table: ScoreTable) -> str:
         return several_corpora(table) or no_probe(table, probes, what="a probe of this table", some=True)

@@ -18,7 +18,7 @@ from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
 
-_UNSEEN = {"size": 12, "opacity": 0, "symbol": "circle"}
+_UNSEEN = {"size": 12, "color": "rgba(0,0,0,0)", "line": {"width": 0}, "symbol": "circle"}
 """Marks on a line without any: plotly tells of no click on a bare line."""
 
 _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")

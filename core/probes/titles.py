@@ -69,7 +69,7 @@ _FAMILIES = {
 }  # fmt: skip
 """Family -> its title; what a family of another edit of the same words is called follows from its own."""
 
-_PAPER = "the paper’s contrast"
+_PAPER = "paper’s contrast"
 CONTRASTS = {
     "vertical flip": "Upside down",
     "bottom right vs top left": f"Bottom right, not top left ({_PAPER})",

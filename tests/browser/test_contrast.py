@@ -90,7 +90,7 @@ def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_pro
     expect(page.get_by_role("heading", name="Worst failures")).to_be_visible()
     card = page.locator(".st-key-contrast_card_0")
     expect(card.locator("img").first).to_be_visible()
-    expect(card).to_contain_text("jumble")
+    expect(card).to_contain_text("Words shuffled")
     link = card.get_by_role("link", name=re.compile("Open in Probe lab"))
     clicked_until(page, link, lambda url: "probe_lab" in url)
     settled(page)

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options
+from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import questions
 from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
@@ -70,7 +71,8 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
     question = next(each for each in questions(table) if each.id == "T13")
     report = question.compute(table.view(), Options())
     assert "bottom right vs top left" in set(shown["family"])
-    both = report.merge(shown, left_on=["evaluator", "corpus", "label"], right_on=["evaluator", "corpus", "family"])
+    report["shown"] = report["label"].where(report["of"] == CONTRAST, report["family"])
+    both = report.merge(shown, left_on=["evaluator", "corpus", "shown"], right_on=["evaluator", "corpus", "family"])
     assert len(both) == len(report) == len(shown)
     for name, page in (("value", "risk"), ("low_x", "low_y"), ("high_x", "high_y"), ("n_items_x", "n_items_y")):
         assert both[page].tolist() == pytest.approx(both[name].tolist())
@@ -174,7 +176,7 @@ def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> No
     app = open_page(PAGE)
     assert not app.exception
     gaps = app.dataframe[0].value.set_index("family")["d"]
-    assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical flip"]
+    assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical-flip"]
     assert "because of *Mirrored* and *Turned*" in said(app)
 
 
@@ -199,7 +201,7 @@ def test_one_thing_has_one_name_and_what_the_paper_compares_says_that_it_is_the_
     labels = {each for chart in app.get("plotly_chart") for name, axis in json.loads(chart.proto.spec)["layout"].items()
               if name.startswith("yaxis") for each in axis.get("ticktext") or ()}  # fmt: skip
     words = {each.replace("<br>", " ") for each in labels}
-    assert {"Upside down", "Moved", "Bottom right, not top left (the paper’s contrast)"} <= words
+    assert {"Upside down", "Moved", "Bottom right, not top left (paper’s contrast)"} <= words
     assert not {*CONTRASTS, "reposition", "vertical-flip"} & words
     assert "vertical flip" not in said(app)
     assert "Upside down" in drawn

@@ -61,5 +61,5 @@ def test_what_the_paper_compares_has_a_title_that_is_the_familys_or_says_that_it
     assert {each.label for each in paper.CONTRASTS} | {*paper.SUBSET_LABELS.values()} == set(CONTRASTS)
     for name, said in CONTRASTS.items():
         assert said == family_title(name)
-        assert said == family_title(paper.FLIP) or said.endswith("(the paper’s contrast)")
+        assert said == family_title(paper.FLIP) or said.endswith("(paper’s contrast)")
     assert len(set(CONTRASTS.values())) == len(CONTRASTS)

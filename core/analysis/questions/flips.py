@@ -156,14 +156,19 @@ def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(label=labels, of=labels.map(known["of"]), family=labels.map(known["family"]))
 
 
-def opened_rows(view: View, cells: pd.DataFrame) -> list[str]:
-    """What the mark of each row of cells opens; see :func:`core.analysis.questions.columns.opening`.
+def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of cells for a screen: a whole family by its name, and in ``opens`` what the mark of a row opens.
+
+    A contrast that is a whole family goes by the family's name too; see
+    :func:`core.analysis.questions.columns.opening`.
 
     Args:
         view: that the cells are of.
         cells: columns evaluator, corpus and family, the label of the cell.
     """
-    return [opening(row, _OPENS) for row in _with_opened(_labelled(view, cells)).to_dict("records")]
+    rows = _with_opened(_labelled(view, cells))
+    opens = [opening(row, _OPENS) for row in rows.to_dict("records")]
+    return cells.assign(family=rows["family"].where(rows["of"] != CONTRAST, rows["label"]), opens=opens)
 
 
 def _by_gap(view: View, options: Options) -> pd.DataFrame:

@@ -68,9 +68,9 @@ def draw_sweep(
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
-    with left.container(border=True):
+    with left.container(border=True, height="stretch"):
         _spearman(state, table, found, strength, usual)
-    with right.container(border=True):
+    with right.container(border=True, height="stretch"):
         _sensitivity(state, table, strength, usual)
     st.caption(
         f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps, middle_gap
 from core.analysis.questions.contrasts import CONTRAST
-from core.analysis.questions.flips import named_cells, named_rows, opened_rows
+from core.analysis.questions.flips import as_families, named_cells, named_rows
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst_family import furthest
@@ -53,7 +53,8 @@ def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ..
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Counting every pair of shifts …")
 def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
     """Flip risk of every cell at one gap, with its interval."""
-    return cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+    found = cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+    return as_families(view(files, scope, chosen), found)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
@@ -76,7 +77,7 @@ def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.Da
     whole = set(rows.loc[rows["of"] != CONTRAST, "label"])
     own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
     found = cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
-    return found.assign(opens=opened_rows(seen, found))
+    return as_families(seen, found)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
@@ -99,7 +100,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
         return
-    _evidence(evident(files, scope, chosen))
+    _evidence(as_families(view(files, scope, chosen), evident(files, scope, chosen)).drop(columns="opens"))
     st.header("The risk at a gap of your own", anchor=False)
     st.markdown(
         "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
@@ -111,7 +112,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
         return
     behind = partial(pairs_behind, chosen=slice_link(state), scope={})
-    _map(cells.assign(opens=opened_rows(view(files, scope, chosen), cells)), gap, behind)
+    _map(cells, gap, behind)
     drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
     _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
     with st.expander("Every number", icon=":material/table:"):
@@ -221,7 +222,13 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
         "nobody can see. 50 % is the ceiling. Rows that say so are the paper’s contrasts, beside the whole families. "
         "A click on a cell leads to its pairs; one of a contrast of two edits opens nothing."
     )
-    figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
+    figure_buttons(
+        figure,
+        cells.drop(columns="opens"),
+        "flip-risk",
+        title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
+        key="flip.m",
+    )
 
 
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
@@ -260,4 +267,4 @@ def _numbers(cells: pd.DataFrame) -> None:
             "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
         },
     )  # fmt: skip
-    data_buttons(cells, "flip-risk", key="flip.numbers")
+    data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")

@@ -137,7 +137,7 @@ def _draw_head(study: Study) -> None:
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:
         st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
-    words, status = st.columns([3, 2], vertical_alignment="center")
+    words, status = st.columns([9, 4], vertical_alignment="center")
     words.caption(
         f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
         f"seed {definition.seed}, created {safe(moment(definition.created))}."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from core.charts.panels import Panel, folded, ray_ends
+from core.charts.panels import Panel, folded, keyed, ray_ends
 from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
@@ -91,13 +91,13 @@ def _legend_lines(figure: Figure, found: Sequence[Panel]) -> int:
         else [len(line) for panel in found for name in panel.names for line in folded(name, letters=_FOLD)]
     )
     room = _PHONE - _LETTER * max(labels, default=0)
-    lines, used = 1, 0.0
-    for name in series_styles(figure):
-        width = _LETTER * len(shortened(called(figure, name))) + _KEY
+    rows, used = [0], 0.0
+    for words in (keyed(figure, name) for name in series_styles(figure)):
+        width = _LETTER * max(map(len, words)) + _KEY
         if used and used + width > room:
-            lines, used = lines + 1, 0.0
-        used += width
-    return lines
+            rows, used = [*rows, 0], 0.0
+        rows[-1], used = max(rows[-1], len(words)), used + width
+    return max(sum(rows), 1)
 
 
 def _below(figure: Figure, found: Sequence[Panel]) -> int:

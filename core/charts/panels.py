@@ -6,11 +6,12 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, Style, series_styles, shortened
+from core.charts.spec import Figure, Style, called, series_styles, shortened
 
 SPREAD = 0.7
 """Of the distance between two labels, over which the series of one label lie."""
 
+_KEY = 34  # letters of a line of a legend's words, which take two lines at most
 _LETTERS = 50  # of a label beside its marks; what is longer loses its middle
 _LEVELS_SPREAD = 0.35  # lines over levels stay closer to their level: a line leads the eye
 
@@ -90,6 +91,11 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
         counts = labels.counted(here if not figure.upright else np.arange(len(frame)), numbers["n"])
         found.append(Panel(title, tuple(marks), words, counts if figure.counts else ()))
     return tuple(found)
+
+
+def keyed(figure: Figure, name: str) -> list[str]:
+    """Lines of a series' words in a legend; long ones lose their middle."""
+    return folded(shortened(called(figure, name), most=2 * _KEY), letters=_KEY)
 
 
 def folded(name: str, *, letters: int) -> list[str]:

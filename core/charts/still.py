@@ -12,7 +12,7 @@ from textwrap import wrap
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.charts.panels import Panel, folded, panels
+from core.charts.panels import Panel, folded, keyed, panels
 from core.charts.spec import Figure, series_styles, shortened
 from core.charts.still_axes import FOLD, finish, prepare
 from core.charts.still_marks import draw_marks, key
@@ -163,8 +163,9 @@ def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     styles = series_styles(figure)
     if figure.kind == "map" or len(styles) < 2:
         return
-    names = [shortened(name) for name in styles]
-    widest = max(map(len, names)) * _LETTER + _KEY
+    words = [keyed(figure, name) for name in styles]
+    names = ["\n".join(each) for each in words]
+    widest = max(len(line) for each in words for line in each) * _LETTER + _KEY
     drawn.legend(
         [key(figure, style) for style in styles.values()], names, ncols=max(min(len(names), int(WIDTH // widest)), 1),
         loc="outside lower center" if below else "outside upper center",

@@ -394,7 +394,7 @@ def legend_of_page(figure: go.Figure) -> dict[str, str]:
     """Name of each series in a legend of plotly -> its colour."""
     if not figure.layout.showlegend:
         return {}
-    return {plain_text(each.name): (each.marker.line.color or each.line.color) if each.type != "bar"
+    return {_unfolded(plain_text(each.name)): (each.marker.line.color or each.line.color) if each.type != "bar"
             else each.marker.line.color for each in figure.data if each.showlegend}  # fmt: skip
 
 
@@ -405,4 +405,4 @@ def legend_of_paper(canvas: Any) -> dict[str, str]:
     (legend,) = canvas.legends
     keys = legend.legend_handles
     found = [each.get_color() if hasattr(each, "get_color") else each.get_edgecolor() for each in keys]
-    return {text.get_text(): to_hex(colour) for text, colour in zip(legend.get_texts(), found, strict=True)}
+    return {_unfolded(text.get_text()): to_hex(colour) for text, colour in zip(legend.get_texts(), found, strict=True)}

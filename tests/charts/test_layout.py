@@ -117,3 +117,18 @@ def test_a_long_label_is_folded_into_lines_that_leave_a_phone_room_and_is_not_cu
     assert max(map(len, said)) <= 26 + 6  # escaped signs
     each = area(long) / 2
     assert each >= (44 if kind == "map" else area(short) + 14)
+
+
+def test_long_names_of_a_legend_are_folded_and_get_room() -> None:
+    names = [
+        "An airplane moves from right to left in a blue sky.",
+        "An airplane moves from left to right in a blue sky.",
+    ]
+    rows = [("label", name, "", 1.0, 0.5, 2.0, 7) for name in names]
+    made = plot(figure(frame=pd.DataFrame(rows, columns=list(COLUMNS))))
+    said = [each.name.split("<br>") for each in made.data]
+    assert [" ".join(each) for each in said] == names
+    short = plot(
+        figure(frame=pd.DataFrame([("label", name, "", 1.0, 0.5, 2.0, 7) for name in "ab"], columns=list(COLUMNS)))
+    )
+    assert made.layout.margin.t + made.layout.margin.b > short.layout.margin.t + short.layout.margin.b + 20

@@ -114,7 +114,7 @@ def _axes(figure: Figure, panel: Panel, *, last: bool, shared: str) -> tuple[dic
     upright, along, value = figure.upright, _labels(figure, panel), _numbers(figure.value)
     if figure.kind == "map":
         return value, along
-    value |= _titled(figure.axis, standoff=8) if upright or last else {}
+    value |= _titled(figure.axis, standoff=14 if upright else 8) if upright or last else {}
     if not last and not figure.free:
         value["matches"] = f"{'y' if upright else 'x'}{shared}"
     if not upright:

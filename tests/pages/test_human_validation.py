@@ -503,3 +503,17 @@ def test_what_people_said_goes_into_a_story_with_whose_votes_it_is_of(
     assert bool(slide.signature) == signed
     assert slide.rows
     assert "Ada" not in str(slide)
+
+
+def test_agreement_below_chance_has_a_real_minus_and_measures_begin_alike(study: Study) -> None:
+    people = study.invite(["Ada", "Bo", "Cy"])
+    for name, preferred in zip(people, ("tie", "original", "variant"), strict=True):
+        for item in study.definition.items:
+            if not item.attention:
+                vote_versions(study, name, item.id, original=2, variant=2, preferred=preferred)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params.update({"study": "pilot", "part": "agreement"})
+    told = texts(app.switch_page(HUMAN).run())
+    assert re.search(r"Fleiss κ: \*\*−0\.\d\d\*\*", told)
+    assert not re.search(r"[ *(]-0\.\d", told)
+    assert "Percent agreement: **0.00**" in told

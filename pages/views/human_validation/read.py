@@ -126,7 +126,8 @@ def draw_agreement(study: Study, _state: PageState) -> None:
             st.markdown(f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
                         f"{counted(int(table['n_votes'].iloc[0]), 'vote')}")  # fmt: skip
             for row in table.to_dict("records"):
-                st.markdown(f"{row['measure']}: {_interval(row)}", help=_MEASURES[row["measure"]])
+                called = f"{row['measure'][0].upper()}{row['measure'][1:]}"
+                st.markdown(f"{called}: {_interval(row)}", help=_MEASURES[row["measure"]])
     data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
     st.header("Pairs of annotators", anchor=False)
     st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
@@ -209,9 +210,9 @@ def _of_comparisons_alone(study: Study) -> bool:
 def _interval(row: dict[Hashable, Any]) -> str:
     if pd.isna(row["estimate"]):
         return f"not defined: {safe(row['note'])}"
-    told = f"**{row['estimate']:.2f}**"
+    told = f"**{number(row['estimate'], digits=2)}**"
     if not pd.isna(row["low"]):
-        told += f" (95 % CI {row['low']:.2f} to {row['high']:.2f})"
+        told += f" (95 % CI {number(row['low'], digits=2)} to {number(row['high'], digits=2)})"
     if "κ" in row["measure"]:
         told += f" · {_words(row)}"
     return told + (f", {safe(row['note'])}" if row["note"] else "")

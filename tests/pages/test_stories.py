@@ -131,6 +131,7 @@ def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, o
     first, *pairs = told.slides
     assert "run demo" in first.of
     assert first.rows
+    assert all(len(set(row[0].split(" · "))) == len(row[0].split(" · ")) for row in first.rows)
     assert len(pairs) == len({each.title for each in pairs}) == 3
     for slide in told.slides:
         assert slide.pictures

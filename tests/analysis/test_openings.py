@@ -11,6 +11,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice, where
 from core.store.store import Store
+from tests.analysis.two_corpora import split_shipped
 
 SHIPPED = Path(__file__).parents[2] / "data" / "results"
 
@@ -93,3 +94,19 @@ def test_a_control_is_named_as_its_word(label: str) -> None:
     row = {"evaluator": "e", "corpus": "c", "label": label, "tests": "words", "family": "economic"}
     told = json.loads(opening(row, {"families": "family", "modifiers": "label"}))
     assert told == {"evaluators": "e", "corpus": "c", "families": "economic", "modifiers": "plain"}
+
+
+def test_a_mark_of_one_of_several_corpora_opens_its_items_there(tmp_path: Path) -> None:
+    split_shipped(tmp_path)
+    with Store.open(tmp_path) as store:
+        table = read_table(store, narrow(store, Scope()))
+        asked = {drawing.id: (question, drawing) for question in catalogue(table) for drawing in question.figures
+                 if drawing.id in ("F-corpora", "F9", "F10")}  # fmt: skip
+        assert set(asked) == {"F-corpora", "F9", "F10"}
+        for question, drawing in asked.values():
+            marks = drawing.figure(question.compute(table.view(), Options())).frame
+            assert len(marks)
+            for opens, n in zip(marks["opens"], marks["n"], strict=True):
+                link = json.loads(opens)
+                scope = narrow(store, Scope(corpus=link["corpus"])).only()
+                assert n in _items(store, scope, link), (drawing.id, link)

@@ -59,7 +59,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
     if table.empty:
         st.info("One side holds no shift. Take back one of its choices.", icon=":material/filter_alt:")
         return
-    draw_compared(table, by=by, measure=measure, margin=margin)
+    draw_compared(table, a, b, by=by, measure=measure, margin=margin)
 
 
 def _made_with(opened: Store, a: str, b: str) -> None:

@@ -11,7 +11,7 @@ from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
 from pages.views.common.collect import figures_of, of_scores
-from pages.views.common.empty import draw_no_run
+from pages.views.common.empty import OVERVIEW, draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.runs import (
@@ -31,7 +31,7 @@ from pages.views.common.scope import choose_scope, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.overview.card import draw_card
-from pages.views.overview.doors import draw_doors, draw_found, draw_loaded, draw_what
+from pages.views.overview.doors import draw_found, draw_loaded, draw_ways, draw_what
 from pages.views.overview.files import draw_report, draw_upload
 from pages.views.overview.glance import draw_glance, draw_kinds
 from pages.views.overview.parts import draw_findings, draw_run_table, warn_incomplete
@@ -63,7 +63,7 @@ def draw() -> None:
         st.header("What is loaded", anchor=False)
         draw_run_table(opened.runs())
     else:
-        draw_no_run()
+        draw_no_run(here=OVERVIEW)
     draw_upload(opened.runs())
     state.publish()
 
@@ -76,7 +76,7 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))
     draw_found(worst, held)
-    draw_doors(worst)
+    draw_ways(worst)
     sources = origin_of_scores(files, seen)
     choose_thresholds(state)
     if not table.empty:

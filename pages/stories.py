@@ -1,18 +1,27 @@
 """Stories: what was collected on the other pages, in order, to be shown and handed on."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.errors import InvariscopeError
 from core.report.story import story_html
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
+from pages.views.common.doors import Door, draw_doors
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
+from pages.views.common.links import FAILURES, LAB
+from pages.views.common.runs import Signature, present, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.stories.example import make_example
 from pages.views.stories.present import draw_present
 from pages.views.stories.slides import draw_slides
 from pages.views.stories.state import story_state
+
+_SAID = "stories.example.said"
 
 
 def draw() -> None:
@@ -21,6 +30,8 @@ def draw() -> None:
     state = story_state(tuple(known))
     state.restore()
     header("Stories", "What you collected on the other pages: a page, slides, and one file to hand on.", state)
+    if said := st.session_state.pop(_SAID, None):
+        st.error(safe(said, limit=400))
     if not known:
         _empty()
     else:
@@ -33,13 +44,34 @@ def draw() -> None:
 
 def _empty() -> None:
     st.info(
-        "No story yet. *Collect* stands beside every figure of Results and Contrast tests, on every card of Failures, "
-        "and beside the shifts of the Probe lab: it puts what you see into a story, pictures and numbers as they are "
-        "then.", icon=":material/bookmark_add:",
+        "No story yet. *Collect*, beside any figure, on a card of Failures or in the Probe lab, puts what you see into "
+        "one, pictures and numbers as they are then.", icon=":material/bookmark_add:",
     )  # fmt: skip
-    with st.container(horizontal=True):
-        st.page_link("pages/failures.py", icon=":material/photo_library:")
-        st.page_link("pages/probe_lab.py", icon=":material/science:")
+    _doors()
+
+
+def _doors() -> None:
+    """Draw the ways to what can be collected."""
+    doors = [
+        Door("Collect a failure", "The pairs that move the furthest, with a button each", ":material/photo_library:",
+             FAILURES),
+        Door("Collect from the Probe lab", "A picture of your own, what each edit does to its scores",
+             ":material/science:", LAB),
+    ]  # fmt: skip
+    files = present()
+    if may_operate() and store(files).runs():
+        doors.insert(0, Door("Try an example", "A story of the run that is loaded: a figure and its furthest pairs",
+                             ":material/auto_stories:", act=partial(_example, files), key="example"))  # fmt: skip
+    draw_doors(doors)
+
+
+@operators_only
+def _example(files: Signature) -> None:
+    """Make the example; a callback."""
+    try:
+        make_example(files)
+    except InvariscopeError as error:
+        st.session_state[_SAID] = str(error)
 
 
 def _story(state: PageState, known: dict[str, Story]) -> None:
@@ -47,7 +79,7 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             "Story", tuple(known), key=state.key("story"), width=360,
-            format_func=lambda name: f"{safe(told[name].title)} · {counted(len(told[name].slides), 'slide')}",
+            format_func=lambda name: f"{safe(told[name].title or name)} · {counted(len(told[name].slides), 'slide')}",
         )  # fmt: skip
         story = known[state.get("story")]
         held = story.read()
@@ -64,6 +96,7 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
                    icon=":material/warning:")  # fmt: skip
     if not held.slides:
         st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
+        _doors()
     draw_slides(story, held)
 
 

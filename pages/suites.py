@@ -11,6 +11,7 @@ from pages.views.common.text import safe
 from pages.views.suites.bring import draw_bring
 from pages.views.suites.draw import draw_result
 from pages.views.suites.empty import draw_commands, draw_nothing
+from pages.views.suites.example import NAME, SAID
 from pages.views.suites.start import draw_start
 from pages.views.suites.state import choose, held, suites_state
 
@@ -36,13 +37,14 @@ def draw() -> None:
             if results:
                 result = choose(state, results)
                 figures_of(Origin("pages/suites.py", state, _of(result)))
+                if result.suite == NAME:
+                    st.info(SAID, icon=":material/fact_check:")
                 draw_result(state, result)
             else:
                 draw_nothing()
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
-    if results:
-        draw_commands()
+    draw_commands()
     state.publish()
 
 

@@ -19,7 +19,7 @@ from pages.views.systems.board import (
     draw_standings,
 )
 from pages.views.systems.health import draw_health, draw_picks
-from pages.views.systems.new import draw_new, draw_sentences
+from pages.views.systems.new import draw_new, draw_none, draw_sentences
 from pages.views.systems.scales import draw_scales
 from pages.views.systems.state import VIEWS, computed, opened, stamp, systems_state
 
@@ -43,10 +43,7 @@ def draw() -> None:
         if state.get("view") == "new":
             draw_new(state)
         elif not list_leaderboards():
-            st.info("No leaderboard is kept here yet. Make one of files of captions above, or in a shell:",
-                    icon=":material/leaderboard:")  # fmt: skip
-            st.code("python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell",
-                    wrap_lines=True)  # fmt: skip
+            draw_none(state)
         else:
             _board(state)
     except InvariscopeError as error:

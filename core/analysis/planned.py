@@ -4,7 +4,7 @@ How far items scatter is known where a stored run holds shifts of the same evalu
 does, only the size in standard deviations of the items' own shifts can be said.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,36 +41,44 @@ class Planned:
     unknown: Mapping[str, tuple[str, ...]]
     standardised: float
 
-    def sentences(self) -> tuple[str, ...]:
-        """What a reader should know before an audit starts, each with its source."""
-        return tuple(filter(None, (self._known(), self._needed(), self._unknown())))
+    def sentences(self, *, called: Callable[[str], str] = str) -> tuple[str, ...]:
+        """What a reader should know before an audit starts, each with its source.
 
-    def _known(self) -> str:
+        Args:
+            called: the words for a family.
+        """
+        return tuple(filter(None, (self._known(called), self._needed(called), self._unknown(called))))
+
+    def _known(self, called: Callable[[str], str]) -> str:
         if self.table.empty:
             return ""
         ordered = self.table.sort_values("detectable")
         least, most = ordered.iloc[0], ordered.iloc[-1]
         runs = " and ".join(dict.fromkeys(self.table["run"]))
-        ends = [f"{row['detectable']:.2f} % ({row['family']} under {row['evaluator']})" for row in (least, most)]
+        ends = [
+            f"{row['detectable']:.2f} % ({called(row['family'])} under {row['evaluator']})" for row in (least, most)
+        ]
         said = ends[0] if len(self.table) == 1 else f"from {ends[0]} to {ends[1]}"
         return (f"With {self.n} items the smallest drift found with {100 * POWER:.0f} % power is {said}, "
                 f"by the scatter that run {runs} measured.")  # fmt: skip
 
-    def _needed(self) -> str:
+    def _needed(self, called: Callable[[str], str]) -> str:
         ordered = self.table.dropna(subset=["needed"]).sort_values("needed")
         if ordered.empty:
             return ""
         least, most = ordered.iloc[0], ordered.iloc[-1]
-        ends = [f"{int(row['needed']):,} items ({row['family']} under {row['evaluator']})" for row in (least, most)]
+        ends = [
+            f"{int(row['needed']):,} items ({called(row['family'])} under {row['evaluator']})" for row in (least, most)
+        ]
         said = ends[0] if len(ordered) == 1 else f"from {ends[0]} to {ends[1]}"
         return (f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
                 f"power, takes {said}.")  # fmt: skip
 
-    def _unknown(self) -> str:
+    def _unknown(self, called: Callable[[str], str]) -> str:
         if not self.unknown:
             return ""
         every = set(self.table["evaluator"])
-        named = ", ".join(f"{name} ({', '.join(families)})" if name in every else name
+        named = ", ".join(f"{name} ({', '.join(map(called, families))})" if name in every else name
                           for name, families in self.unknown.items())  # fmt: skip
         return (f"No stored run knows the scatter of {named}: {self.n} items find a median shift of "
                 f"{self.standardised:.2f} standard deviations of the items' own shifts with {100 * POWER:.0f} % power "

@@ -25,7 +25,8 @@ def dumbbell(
     """The medians of A and B for every level, joined by a line.
 
     Args:
-        table: rows of ``core.analysis.comparison.compare``, or :func:`of_scatter` of them.
+        table: rows of ``core.analysis.comparison.compare``, or :func:`of_scatter` of them; ``a_opens`` and
+            ``b_opens`` where marks can be clicked.
         unit: behind the numbers.
         digits: decimals in the hover.
         names: label -> the words for it.
@@ -41,7 +42,8 @@ def dumbbell(
         ]
         sides.append(
             pd.DataFrame({"label": table["label"].astype(str), "series": side, "panel": "", "value": value, "low": low,
-                          "high": high, "n": n, "hover": hover})
+                          "high": high, "n": n, "hover": hover,
+                          **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {})})
         )  # fmt: skip
     return Figure(
         "", "", "", pd.concat(sides, ignore_index=True), _title(f"median {of} of each side", unit), unit=unit,

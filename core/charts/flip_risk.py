@@ -26,7 +26,7 @@ def risk_map(cells: pd.DataFrame) -> Figure:
     """Families against evaluators.
 
     Args:
-        cells: rows of ``core.analysis.flips.risk.flip_risks`` at one gap.
+        cells: rows of ``core.analysis.flips.risk.flip_risks`` at one gap; ``opens`` where cells can be clicked.
 
     Returns:
         Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
@@ -36,7 +36,7 @@ def risk_map(cells: pd.DataFrame) -> Figure:
         {"label": rows["family"].astype(str), "series": rows["evaluator"].astype(str), "panel": "",
          "value": 100 * rows["risk"], "low": 100 * rows["low"], "high": 100 * rows["high"], "n": rows["n_items"],
          "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
-         "hover": [_cell_hover(row) for row in rows.to_dict("records")]}
+         "hover": [_cell_hover(row) for row in rows.to_dict("records")], **_opens(rows)}
     )  # fmt: skip
     styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
     return Figure("", "", "", frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
@@ -46,7 +46,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     """Risk against the gap, a panel an evaluator, a line a family; the gap on a logarithmic scale, without 0.
 
     Args:
-        cells: rows of ``core.analysis.flips.risk.cell_curves`` or ``flip_risks``.
+        cells: rows of ``core.analysis.flips.risk.cell_curves`` or ``flip_risks``; ``opens`` likewise.
         gap: the gap that is looked at, a share.
         styles: of :func:`family_styles`.
     """
@@ -57,7 +57,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
          "panel": rows["evaluator"].astype(str),
          "value": 100 * rows["risk"], "low": 100 * rows["low"] if "low" in rows else nothing,
          "high": 100 * rows["high"] if "high" in rows else nothing, "n": rows["n_items"],
-         "hover": [_cell_hover(row) for row in rows.to_dict("records")]}
+         "hover": [_cell_hover(row) for row in rows.to_dict("records")], **_opens(rows)}
     )  # fmt: skip
     looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
     marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
@@ -65,6 +65,10 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
         "", "", "", frame, "", kind="lines", bounds="none", unit=" %", span=(0, BOUND + 3), styles=looks, height=270,
         along=Axis("gap d, %", log=True, ticks=_TICKS), references=marks,
     )  # fmt: skip
+
+
+def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    return {"opens": rows["opens"]} if "opens" in rows else {}
 
 
 def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:

@@ -10,15 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.charts.layout import columns_on_top, layout, number
-from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, panels, reach
+from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, keyed, panels, reach
 from core.charts.placing import beside
-from core.charts.spec import Figure, called, series_styles, shortened
+from core.charts.spec import Figure, series_styles
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
 
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
 
-_UNSEEN = {"size": 12, "opacity": 0, "symbol": "circle"}
+_UNSEEN = {"size": 12, "color": "rgba(0,0,0,0)", "line": {"width": 0}, "symbol": "circle"}
 """Marks on a line without any: plotly tells of no click on a bare line."""
 
 _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
@@ -69,7 +69,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         if figure.joined:
             traces.append(_joints(panel) | axes)
         for marks in panel.marks:
-            named = {"name": plain(shortened(called(figure, marks.name))), "legendgroup": plain(marks.name),
+            named = {"name": "<br>".join(map(plain, keyed(figure, marks.name))), "legendgroup": plain(marks.name),
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}

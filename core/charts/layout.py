@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from core.charts.panels import Panel, ray_ends
+from core.charts.panels import Panel, folded, keyed, ray_ends
 from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
@@ -15,6 +15,7 @@ GAP = 70
 """Height in px between two panels: the numbers of one axis and the name of the next panel."""
 
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
+_FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEADS = 26  # px: the names of a map's columns, which stand between its title and its cells
 _PHONE = 340  # px: width in which a legend above the panels must find room
 _LETTER, _KEY, _LINE = 6.4, 44, 20  # px: a letter of the legend, the sign before a name, a line of names
@@ -66,7 +67,8 @@ def panel_height(figure: Figure, panel: Panel) -> int:
     if figure.kind == "map":
         return _CELL * max(len(panel.names), 1)
     marks = 1 if figure.overlay else len(series_styles(figure))
-    return max(ROW * marks, _COUNTED if figure.counts else _LABEL) * max(len(panel.names), 1)
+    more = _FOLDED * (max((len(folded(name, letters=_FOLD)) for name in panel.names), default=1) - 1)
+    return max(ROW * marks, (_COUNTED if figure.counts else _LABEL) + more) * max(len(panel.names), 1)
 
 
 def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
@@ -83,15 +85,19 @@ def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]
 
 def _legend_lines(figure: Figure, found: Sequence[Panel]) -> int:
     """Lines that a legend takes on a phone, beside the labels."""
-    labels = [] if figure.upright else [len(name) for panel in found for name in panel.names]
+    labels = (
+        []
+        if figure.upright
+        else [len(line) for panel in found for name in panel.names for line in folded(name, letters=_FOLD)]
+    )
     room = _PHONE - _LETTER * max(labels, default=0)
-    lines, used = 1, 0.0
-    for name in series_styles(figure):
-        width = _LETTER * len(shortened(called(figure, name))) + _KEY
+    rows, used = [0], 0.0
+    for words in (keyed(figure, name) for name in series_styles(figure)):
+        width = _LETTER * max(map(len, words)) + _KEY
         if used and used + width > room:
-            lines, used = lines + 1, 0.0
-        used += width
-    return lines
+            rows, used = [*rows, 0], 0.0
+        rows[-1], used = max(rows[-1], len(words)), used + width
+    return max(sum(rows), 1)
 
 
 def _below(figure: Figure, found: Sequence[Panel]) -> int:
@@ -108,7 +114,7 @@ def _axes(figure: Figure, panel: Panel, *, last: bool, shared: str) -> tuple[dic
     upright, along, value = figure.upright, _labels(figure, panel), _numbers(figure.value)
     if figure.kind == "map":
         return value, along
-    value |= _titled(figure.axis, standoff=8) if upright or last else {}
+    value |= _titled(figure.axis, standoff=14 if upright else 8) if upright or last else {}
     if not last and not figure.free:
         value["matches"] = f"{'y' if upright else 'x'}{shared}"
     if not upright:
@@ -145,23 +151,25 @@ def _numbers(axis: Axis) -> dict[str, Any]:
 
 def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of the labels: a number line, or words with their n."""
-    if figure.kind == "map":
-        return _words(panel.names, upright=False) | {"showgrid": False}
     if panel.names:
         counts = panel.counts or ("",) * len(panel.names)
-        words = [f"{plain(name)}<br><span style='font-size:10px'>{n}</span>" if n else plain(name)
-                 for name, n in zip(panel.names, counts, strict=True)]  # fmt: skip
-        return _words(words, upright=figure.upright, escaped=True)
+        names = [
+            plain(name) if figure.upright else "<br>".join(map(plain, folded(name, letters=_FOLD)))
+            for name in panel.names
+        ]
+        words = [f"{name}<br><span style='font-size:10px'>{n}</span>" if n else name
+                 for name, n in zip(names, counts, strict=True)]  # fmt: skip
+        return _words(words, upright=figure.upright)
     if figure.upright:
         return _numbers(figure.along) | ({} if figure.kind == "scatter" else {"showgrid": False, "zeroline": False})
     return _words((), upright=False)
 
 
-def _words(names: Sequence[str], *, upright: bool, escaped: bool = False) -> dict[str, Any]:
-    said = list(names) if escaped else [plain(name) for name in names]
+def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
+    """An axis of words, each written as it is, its markup too."""
     span = [-0.5, len(said) - 0.5]
     made = {
-        "tickvals": list(range(len(said))), "ticktext": said, "range": span if upright else span[::-1],
+        "tickvals": list(range(len(said))), "ticktext": list(said), "range": span if upright else span[::-1],
         "showgrid": False, "zeroline": False, "automargin": True, "fixedrange": True,
     }  # fmt: skip
     return made | ({"tickangle": 0, "tickfont": {"size": 10}} if upright else {"ticksuffix": "  "})
@@ -170,7 +178,7 @@ def _words(names: Sequence[str], *, upright: bool, escaped: bool = False) -> dic
 def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of a map's columns."""
     names = [plain(shortened(called(figure, marks.name))) for marks in panel.marks]
-    return _words(names, upright=True, escaped=True) | {"side": "top", "tickfont": {"size": 11}}
+    return _words(names, upright=True) | {"side": "top", "tickfont": {"size": 11}}
 
 
 def _domains(heights: Sequence[int], area: int) -> list[list[float]]:

@@ -1,15 +1,18 @@
 """Where the marks of a figure stand, worked out once for every renderer."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, Style, series_styles, shortened
+from core.charts.spec import Figure, Style, called, series_styles, shortened
 
 SPREAD = 0.7
 """Of the distance between two labels, over which the series of one label lie."""
 
+_KEY = 34  # letters of a line of a legend's words, which take two lines at most
+_LETTERS = 50  # of a label beside its marks; what is longer loses its middle
 _LEVELS_SPREAD = 0.35  # lines over levels stay closer to their level: a line leads the eye
 
 
@@ -83,11 +86,21 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
                 at = labels.places(rows) + _offset(figure, labels, place, len(styles))
                 told = {each: numbers[each][rows] for each in ("value", "low", "high", "left", "right")}
                 marks.append(Marks(name, style, rows, at, **told, **{key: look[rows] for key, look in looks.items()}))
-        most = max(56 // max(len(labels.names), 1), 6) if figure.upright else 34
-        words = tuple(shortened(str(figure.names.get(name, name)), most=most) for name in labels.names)
+        room = max(56 // max(len(labels.names), 1), 6) if figure.upright else _LETTERS
+        words = tuple(shortened(str(figure.names.get(name, name)), most=room) for name in labels.names)
         counts = labels.counted(here if not figure.upright else np.arange(len(frame)), numbers["n"])
         found.append(Panel(title, tuple(marks), words, counts if figure.counts else ()))
     return tuple(found)
+
+
+def keyed(figure: Figure, name: str) -> list[str]:
+    """Lines of a series' words in a legend; long ones lose their middle."""
+    return folded(shortened(called(figure, name), most=2 * _KEY), letters=_KEY)
+
+
+def folded(name: str, *, letters: int) -> list[str]:
+    """Lines of a label beside its marks, of so many letters at most where its words allow it."""
+    return wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def arrows(figure: Figure, panel: Panel) -> list[tuple[tuple[float, float], tuple[float, float]]]:

@@ -12,9 +12,9 @@ from textwrap import wrap
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.charts.panels import Panel, panels
+from core.charts.panels import Panel, folded, keyed, panels
 from core.charts.spec import Figure, series_styles, shortened
-from core.charts.still_axes import finish, prepare
+from core.charts.still_axes import FOLD, finish, prepare
 from core.charts.still_marks import draw_marks, key
 from core.charts.style import NEUTRAL
 
@@ -153,7 +153,9 @@ def _height(figure: Figure, panel: Panel, row: float, columns: int) -> float:
     if figure.kind == "map":
         return 2 * row * max(len(panel.names), 1) + 0.35
     marks = 1 if figure.overlay else len(series_styles(figure))
-    return row * (max(marks * 0.8, 1.9 if figure.counts else 1.2) * max(len(panel.names), 1) + 2) + 0.35
+    lines = max((len(folded(name, letters=FOLD)) for name in panel.names), default=1)
+    label = (1.9 if figure.counts else 1.2) + 0.7 * (lines - 1)
+    return row * (max(marks * 0.8, label) * max(len(panel.names), 1) + 2) + 0.35
 
 
 def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
@@ -161,8 +163,9 @@ def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     styles = series_styles(figure)
     if figure.kind == "map" or len(styles) < 2:
         return
-    names = [shortened(name) for name in styles]
-    widest = max(map(len, names)) * _LETTER + _KEY
+    words = [keyed(figure, name) for name in styles]
+    names = ["\n".join(each) for each in words]
+    widest = max(len(line) for each in words for line in each) * _LETTER + _KEY
     drawn.legend(
         [key(figure, style) for style in styles.values()], names, ncols=max(min(len(names), int(WIDTH // widest)), 1),
         loc="outside lower center" if below else "outside upper center",

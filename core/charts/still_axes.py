@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from core.charts.panels import Panel, ray_ends
+from core.charts.panels import Panel, folded, ray_ends
 from core.charts.spec import Axis, Figure, shortened
 from core.charts.style import NEUTRAL
 
@@ -14,12 +14,17 @@ DASHES: dict[str, Any] = {"solid": "-", "dash": "--", "dashdot": "-.", "longdash
 """Plotly's dash -> matplotlib's."""
 
 
+FOLD = 34
+"""Letters of a line of a label beside its marks."""
+
+
 def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
     """Write a panel's title and labels, and draw what lies behind its marks."""
     place.set_title(shortened(panel.title, most=60), fontsize=8, loc="left", color="#444444")
     if panel.names:
         counts = panel.counts or ("",) * len(panel.names)
-        words = [f"{name}\n{n}" if n else name for name, n in zip(panel.names, counts, strict=True)]
+        names = panel.names if figure.upright else ["\n".join(folded(name, letters=FOLD)) for name in panel.names]
+        words = [f"{name}\n{n}" if n else name for name, n in zip(names, counts, strict=True)]
         ruler, count = (place.xaxis if figure.upright else place.yaxis), len(panel.names)
         ruler.set_ticks(list(range(count)), words)
         ruler.set_tick_params(length=2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, reach
 from core.charts.placing import beside
-from core.charts.spec import Figure, Style, series_styles, shortened
+from core.charts.spec import Figure, Style, called, series_styles, shortened
 from core.charts.still_axes import DASHES
 from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD
 
@@ -133,7 +133,7 @@ def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
     for (row, column), at in np.ndenumerate(rows):
         if at >= 0 and "text" in figure.frame:
             place.text(column, row, str(figure.frame["text"].iloc[at]), ha="center", va="center", fontsize=7, color=INK)
-    place.set_xticks(range(len(panel.marks)), [shortened(marks.name, most=20) for marks in panel.marks])
+    place.set_xticks(range(len(panel.marks)), [shortened(called(figure, marks.name), most=20) for marks in panel.marks])
     place.tick_params(length=0, labeltop=True, labelbottom=False)
     place.spines[:].set_visible(False)
 

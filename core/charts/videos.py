@@ -53,4 +53,4 @@ def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[i
 
 
 def _named(captions: Sequence[str], caption: str) -> str:
-    return f"{captions.index(caption) + 1}: {caption if len(caption) <= 48 else caption[:47] + '…'}"
+    return f"{captions.index(caption) + 1}: {caption}"

@@ -69,6 +69,18 @@ _FAMILIES = {
 }  # fmt: skip
 """Family -> its title; what a family of another edit of the same words is called follows from its own."""
 
+_PAPER = "paper’s contrast"
+CONTRASTS = {
+    "vertical flip": "Upside down",
+    "bottom right vs top left": f"Bottom right, not top left ({_PAPER})",
+    "rotation by ±10°": f"Turned by ±10° ({_PAPER})",
+    "cultural vs neutral": f"Cultural, not neutral words ({_PAPER})",
+    "cheap, expensive vs neutral": f"Cheap or expensive, not neutral ({_PAPER})",
+    "cultural subset": f"Four cultural words ({_PAPER})",
+    "economic subset": f"Cheap or expensive ({_PAPER})",
+}
+"""What the paper compares by name -> its title, which says so; of one that is a whole family that of the family."""
+
 _CORNERS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 _FILLS = {"": "", "hard-": ", hard edge", "telea-": ", smooth fill", "true-": ", true background"}
 _LEXICAL = {
@@ -159,7 +171,7 @@ def title(name: str) -> str:
 
 
 def family_title(name: str) -> str:
-    """The title of a family; names without one stand for themselves.
+    """The title of a family, or of what the paper compares by name; names without one stand for themselves.
 
     Example:
         >>> family_title("vertical-flip")
@@ -169,8 +181,8 @@ def family_title(name: str) -> str:
         >>> family_title("my-own")
         'my-own'
     """
-    if name in _FAMILIES:
-        return _FAMILIES[name]
+    if known := _FAMILIES.get(name) or CONTRASTS.get(name):
+        return known
     for lead, said in (("inserted-", "inserted"), ("natural-", "as people wrote")):
         rest = name.removeprefix(lead)
         if rest != name and rest.removesuffix("-spacy") in _FAMILIES:

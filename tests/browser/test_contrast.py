@@ -65,8 +65,8 @@ def photographs(data: Path, coco_root: Path) -> Iterator[None]:
 def test_the_page_shows_tests_of_real_photographs_with_what_people_wrote(server: str, page: Page) -> None:
     settled(open_page(page, f"{server}/contrast_tests?corpus=coco&run=photographs&test=jumble"))
     matrix = page.locator(".js-plotly-plot").first
-    expect(matrix).to_contain_text("Words shuffled, like Upside down")
-    expect(matrix).to_contain_text("Wrong object (FOI…like Upside down")
+    expect(matrix).to_contain_text(re.compile("Words shuffled, like ?Upside down"))  # two lines of one label
+    expect(matrix).to_contain_text(re.compile(r"Wrong object \(FOIL\), like ?Upside down"))
     expect(page.get_by_text("Words shuffled: mean scores of both sides")).to_be_visible()
     expect(page.get_by_text(re.compile("of 6 items"))).to_be_visible()
 
@@ -90,7 +90,7 @@ def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_pro
     expect(page.get_by_role("heading", name="Worst failures")).to_be_visible()
     card = page.locator(".st-key-contrast_card_0")
     expect(card.locator("img").first).to_be_visible()
-    expect(card).to_contain_text("jumble")
+    expect(card).to_contain_text("Words shuffled")
     link = card.get_by_role("link", name=re.compile("Open in Probe lab"))
     clicked_until(page, link, lambda url: "probe_lab" in url)
     settled(page)

@@ -136,6 +136,17 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
+    reader: Callable[[int, str], BrowserContext], server: str
+) -> None:
+    page = settled(open_page(reader(400, "light").new_page(), server + "/words"))
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 300)")
+    bar = page.get_by_test_id("stHeader")
+    assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", bar.evaluate("bar => getComputedStyle(bar).backgroundColor"))
+    assert bar.evaluate("bar => bar.contains(document.elementFromPoint(200, 20))")
+    page.close()
+
+
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()

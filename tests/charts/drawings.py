@@ -285,6 +285,11 @@ def plain_text(text: str) -> str:
     return bare.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
+def _unfolded(label: str) -> str:
+    """A label in one line: each renderer folds at a width of its own."""
+    return " ".join(label.split())
+
+
 def read_page(figure: go.Figure, spec: Figure) -> list[Drawn]:
     """Read a figure of plotly back, a panel after the other."""
     places = sum(1 for name in figure.layout if str(name).startswith("xaxis") and figure.layout[name].domain)
@@ -316,7 +321,7 @@ def _read_page(figure: go.Figure, spec: Figure, own: str) -> Drawn:
     ]
     ruler = x if spec.upright else y
     return Drawn(
-        plain_text(titles[0].text) if titles else "", [plain_text(each).strip() for each in ruler.ticktext or ()],
+        plain_text(titles[0].text) if titles else "", [_unfolded(plain_text(each)) for each in ruler.ticktext or ()],
         sorted(set(marks), key=str), sorted(set(whiskers), key=str),
         sorted(tuple(map(rounded, map(float, ends))) for ends, kind in stretch if kind == "rect"),
         sorted(rounded(float(ends[0])) for ends, kind in stretch if kind == "line"),
@@ -352,7 +357,8 @@ def _read_paper(place: Any, spec: Figure) -> Drawn:
     texts = [each.get_text() for each in place.texts if each.get_transform() not in
              (place.get_xaxis_transform(), place.get_yaxis_transform())]  # fmt: skip
     return Drawn(
-        place.get_title(loc="left"), [each.get_text() for each in ruler.get_ticklabels()] if _worded(ruler) else [],
+        place.get_title(loc="left"),
+        [_unfolded(each.get_text()) for each in ruler.get_ticklabels()] if _worded(ruler) else [],
         sorted(set(marks), key=str), sorted({each for each in whiskers if None not in each}, key=str),
         sorted(_ends(patch) for patch in shades), sorted(rounded(float(each[0])) for each in ends),
         sorted(text for text in texts if text),
@@ -388,7 +394,7 @@ def legend_of_page(figure: go.Figure) -> dict[str, str]:
     """Name of each series in a legend of plotly -> its colour."""
     if not figure.layout.showlegend:
         return {}
-    return {plain_text(each.name): (each.marker.line.color or each.line.color) if each.type != "bar"
+    return {_unfolded(plain_text(each.name)): (each.marker.line.color or each.line.color) if each.type != "bar"
             else each.marker.line.color for each in figure.data if each.showlegend}  # fmt: skip
 
 
@@ -399,4 +405,4 @@ def legend_of_paper(canvas: Any) -> dict[str, str]:
     (legend,) = canvas.legends
     keys = legend.legend_handles
     found = [each.get_color() if hasattr(each, "get_color") else each.get_edgecolor() for each in keys]
-    return {text.get_text(): to_hex(colour) for text, colour in zip(legend.get_texts(), found, strict=True)}
+    return {_unfolded(text.get_text()): to_hex(colour) for text, colour in zip(legend.get_texts(), found, strict=True)}

@@ -105,3 +105,30 @@ def test_no_axis_can_be_dragged() -> None:
     layout = drawn()
     assert layout.dragmode is False
     assert all(layout[f"{axis}axis{number(place)}"].fixedrange for axis in "xy" for place in range(3))
+
+
+@pytest.mark.parametrize("kind", ["dots", "map"])
+def test_a_long_label_is_folded_into_lines_that_leave_a_phone_room_and_is_not_cut(kind: str) -> None:
+    label = "Wrong object (FOIL), like <Upside down>"
+    rows = [(label, "a", "", 1.0, 0.5, 2.0, 7), ("short", "a", "", 1.0, 0.5, 2.0, 7)]
+    long, short = (drawn(frame=pd.DataFrame(rows[at:], columns=list(COLUMNS)), kind=kind) for at in (0, 1))
+    said = long.yaxis.ticktext[0].split("<br>")
+    assert " ".join(said) == "Wrong object (FOIL), like &lt;Upside down&gt;"
+    assert max(map(len, said)) <= 26 + 6  # escaped signs
+    each = area(long) / 2
+    assert each >= (44 if kind == "map" else area(short) + 14)
+
+
+def test_long_names_of_a_legend_are_folded_and_get_room() -> None:
+    names = [
+        "An airplane moves from right to left in a blue sky.",
+        "An airplane moves from left to right in a blue sky.",
+    ]
+    rows = [("label", name, "", 1.0, 0.5, 2.0, 7) for name in names]
+    made = plot(figure(frame=pd.DataFrame(rows, columns=list(COLUMNS))))
+    said = [each.name.split("<br>") for each in made.data]
+    assert [" ".join(each) for each in said] == names
+    short = plot(
+        figure(frame=pd.DataFrame([("label", name, "", 1.0, 0.5, 2.0, 7) for name in "ab"], columns=list(COLUMNS)))
+    )
+    assert made.layout.margin.t + made.layout.margin.b > short.layout.margin.t + short.layout.margin.b + 20

@@ -3,6 +3,7 @@
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -120,3 +121,11 @@ def test_what_a_figure_is_of_stands_below_it_and_covers_nothing() -> None:
     assert foot.get_window_extent().y0 >= 0
     assert all(each.get_window_extent().y0 > top for each in drawn.legends)
     assert all(each.get_tightbbox().y0 > drawn.legends[0].get_window_extent().y1 for each in drawn.axes)
+
+
+def test_a_long_label_is_folded_and_not_cut() -> None:
+    figure = MAKERS["intervals"](EDGES["usual"])
+    (first, *_) = figure.frame["label"]
+    named = replace(figure, names={first: "Wrong object (FOIL), like Upside down or Mirrored"})
+    said = words(still.drawing(named))
+    assert {"Wrong object (FOIL), like Upside", "down or Mirrored"} <= set(said)

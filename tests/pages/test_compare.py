@@ -1,9 +1,10 @@
 """The comparison on the shipped run: evaluators, slices, words, runs, and links of any kind."""
 
+import json
 from pathlib import Path
 
 from tests.manifests import edit_manifest
-from tests.pages.opening import COMPARE, Open, said, texts
+from tests.pages.opening import COMPARE, Open, click, marks_that_open, said, texts, ways
 from tests.pages.test_results import second_corpus
 
 
@@ -86,3 +87,17 @@ def test_nonsense_in_a_link_is_told_and_the_rest_restored(open_page: Open, demo:
     assert not app.exception
     assert "Part of the link could not be restored" in texts(app)
     assert app.session_state["compare.b_families"] == ["rotation"]
+
+
+def test_a_mark_of_a_side_opens_its_own_pairs_and_a_difference_none(open_page: Open, demo: Path) -> None:
+    app = open_page(COMPARE, b_evaluator="conse-lite2", b_categories="animal")
+    for chart in ("results.compare-family.figure", "results.compare-scatter-family.figure"):
+        marks = [json.loads(each) for each in marks_that_open(app, chart)]
+        assert {"evaluators": "conse-lite2", "categories": "animal", "families": "vertical-flip", "run": "demo",
+                "corpus": "demo", "subject": "template", "language": "en"} in marks  # fmt: skip
+        whole = [each for each in marks if "families" not in each]
+        assert [each["evaluators"] for each in whole] == ["conse-lite0", "conse-lite2"]
+    assert not marks_that_open(app, "results.difference-family.figure")
+    mark = next(each for each in marks_that_open(app, chart) if json.loads(each).get("families") == "rotation")
+    link = ways(click(app, chart, mark))["Open these pairs: conse-lite0 · Turned"]
+    assert (link["page"], link["run"], link["families"]) == ("failures", "demo", "rotation")

@@ -3,7 +3,7 @@ import ast
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT
+from core.settings import ROOT, runs_dir
 from tests.pages.opening import (
     CALIBRATION,
     COMPARE,
@@ -63,4 +63,17 @@ def test_a_page_that_needs_a_run_says_how_to_make_one_and_links_there(open_page:
     said = texts(app)
     assert "run is here yet" in said
     assert "python -m core audit --corpus demo --evaluators conse-lite0" in said
-    assert [each.proto.label for each in app.get("page_link")][:2] == ["Run an audit", "Open the Probe lab"]
+    doors = {each.proto.label: each.proto.page for each in app.get("page_link")}
+    wanted = {"**Run an audit**": "run_audit", "**Try a picture**": "probe_lab", "**Open a published file**": ""}
+    assert doors.items() >= {name: to for name, to in wanted.items() if to or page != OVERVIEW}.items()
+
+
+def test_a_run_that_cannot_be_read_is_not_called_no_run(open_page: Open) -> None:
+    broken = runs_dir() / "broken"
+    broken.mkdir(parents=True)
+    (broken / "manifest.json").write_text("{not json")
+    app = open_page(FAILURES)
+    assert not app.exception
+    assert "No run is here yet that can be shown: 1 run or file cannot be read whole" in texts(app)
+    assert "**See what was left out**" in [each.proto.label for each in app.get("page_link")]
+    assert "cannot be read" in texts(open_page(OVERVIEW))

@@ -7,13 +7,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.questions import Options
+from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.flips import questions
 from core.analysis.reading import read_table
 from core.corpora.registry import catalogue
+from core.probes.titles import CONTRASTS, family_title
 from core.settings import results_dir
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
-from tests.pages.opening import Open, said
+from tests.pages.opening import Open, click, marks_that_open, said, ways
 
 PAGE = "pages/flip_risk.py"
 
@@ -69,7 +71,8 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
     question = next(each for each in questions(table) if each.id == "T13")
     report = question.compute(table.view(), Options())
     assert "bottom right vs top left" in set(shown["family"])
-    both = report.merge(shown, left_on=["evaluator", "corpus", "label"], right_on=["evaluator", "corpus", "family"])
+    report["shown"] = report["label"].where(report["of"] == CONTRAST, report["family"])
+    both = report.merge(shown, left_on=["evaluator", "corpus", "shown"], right_on=["evaluator", "corpus", "family"])
     assert len(both) == len(report) == len(shown)
     for name, page in (("value", "risk"), ("low_x", "low_y"), ("high_x", "high_y"), ("n_items_x", "n_items_y")):
         assert both[page].tolist() == pytest.approx(both[name].tolist())
@@ -173,7 +176,7 @@ def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> No
     app = open_page(PAGE)
     assert not app.exception
     gaps = app.dataframe[0].value.set_index("family")["d"]
-    assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical flip"]
+    assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical-flip"]
     assert "because of *Mirrored* and *Turned*" in said(app)
 
 
@@ -185,9 +188,34 @@ def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open)
     for name, own in found.groupby("evaluator"):
         worst = own.loc[own["d"].idxmax()]
         assert f"**{name}**: differences below {worst['d']:.3g} are no evidence" in shown
-        assert (
-            f"95 % CI {worst['low']:.3g} to {worst['high']:.3g}, n {worst['n_items']}), because of *{worst['family']}*"
-            in shown
-        )
+        ends = f"95 % CI {worst['low']:.3g} to {worst['high']:.3g}"
+        assert f"{ends}, n {worst['n_items']}), because of *{family_title(worst['family'])}*" in shown
     assert "of its interquartile range" in shown
     assert shown.index("are no evidence") < shown.index("risk of ranking flip")
+
+
+@pytest.mark.usefixtures("demo")
+def test_one_thing_has_one_name_and_what_the_paper_compares_says_that_it_is_the_papers(open_page: Open) -> None:
+    app = open_page(PAGE)
+    drawn = json.dumps([json.loads(chart.proto.spec) for chart in app.get("plotly_chart")], ensure_ascii=False)
+    labels = {each for chart in app.get("plotly_chart") for name, axis in json.loads(chart.proto.spec)["layout"].items()
+              if name.startswith("yaxis") for each in axis.get("ticktext") or ()}  # fmt: skip
+    words = {each.replace("<br>", " ") for each in labels}
+    assert {"Upside down", "Moved", "Bottom right, not top left (paper’s contrast)"} <= words
+    assert not {*CONTRASTS, "reposition", "vertical-flip"} & words
+    assert "vertical flip" not in said(app)
+    assert "Upside down" in drawn
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_cell_and_a_line_open_the_pairs_of_their_family(open_page: Open) -> None:
+    app = open_page(PAGE, categories="animal")
+    for chart in ("flip.map", "flip.curves"):
+        marks = {json.loads(each).get("families"): each for each in marks_that_open(app, chart)}
+        assert {"vertical-flip", "reposition", "cultural", "null"} <= set(marks)
+        (link,) = (link for label, link in ways(click(app, chart, marks["vertical-flip"])).items() if "Upside" in label)
+        assert link["page"] == "failures"
+        assert (link["families"], link["categories"], link["corpus"]) == ("vertical-flip", "animal", "demo")
+    turned = [json.loads(each) for each in marks_that_open(app, "flip.map") if "probes" in json.loads(each)]
+    assert {each["probes"] for each in turned} >= {"rotate-10,rotate+10"}
+    assert not [each for each in turned if "reposition-BR" in each["probes"]]

@@ -25,7 +25,7 @@ from pages.views.common import access as study_access
 from pages.views.common.runs import known_values, present, store
 from pages.views.human_validation import annotate as study_annotate
 from tests.human.small_study import finish, vote, vote_versions
-from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, texts
+from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, texts
 
 
 @pytest.fixture(scope="module")
@@ -479,3 +479,41 @@ def test_links_begin_with_the_public_address_where_one_is_set(
     links = [code.value for code in open_page(HUMAN, study="pilot").code if code.value.startswith("http")]
     assert len(links) == 1
     assert links[0].startswith("https://study.example.org/human_validation?token=")
+
+
+@pytest.mark.parametrize(
+    ("part", "figure", "signed"),
+    [("outcomes", "outcomes", False), ("agreement", "kappa-map", False),
+     ("scores", "reanalysis", True)],
+)  # fmt: skip
+def test_what_people_said_goes_into_a_story_with_whose_votes_it_is_of(
+    study: Study, results: None, part: str, figure: str, signed: bool
+) -> None:
+    people = study.invite(["Ada", "Bo", "Cy"])
+    for number, name in enumerate(people):
+        for item in study.definition.items:
+            if not item.attention:
+                vote_versions(study, name, item.id, original=2, variant=number, preferred="tie")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params.update({"study": "pilot", "part": part})
+    app.switch_page(HUMAN).run()
+    slide = collected(app, f"figure.pilot-{figure}")
+    assert slide.of == "27 complete votes of 3 annotators in study pilot, run demo, seed 1"
+    assert (slide.page, (slide.link or {})["part"]) == (HUMAN, part)
+    assert bool(slide.signature) == signed
+    assert slide.rows
+    assert "Ada" not in str(slide)
+
+
+def test_agreement_below_chance_has_a_real_minus_and_measures_begin_alike(study: Study) -> None:
+    people = study.invite(["Ada", "Bo", "Cy"])
+    for name, preferred in zip(people, ("tie", "original", "variant"), strict=True):
+        for item in study.definition.items:
+            if not item.attention:
+                vote_versions(study, name, item.id, original=2, variant=2, preferred=preferred)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params.update({"study": "pilot", "part": "agreement"})
+    told = texts(app.switch_page(HUMAN).run())
+    assert re.search(r"Fleiss κ: \*\*−0\.\d\d\*\*", told)
+    assert not re.search(r"[ *(]-0\.\d", told)
+    assert "Percent agreement: **0.00**" in told

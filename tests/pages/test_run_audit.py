@@ -18,6 +18,7 @@ from core.jobs import files as jobs_files
 from core.jobs import jobs
 from core.jobs.progress import EVERY_S
 from core.jobs.request import audit_request
+from core.probes.titles import family_title
 from core.settings import data_dir, jobs_dir, results_dir, runs_dir
 from core.statistics.power import smallest_effect
 from core.store.manifest import read_run
@@ -114,7 +115,7 @@ def test_what_an_audit_could_show_is_told_by_the_scatter_of_a_stored_run(open_pa
         own = effects(view, family_groups(view))
     own = own[own["evaluator"] == "conse-lite0"].set_index("label")["detectable"]
     for family in ("vertical-flip", "horizontal-flip"):  # a quarter of the 252 items: twice the drift
-        assert f"{2 * own[family]:.2f} % ({family} under conse-lite0)" in plain(app)
+        assert f"{2 * own[family]:.2f} % ({family_title(family)} under conse-lite0)" in plain(app)
     assert "With 63 items the smallest drift found with 80 % power is from" in plain(app)
     assert "by the scatter that run demo measured" in plain(app)
 

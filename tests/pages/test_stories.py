@@ -120,6 +120,33 @@ def test_without_a_story_the_page_says_how_one_begins(open_page: Open) -> None:
     assert "No story yet" in said(open_page(STORIES))
 
 
+def test_an_example_is_made_of_the_run_by_a_click(open_page: Open, demo: Path, own_folder: Path) -> None:
+    app = open_page(STORIES)
+    app.button(key="door.example").click().run()
+    assert not app.exception
+    assert not app.error
+    (story,) = stories()
+    told = story.read()
+    assert told.title == "An example: what moves these metrics"
+    first, *pairs = told.slides
+    assert "run demo" in first.of
+    assert first.rows
+    assert all(len(set(row[0].split(" · "))) == len(row[0].split(" · ")) for row in first.rows)
+    assert len(pairs) == len({each.title for each in pairs}) == 3
+    for slide in told.slides:
+        assert slide.pictures
+        assert slide.signature.startswith("invariscope:")
+    furthest = open_page(FAILURES)
+
+    assert pairs[0].title.split(": ")[1] in said(furthest)
+
+
+def test_without_a_run_there_is_no_example(open_page: Open) -> None:
+    app = open_page(STORIES)
+    assert not [each for each in app.button if each.key == "door.example"]
+    assert [each.proto.page for each in app.get("page_link")] == ["failures", "probe_lab"]
+
+
 def made(titles: tuple[str, ...]) -> Story:
     story = Story.create("Where <b>it</b> breaks")
     for title in titles:
@@ -181,3 +208,16 @@ def test_a_damaged_line_is_counted(open_page: Open, own_folder: Path) -> None:
     with (story.folder / "story.jsonl").open("ab") as file:
         file.write(b"torn")
     assert "1 line of this story cannot be read and is left out" in said(open_page(STORIES))
+
+
+def test_a_story_that_cannot_be_read_keeps_a_name_and_leads_to_what_can_be_collected(
+    open_page: Open, own_folder: Path
+) -> None:
+    story = Story.create("Once")
+    log = next(story.folder.glob("*.jsonl"))
+    log.write_text('{"row": oops\n')
+    app = open_page(STORIES)
+    assert not app.exception
+    assert "1 line of this story cannot be read" in said(app)
+    assert app.selectbox(key="stories.story").options == ["once · 0 slides"]
+    assert {each.proto.page for each in app.get("page_link")} >= {"failures", "probe_lab"}

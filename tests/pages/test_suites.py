@@ -8,14 +8,16 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.analysis.suites import tables
-from core.analysis.suites.result import added, store, stored
+from core.analysis.suites.result import added, result_of, store, stored
 from core.corpora.suites import read_suite
 from core.jobs import jobs
 from core.jobs.suite import SuiteRequest
 from core.scoring.suite_pairs import given_pairs
 from core.settings import suites_dir
+from pages.views.suites.example import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
 from tests.pages.opening import SUITES, Open, collected, said
+from tools.example_suite import example
 
 
 @pytest.fixture
@@ -29,6 +31,29 @@ def test_without_a_result_the_page_says_how_to_make_one(open_page: Open) -> None
     assert not app.exception
     assert "No evaluator was held to a suite here yet" in said(app)
     assert "python -m core suite flickr8k.json images/" in said(app)
+
+
+def test_an_example_is_one_click_away_and_does_not_call_itself_a_publishers(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_wake", lambda *_, **__: False)  # the job stays in line: no process is started
+    suite = read_suite(FILE)
+    made = json.loads(FILE.read_text())
+    assert suite.name == NAME
+    assert len(suite.compared) == len(made["images"]) == 27
+    assert made == example()
+    assert not suite.left_out
+    app = open_page(SUITES)
+    assert not jobs.list_jobs()[0]
+    assert f"{len(suite.compared)} captions of the demo corpus" in said(app)
+    app.button(key="door.example").click().run()
+    assert not app.exception
+    (job,) = jobs.list_jobs()[0]
+    assert isinstance(job.request, SuiteRequest)
+    assert job.request.files == (str(FILE),)
+    store(result_of(suite, [FILE]))
+    assert "Nobody was asked" in said(open_page(SUITES))
+    assert all((Path(job.request.images[0]) / each["file_name"]).is_file() for each in made["images"])
 
 
 def test_a_result_is_shown_as_its_tables_are_and_its_link_reproduces_it(open_page: Open, kept: str) -> None:

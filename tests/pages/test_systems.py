@@ -19,8 +19,11 @@ from core.analysis.systems.file import (
     write_leaderboard,
 )
 from core.corpora.registry import catalogue
+from core.corpora.system_files import parse_systems
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import COLUMNS
+from core.store.files import csv_text
+from pages.views.systems.new import example_table, own_systems
 from tests.pages.opening import SYSTEMS, Open, click, collected, marks_that_open, said
 
 
@@ -68,6 +71,22 @@ def test_without_a_leaderboard_the_page_takes_files_and_says_how_they_look(open_
     assert list(json.loads(shown[0])) == [catalogue().get("demo").load().items[0].id]
     empty = open_page(SYSTEMS, view="kept")
     assert "No leaderboard is kept here yet" in said(empty)
+
+
+def test_an_example_becomes_a_leaderboard_by_a_click_and_is_a_file_that_can_be_brought(open_page: Open) -> None:
+    corpus = catalogue().get("demo").load()
+    table = example_table(corpus)
+    systems = parse_systems(csv_text(table).encode("utf-8-sig"), name="captioners.csv")
+    assert {each.name: dict(each.captions) for each in systems} == {
+        each.name: dict(each.captions) for each in own_systems(corpus)
+    }
+    app = open_page(SYSTEMS)
+    app.button(key="door.example").click().run()
+    assert not app.exception
+    assert not app.error
+    (name,) = list_leaderboards()
+    assert "Standings" in said(app)
+    assert set(read_leaderboard(path_of(name)).rows["system"]) == {each.name for each in systems}
 
 
 def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open) -> None:

@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
+from core.analysis.questions import paper
 from core.probes import registry
-from core.probes.titles import family_title, title
+from core.probes.titles import CONTRASTS, family_title, title
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -54,3 +55,11 @@ def test_every_family_has_a_title_and_no_two_share_it() -> None:
     assert not [name for name in families if family_title(name) == name]
     assert not [title for title, count in said.items() if count > 1]
     assert family_title("somebody-elses") == "somebody-elses"
+
+
+def test_what_the_paper_compares_has_a_title_that_is_the_familys_or_says_that_it_is_the_papers() -> None:
+    assert {each.label for each in paper.CONTRASTS} | {*paper.SUBSET_LABELS.values()} == set(CONTRASTS)
+    for name, said in CONTRASTS.items():
+        assert said == family_title(name)
+        assert said == family_title(paper.FLIP) or said.endswith("(paper’s contrast)")
+    assert len(set(CONTRASTS.values())) == len(CONTRASTS)

@@ -25,6 +25,7 @@ from core.analysis.questions.columns import (
 from core.analysis.questions.contrasts import shown
 from core.analysis.questions.directions import directions
 from core.analysis.questions.needs import no_probe, several_corpora
+from core.analysis.questions.words import of_things
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION
 
@@ -59,7 +60,8 @@ def _one_family(table: ScoreTable) -> Question:
     question = Question(
         "S20", title, "corpora", "families", how(tests), (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS), compute,
         lambda table: several_corpora(table) or ("" if known else "no run holds the shift of an invariant family"),
-        (Drawing("F-corpora", title, "Median %Δ with its 95 % BCa interval; the line is no change.", Dots("corpus")),),
+        (Drawing("F-corpora", title, "Median %Δ with its 95 % BCa interval; the line is no change.", Dots("corpus"),
+                 opens={"families": "family"}),),
         tests=tests, asks=(*SHIFTS, "family"), families=tuple(known), part_of="S1",
     )  # fmt: skip
     return question
@@ -73,7 +75,8 @@ def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) ->
     note += " Objects that are no persons." if family in paper.THINGS_ONLY else ""
     note += " The words stand in the caption that people wrote." if probes != paper.SUBSETS[family] else ""
     note += _without(table, family, probes)
-    paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}")
+    paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}",
+                           opens={"probes": f"={','.join(probes)}", **of_things(table, family)})  # fmt: skip
 
     def needs(table: ScoreTable) -> str:
         return several_corpora(table) or no_probe(table, probes, what="a probe of this table", some=True)

@@ -111,7 +111,8 @@ class Drawing:
         needs: why the scores leave no mark of it where they answer its question, as of :class:`Question`.
         opens: the pairs that a mark stands for: field of :class:`core.analysis.slices.Slice` -> the frame's column of
             its value, or ``=value`` for one that all marks share; ``test`` -> the column of the directional family
-            whose comparisons it stands for. Empty: a mark stands for no set of pairs.
+            whose comparisons it stands for. What a column leaves empty is not asked for, and a row that leaves all
+            empty opens nothing. Empty: a mark stands for no set of pairs.
     """
 
     id: str

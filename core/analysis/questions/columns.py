@@ -114,6 +114,7 @@ class Dots:
         lines: connect the marks of a series.
         free: every panel has a scale of its own.
         only: draws the rows of this label; empty for all.
+        opened: adds columns that ``opens`` of the drawing names and that the answer does not have; None: it has all.
     """
 
     label: str = "label"
@@ -125,10 +126,12 @@ class Dots:
     lines: bool = False
     free: bool = False
     only: str = ""
+    opened: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
 
     def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         """The figure of a frame; raw scales of different evaluators never share an axis."""
         frame = frame[frame["label"] == self.only] if self.only else frame
+        frame = frame if self.opened is None else self.opened(frame)
         raw = self.values is None and measure == "delta"
         series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
         label = "corpus" if raw and self.label == "evaluator" else self.label
@@ -221,21 +224,23 @@ CONTROL = " (control)"
 
 
 def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
-    """The pairs behind a row, as the parameters of a link that asks for them; nothing for those of all corpora.
+    """The pairs behind a row, as the parameters of a link that asks for them.
 
     Args:
         row: of an answer; has evaluator and corpus.
         opens: see :class:`core.analysis.questions.base.Drawing`.
 
     Returns:
-        A JSON object of texts.
+        A JSON object of texts; nothing for a row of all corpora, and for one that leaves every column of ``opens``
+        empty.
     """
-    if row["corpus"] == ALL:
-        return ""
     told = {
         name: said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL)
         for name, said in opens.items()
     }  # fmt: skip
+    told = {name: said for name, said in told.items() if said}
+    if row["corpus"] == ALL or not told:
+        return ""
     controls = {"controls": "yes"} if row.get("tests") == "" else {}
     return json.dumps({"evaluators": row["evaluator"], "corpus": row["corpus"], **told, **controls})
 

@@ -7,8 +7,9 @@ import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
 from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
+from core.analysis.questions.paper import CONTRASTS, THINGS_ONLY
 from core.analysis.table import ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.flip_risk import GAPS, LEAST_EVIDENCE, LEAST_SOURCES
@@ -32,6 +33,9 @@ _EVIDENT = (
     "so there is one such gap. Intervals at 95 %, items of one source together: the interval of the risk turned "
     f"round; none below {LEAST_EVIDENCE} items."
 )
+_OPENS = {"families": "opened_family", "probes": "opened_probes"}
+"""What a row opens; see :func:`_with_opened`."""
+
 _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")
 _NULL = Column("null_risk", "Null edits, risk %", digits=1, help="The risk under edits that nobody can see, same gap")
@@ -58,10 +62,11 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
         Column("note", "Remark", kind="text"),
     )  # fmt: skip
-    drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note,
-                      Dots(values=PLAIN, axis="flip risk, %", order=_ordered), "Figure 11")  # fmt: skip
-    dots = Dots(values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered)
-    marked = Drawing("F-evidence", "Differences that are no evidence", _EVIDENT, dots)
+    risks = Dots(values=PLAIN, axis="flip risk, %", order=_ordered, opened=_with_opened)
+    drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note, risks, "Figure 11", opens=_OPENS)
+    dots = Dots(values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered,
+                opened=_with_opened)  # fmt: skip
+    marked = Drawing("F-evidence", "Differences that are no evidence", _EVIDENT, dots, opens=_OPENS)
     wide = tuple(
         Column(f"risk_{gap:g}", f"d = {100 * gap:g} %", digits=1, low=f"low_{gap:g}", high=f"high_{gap:g}")
         for gap in GAPS
@@ -96,13 +101,30 @@ def named_cells(view: View) -> tuple[Cell, ...]:
     return group_cells(view, [(each.group, each.items) for each in _named(view)])
 
 
-def whole_families(view: View) -> set[str]:
-    """Labels of those that are of a whole family."""
-    return {each.group.label for each in _named(view) if each.of != CONTRAST}
+def named_rows(view: View) -> pd.DataFrame:
+    """Label of each of these, what it is of, and the family; see :class:`core.analysis.questions.contrasts.Named`."""
+    rows = [(each.group.label, each.of, each.family) for each in _named(view)]
+    return pd.DataFrame(rows, columns=["label", "of", "family"])
 
 
 def _named(view: View) -> list[Named]:
     return named_groups(view, controls=(Axis.NULL.value,))
+
+
+def _with_opened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the columns of _OPENS: the family whose pairs a row stands for, or the probes of a contrast.
+
+    A contrast of two edits stands for no pair of Failures, and neither does one that is said of things alone.
+
+    Args:
+        frame: columns label, of and family; see :class:`core.analysis.questions.contrasts.Named`.
+    """
+    pairs = {
+        each.label: ",".join(each.probes) for each in CONTRASTS if not each.against and each.family not in THINGS_ONLY
+    }
+    whole = frame["of"] != CONTRAST
+    return frame.assign(opened_family=frame["family"].where(whole, ""),
+                        opened_probes=frame["label"].map(pairs).fillna("").where(~whole, ""))  # fmt: skip
 
 
 def _ordered(frame: pd.DataFrame) -> list[str]:
@@ -134,9 +156,23 @@ def _by_gap_said(scale: str, iqr: str) -> str:
 
 def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:
     """Rows of cells with their label, what it is of, and the family."""
-    known = {each.group.label: each for each in _named(view)}
-    return found.assign(label=found["family"], of=[known[name].of for name in found["family"]],
-                        family=[known[name].family for name in found["family"]])  # fmt: skip
+    known, labels = named_rows(view).set_index("label"), found["family"]
+    return found.assign(label=labels, of=labels.map(known["of"]), family=labels.map(known["family"]))
+
+
+def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of cells for a screen: a whole family by its name, and in ``opens`` what the mark of a row opens.
+
+    A contrast that is a whole family goes by the family's name too; see
+    :func:`core.analysis.questions.columns.opening`.
+
+    Args:
+        view: that the cells are of.
+        cells: columns evaluator, corpus and family, the label of the cell.
+    """
+    rows = _with_opened(_labelled(view, cells))
+    opens = [opening(row, _OPENS) for row in rows.to_dict("records")]
+    return cells.assign(family=rows["family"].where(rows["of"] != CONTRAST, rows["label"]), opens=opens)
 
 
 def _by_gap(view: View, options: Options) -> pd.DataFrame:

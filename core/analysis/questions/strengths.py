@@ -36,7 +36,7 @@ LIMITS = "S31"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Where each edit leaves the margin, and the curve of each with its table."""
     found = sweeps(table)
-    return (_limits_of_all(), *(_of_family(*key) for key in found)) if found else (_limits_of_all(),)
+    return (_limits_of_all(), *(_of_family(table, *key) for key in found)) if found else (_limits_of_all(),)
 
 
 def _limits_of_all() -> Question:
@@ -59,13 +59,14 @@ def _limits_of_all() -> Question:
     return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _lacking, asks=("margin",))
 
 
-def _of_family(family: str, fact: str) -> Question:
+def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     said, tests = family.replace("-", " "), f"the strengths of the {family.replace('-', ' ')}"
     title = f"{said.capitalize()}: how far the score moves along its strength"
     drawing = Drawing(
         f"F-strength-{family}", title, "Median over items of |%Δ| with its 95 % BCa interval, along the strength. "
         f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |%Δ| under edits that nobody can see, of the "
         "evaluator that they move most.", partial(_curve, fact=fact),
+        opens={"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {}),
     )  # fmt: skip
     note = (
         f"{how(tests)} One row a strength. Which way an edit goes (left or right, lighter or darker) is drawn once an "
@@ -95,14 +96,15 @@ def _lacking(table: ScoreTable) -> str:
 
 @once
 def _rows(view: View, margin: float) -> pd.DataFrame:
-    """Effect of every point, with family, of and null_median; empty where the view keeps no point."""
+    """Effect of every point, with family, of, probe and null_median; empty where the view keeps no point."""
     parts = []
     for (family, fact), own in sweeps(view.table).items():
-        groups = [Group(f"{strength:g}", (name,), tests=f"the strengths of the {family}")
-                  for strength, name in own.items() if view.probes((name,))]  # fmt: skip
+        probes = {f"{strength:g}": name for strength, name in own.items() if view.probes((name,))}
+        groups = [Group(at, (name,), tests=f"the strengths of the {family}") for at, name in probes.items()]
         found = effects(view, groups, margin=margin)
-        parts.append(found.assign(family=family, fact=fact, of=_named(fact)))
-    rows = pd.concat(parts, ignore_index=True) if parts else effects(view, []).assign(family="", fact="", of="")
+        parts.append(found.assign(family=family, fact=fact, of=_named(fact), probe=found["label"].map(probes)))
+    none = {"family": "", "fact": "", "of": "", "probe": ""}
+    rows = pd.concat(parts, ignore_index=True) if parts else effects(view, []).assign(**none)
     keys = zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True)
     floors = [view.null_median(*key) for key in keys]
     return rows.assign(label=rows["label"].astype(float), null_median=np.array(floors, dtype=np.float64))
@@ -181,7 +183,7 @@ def _said(fact: str, at: np.ndarray, holds: np.ndarray, leaves: np.ndarray) -> s
 
 def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Figure:
     values = ("median_abs_percent", "abs_low", "abs_high")
-    data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values)
+    data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values, opens=drawing.opens)
     floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
     what, unit = measured_in(fact)
     return Figure(

@@ -3,7 +3,9 @@
 Source: paper A, sections 5.3 and B.3; PROTOCOL section 1.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -31,6 +33,7 @@ from core.analysis.questions.factors import factor_questions, laid_out, of_refer
 from core.analysis.questions.mixed import of_words
 from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
+from core.charts.spec import Figure
 from core.probes.base import BASE_CAPTION
 
 _WORD = Column("label", "Word", kind="text")
@@ -39,6 +42,7 @@ _AGAINST = (
     "caption is chosen; a neutral word, a control, is held against the bare caption."
 )
 _ASKS = (*SHIFTS, "bare")
+_NO_PERSON = f"not a {paper.PERSON}"
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -49,7 +53,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
-    return _words(name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
+    return _words(table, name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
 
 
 def word_families(table: ScoreTable) -> tuple[str, ...]:
@@ -66,6 +70,17 @@ def numbers(family: str) -> paper.Numbers:
     return paper.WORDS.get(family) or paper.Numbers(f"S-{family}", f"F-{family}", f"S-{family}-levels")
 
 
+def categories_of_things(table: ScoreTable) -> str:
+    """Every category of the items that is no person, as a link names them."""
+    known = sorted(map(str, table.items["category"].dropna().unique()))
+    return ",".join(name for name in known if name != paper.PERSON)
+
+
+def of_things(table: ScoreTable, family: str) -> Mapping[str, str]:
+    """What a mark of a family opens besides: things alone, where its words are said of nothing else."""
+    return {"categories": f"={categories_of_things(table)}"} if family in paper.THINGS_ONLY else {}
+
+
 @once
 def word_effects(view: View, family: str, margin: float, bare: bool) -> pd.DataFrame:
     """Effect of every word of a family, the neutral words among them as controls; column family beside label."""
@@ -75,7 +90,7 @@ def word_effects(view: View, family: str, margin: float, bare: bool) -> pd.DataF
     return found.assign(label=found["label"].where(found["tests"] != "", found["label"] + CONTROL))
 
 
-def _words(family: str) -> Question:
+def _words(table: ScoreTable, family: str) -> Question:
     own, said = numbers(family), family.replace("-", " ")
     tests = f"the {said} words"
     things = " Objects that are no persons." if family in paper.THINGS_ONLY else ""
@@ -83,7 +98,7 @@ def _words(family: str) -> Question:
     drawing = Drawing(
         own.figure, f"{said.capitalize()} words", f"Median %Δ with its 95 % BCa interval. {_AGAINST}{things}",
         Dots(order=by_value), own.figure_paper,
-        opens={} if family in paper.THINGS_ONLY else {"families": "family", "modifiers": "label"},
+        opens={"families": "family", "modifiers": "label", **of_things(table, family)},
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -130,17 +145,24 @@ def _crossed(table: ScoreTable) -> Question:
         (EVALUATOR, CORPUS, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS), compute,
         lambda table: no_family(table, known[0], what=f"{known[0]} words"),
         (Drawing("F-shown", "Words by what is shown", "Median shift. Blue: the word raises the score. Amber: it lowers "
-                 "it. n items in every cell.", Map("label", "shown", order=by_value)),),
+                 "it. n items in every cell.", partial(_shown_map, others=categories_of_things(table)),
+                 opens={"families": "family", "modifiers": "label", "categories": "opened"}),),
         tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"),
     )  # fmt: skip
     return question
+
+
+def _shown_map(drawing: Drawing, frame: pd.DataFrame, measure: str, others: str) -> Figure:
+    """The map of the words, a column for each thing shown; ``others``: see :func:`categories_of_things`."""
+    opened = frame["shown"].where(frame["shown"] != _NO_PERSON, others)
+    return Map("label", "shown", order=by_value)(drawing, frame.assign(opened=opened), measure)
 
 
 def _by_shown(view: View, family: str, options: Options) -> pd.DataFrame:
     table, groups = view.table, modifier_groups(view, family, bare=options.bare)
     category = table.items["category"].astype(object)
     if family not in paper.THINGS_ONLY:
-        category = category.where(category.isna() | (category == paper.PERSON), f"not a {paper.PERSON}")
+        category = category.where(category.isna() | (category == paper.PERSON), _NO_PERSON)
     frames = []
     for name in sorted(map(str, category[view.items].dropna().unique())):
         own = [replace(each, tests=name if each.tests else "") for each in groups]

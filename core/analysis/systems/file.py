@@ -146,7 +146,10 @@ def read_leaderboard(path: Path) -> Leaderboard:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
     except pa.ArrowException as error:
-        raise StoreError(f"{path} is no leaderboard: {str(error).splitlines()[0]}") from error
+        raise StoreError(
+            f"{path} is no leaderboard: {str(error).splitlines()[0].removesuffix('.')}; "
+            "take it away, or make it anew with 'leaderboard'"
+        ) from error
     _check(path, rows, told)
     return Leaderboard(
         path.stem, rows, told["corpus"], told["evaluators"], tuple(told["remarks"]), tuple(told["left_out"]),

@@ -40,7 +40,10 @@ def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
 
 
 def foil(path: Path, held: dict[str, Any]) -> Suite:
-    """FOIL as its publisher has it; an image's other right captions are its references."""
+    """FOIL as its publisher has it, or an example that is laid out so and says what it is.
+
+    An image's other right captions are its references.
+    """
     listed = held.get("images")
     entries = listed if isinstance(listed, list) else []
     images = {str(each.get("id")): each.get("file_name") for each in entries if isinstance(each, dict)}
@@ -67,7 +70,9 @@ def foil(path: Path, held: dict[str, Any]) -> Suite:
             left_out += 1
     decision = Decision("other-references", "references", "an image's right captions are references, without the one "
                         "that is compared", sum(bool(each.references) for each in compared), "pairs")  # fmt: skip
-    return Suite("FOIL", ACCURACY, (), tuple(compared), left_out, (decision,))
+    named = held.get("example")
+    name = spaced(named)[:60] if isinstance(named, str) and named.strip() else "FOIL"
+    return Suite(name, ACCURACY, (), tuple(compared), left_out, (decision,))
 
 
 def battles(path: Path, held: list[Any]) -> Suite:

@@ -7,7 +7,8 @@
 - Composite, FLEUR's layout ``{corpus: [{"image", "caption", "human", "references"}]}``, or the publisher's
   ``*_correctness.csv`` (``;`` between columns, Input.image_url, Input.text1…, Answer.Q1Answer…), one file or several.
 - FOIL, the publisher's ``foilv1.0_*.json``: ``{"images": [{"id", "file_name"}], "annotations": [{"id", "image_id",
-  "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none.
+  "caption", "foil"}]}``; a foil is paired with the caption of its ``id`` that is none. ``example``, which no publisher
+  writes, names an example that is laid out so.
 - CapArena, ``caparena_annots_eval.json``: ``[{"img", "source1", "source2", "caption1", "caption2", "winner", "ref",
   "cluster"}]``; the winner is the name of a source, anything else a tie.
 - VATEX-EVAL, in the JSON that docs/video.md makes of its pickles, and ActivityNet-FOIL's four files; see

@@ -68,9 +68,9 @@ def draw_sweep(
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
-    with left.container(border=True):
+    with left.container(border=True, height="stretch"):
         _spearman(state, table, found, strength, usual)
-    with right.container(border=True):
+    with right.container(border=True, height="stretch"):
         _sensitivity(state, table, strength, usual)
     st.caption(
         f"Solid: held-out test split, {counted(found.n_test, 'item')}, {found.basis}; dashed: dev split, "
@@ -156,11 +156,11 @@ def _tiles(changed: pd.DataFrame, usual: Settled, strength: float) -> None:
     tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
     at = LAMBDAS.index(strength)
     allowed = "yes" if usual.choice.allowed[at] else "no"
-    tiles.metric("Allowed on dev", allowed, border=True,
+    tiles.metric("Allowed on dev", allowed, border=True, height="stretch",
                  help="Keeps every ρ within ε, and moves no family further than the 95 % interval of its uncalibrated "
                  "shift")  # fmt: skip
     for row in axes.to_dict("records"):
-        with tiles.container(border=True):
+        with tiles.container(border=True, height="stretch"):
             st.markdown(f"{safe(row['axis']).capitalize()} axis, median \\|Δ\\| in SD")
             st.markdown(f"{number(row['before'], digits=4)} → **{number(row['after'], digits=4)}**")
             st.caption(f"95 % CI {number(row['before_low'], digits=4)} to {number(row['before_high'], digits=4)} → "

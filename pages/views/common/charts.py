@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.charts.interactive import CONFIG, plot
 from core.charts.spec import Figure
-from core.probes.titles import family_title
+from core.probes.titles import CONTRASTS, family_title
 
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
@@ -53,8 +53,9 @@ def draw(
 
 
 def with_titles(figure: Figure) -> Figure:
-    """A figure that calls the families that its marks open by their titles."""
-    return titled(figure, _opened_families(figure))
+    """A figure that calls the families that its marks open, and what the paper compares by name, by their titles."""
+    named = {*map(str, figure.frame["label"]), *map(str, figure.frame["series"])}
+    return titled(figure, (_opened_families(figure) | {*CONTRASTS}) & named)
 
 
 def titled(figure: Figure, families: Iterable[object]) -> Figure:
@@ -69,12 +70,11 @@ def titled(figure: Figure, families: Iterable[object]) -> Figure:
 
 
 def _opened_families(figure: Figure) -> set[str]:
-    """Families among the labels and series of a figure, by what its marks open."""
+    """Families that the marks of a figure open."""
     if "opens" not in figure.frame:
         return set()
     asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"]]
-    named = {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
-    return named & {*map(str, figure.frame["label"]), *map(str, figure.frame["series"])}
+    return {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
 
 
 def _pick(key: str, picked: Callable[[str], None]) -> None:

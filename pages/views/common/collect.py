@@ -153,7 +153,8 @@ def _cut(note: str) -> list[str]:
 
 
 def _numbers(told: Mapping[Hashable, Any], figure: Figure) -> tuple[str, ...]:
-    name = " · ".join(filter(None, (called(figure, str(told[each])) for each in ("label", "series", "panel"))))
+    words = (called(figure, str(told[each])) for each in ("label", "series", "panel"))
+    name = " · ".join(filter(None, dict.fromkeys(words)))
     low, high = float(told["low"]), float(told["high"])
     interval = "—" if np.isnan(low) or np.isnan(high) else f"{_said(low)} to {_said(high)}{figure.unit}"
     return name, f"{_said(float(told['value']))}{figure.unit}", interval, f"{int(told['n'])}"

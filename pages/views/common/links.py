@@ -20,6 +20,12 @@ CONTRAST = "pages/contrast_tests.py"
 _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 """Link parameters of Contrast tests that Failures does not have."""
 
+_OF_SCOPE = ("run", "corpus", "subject", "language", "controls")
+"""Of what a mark asks for: what its words leave out."""
+
+_MANY = 4
+"""Values of a field that the words of a link name; of more it says how many they are."""
+
 Row = Mapping[str, Any] | pd.Series
 
 
@@ -65,7 +71,7 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
                      icon=":material/rule:",
                      query_params=carried() | dict(chosen) | {"corpus": asked["corpus"], "test": test, "of": of},
                      )  # fmt: skip
-    told = {name: text for name, text in asked.items() if name not in ("corpus", "controls")}
+    told = {name: text for name, text in asked.items() if name not in _OF_SCOPE}
     if test and set(told) == {"evaluators"}:
         return
     named = safe(" · ".join(_named(name, text) for name, text in told.items()))
@@ -75,9 +81,11 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
 
 
 def _named(field: str, text: str) -> str:
-    """What a link asks of a field, in words."""
-    called = {"families": family_title, "probes": title}.get(field, str)
-    return ", ".join(called(each) for each in text.split(","))
+    """What a link asks of a field, in words; many values are counted."""
+    called, values = {"families": family_title, "probes": title}.get(field, str), text.split(",")
+    if len(values) > _MANY:
+        return f"{len(values)} {field.replace('_', ' ')}"
+    return ", ".join(map(called, values))
 
 
 def record_text(pair: Row) -> str:

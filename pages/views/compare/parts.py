@@ -1,5 +1,6 @@
 """The pieces of the comparison: the two sides, their medians and difference, and what the runs were made with."""
 
+import json
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
@@ -9,6 +10,7 @@ from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, compar
 from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
+from core.analysis.slices import CHOICES
 from core.charts.comparison import differences, dumbbell, of_scatter
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
@@ -24,6 +26,7 @@ from pages.views.compare.state import BY, MANY, MEASURED, ONE, SIDES, Side, eval
 from pages.views.results.blocks import figure_block, interval
 from pages.views.results.state import LARGEST_MARGIN
 
+_FIELDS = {column: name for name, column in CHOICES.items()}
 _NAMES = {ALL: "All together"}
 
 
@@ -105,15 +108,25 @@ def choose_how(state: PageState) -> None:
                         "alike.")  # fmt: skip
 
 
-def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) -> None:
-    """Draw both sides' medians and their difference, of drift and of scatter, and the table of all."""
+def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: str, margin: float) -> None:
+    """Draw both sides' medians and their difference, of drift and of scatter, and the table of all.
+
+    Args:
+        table: of :func:`compared`.
+        a, b: its sides; a mark of one opens that side's pairs.
+        by: level of a row.
+        measure: of the medians.
+        margin: equivalence margin in percentage points.
+    """
+    opens = {f"{name}_opens": [opened(side, by, str(label)) for label in table["label"]]
+             for name, side in zip(SIDES, (a, b), strict=True)}  # fmt: skip
     unit, digits = UNITS[measure]
     names = _names(by, table["label"])
     st.markdown(_summary(table, by))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
-            figure = dumbbell(rows, unit=unit, digits=digits, names=names, of=what)
+            figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
             figure_block(figure, table, f"compare-{name}{by}", title=f"Both sides: {of}",
                          alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
         with cells.container():
@@ -128,12 +141,28 @@ def draw_compared(table: pd.DataFrame, *, by: str, measure: str, margin: float) 
         f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items. Independent: "
         "the difference of the two medians, each side resampled by itself. 95 % BCa intervals; Holm's correction is "
         f"over the {int(table['p'].notna().sum())} tests of this table, of drift and of scatter apart. Drift is of the "
-        "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently."
+        "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently. "
+        "A click on a mark of a side leads to its pairs; a difference is of two sets and opens nothing."
     )
     overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
     if len(overlap):
         st.caption(f"Up to {int(overlap.max())} items stand on both sides and count on both, which draws the sides "
                    "together.")  # fmt: skip
+
+
+def opened(side: Side, by: str, label: str) -> str:
+    """What a mark of a side opens: its pairs of one level, as the parameters of a link, a JSON object of texts.
+
+    Args:
+        side: of the comparison.
+        by: of :data:`core.analysis.comparison.BY`.
+        label: of the level; that of all of them together asks for no level.
+    """
+    link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}
+    if label != ALL:
+        link[_FIELDS[by]] = (label,)
+    return json.dumps({name: str(getattr(side.scope, name)) for name in ONE}
+                      | {name: ",".join(values) for name, values in link.items() if values})  # fmt: skip
 
 
 def _names(by: str, labels: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from core.analysis.questions import Options
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst import worst_failures
-from core.probes.titles import family_title
+from core.probes.titles import family_title, title
 from pages.views.common.collect import collect_button
 from pages.views.common.downloads import data_buttons
 from pages.views.common.keys import KEYED
@@ -50,7 +50,7 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
     with pictures(store(files), pairs, marks="none") as begun:
         for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
-                st.markdown(f"**{_ahead(pair)}** · {safe(str(pair['probe']))}")
+                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
                 rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
                 captions(own)
                 if upheld(pair):

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, READ, Cell, cell_curves, cell_risks, evident_gaps, middle_gap
-from core.analysis.questions.flips import named_cells, whole_families
+from core.analysis.questions.contrasts import CONTRAST
+from core.analysis.questions.flips import as_families, named_cells, named_rows
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.worst_family import furthest
@@ -20,8 +21,9 @@ from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.keys import KEYED
+from pages.views.common.links import pairs_behind
 from pages.views.common.runs import Signature, view
-from pages.views.common.slice_filters import describe
+from pages.views.common.slice_filters import describe, slice_link
 from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import PageState
@@ -51,7 +53,8 @@ def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ..
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Counting every pair of shifts …")
 def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
     """Flip risk of every cell at one gap, with its interval."""
-    return cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+    found = cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
+    return as_families(view(files, scope, chosen), found)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
@@ -69,9 +72,12 @@ def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> fl
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Counting every pair of shifts …")
 def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
     """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
-    whole = whole_families(view(files, scope, chosen))
+    seen = view(files, scope, chosen)
+    rows = named_rows(seen)
+    whole = set(rows.loc[rows["of"] != CONTRAST, "label"])
     own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
-    return cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+    found = cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
+    return as_families(seen, found)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
@@ -94,7 +100,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         st.info("No two items have a shift here" + (f" ({safe(said, limit=400)})" if said else "") +
                 ". Take filters back, or audit more items.", icon=":material/filter_alt_off:")  # fmt: skip
         return
-    _evidence(evident(files, scope, chosen))
+    _evidence(as_families(view(files, scope, chosen), evident(files, scope, chosen)).drop(columns="opens"))
     st.header("The risk at a gap of your own", anchor=False)
     st.markdown(
         "Two captioners tie on a picture but for a gap *d*. A harmless edit moves each score by a shift of the "
@@ -105,9 +111,10 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     if cells["risk"].isna().all():
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
         return
-    _map(cells, gap)
+    behind = partial(pairs_behind, chosen=slice_link(state), scope={})
+    _map(cells, gap, behind)
     drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
-    _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit))
+    _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
     with st.expander("Every number", icon=":material/table:"):
         _numbers(cells)
 
@@ -198,37 +205,44 @@ def _standard(state: PageState) -> None:
         state.put("gap", st.session_state["flip.standard"])
 
 
-def _map(cells: pd.DataFrame, gap: float) -> None:
+def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None:
     st.header("By family and evaluator", anchor=False)
     figure = titled(risk_map(cells), cells["family"])
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
     draw(
         figure, key="flip.map",
         alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest "
-        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
+        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %", clicked=behind,
     )  # fmt: skip
     least = cells["n_items"].min()
     st.caption(
         f"RRF in percent at a gap of {100 * gap:g} %, all pairs of shifts counted; n = {least:,} to "
         f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval, items of one source together "
         f"(Student's on the logit; none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
-        "nobody can see. 50 % is the ceiling. The paper's own contrasts (e.g. bottom right vs top left) stand among "
-        "whole families."
+        "nobody can see. 50 % is the ceiling. Rows that say so are the paper’s contrasts, beside the whole families. "
+        "A click on a cell leads to its pairs; one of a contrast of two edits opens nothing."
     )
-    figure_buttons(figure, cells, "flip-risk", title=f"Risk of ranking flip at a gap of {100 * gap:g} %", key="flip.m")
+    figure_buttons(
+        figure,
+        cells.drop(columns="opens"),
+        "flip-risk",
+        title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
+        key="flip.m",
+    )
 
 
-def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame]) -> None:
+def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
     st.header("Against the gap", anchor=False)
     figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
     draw(figure, key="flip.curves",
-         alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %")  # fmt: skip
+         alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %",
+         clicked=behind)  # fmt: skip
     figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
     st.caption(
         "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
         "top is the bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
         f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
-        "and have every interval. Hover for n."
+        "and have every interval. Hover for n; a click leads to the family's pairs."
     )
 
 
@@ -253,4 +267,4 @@ def _numbers(cells: pd.DataFrame) -> None:
             "n_shifts": percent("n shifts"), "n_missing": percent("Unscored"), "note": "To note",
         },
     )  # fmt: skip
-    data_buttons(cells, "flip-risk", key="flip.numbers")
+    data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")

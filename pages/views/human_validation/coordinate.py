@@ -1,14 +1,19 @@
 """The coordinator's view: choose or create a study, and read it part by part."""
 
+from dataclasses import replace
+
 import streamlit as st
 
+from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.human.ledger import CLOSED, OPEN, PAUSED
 from core.human.quality import coverage_table
 from core.human.studies import Study
 from pages.views.common.access import draw_sign_out
+from pages.views.common.collect import Origin, figures_of
 from pages.views.common.frame import header
-from pages.views.common.text import moment, safe
+from pages.views.common.runs import narrowed, present
+from pages.views.common.text import counted, moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.comparisons import draw_comparisons
 from pages.views.human_validation.create import draw_create
@@ -31,6 +36,9 @@ PARTS = {
     "gallery": ("Disagreements", draw_gallery),
     "files": ("Files", draw_files),
 }
+_WITH_SCORES = ("comparisons", "powered", "scores")
+"""Parts that hold votes against the scores of the study's run."""
+
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 
 
@@ -93,7 +101,24 @@ def _draw_study(study: Study, state: PageState) -> None:
         "Part", list(PARTS), key=state.key("part"), format_func=lambda name: PARTS[name][0],
         label_visibility="collapsed", required=True,
     )  # fmt: skip
+    figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
+
+
+def _origin(study: Study, state: PageState) -> Origin:
+    """Where the figures of a part come from: the votes so far, and the scores of the run where they are shown too."""
+    definition, votes = study.definition, int(coverage_table(study)["votes"].sum())
+    people = sum(not each.withdrawn for each in study.state().annotators.values())
+    of = (f"{counted(votes, 'complete vote')} of {counted(people, 'annotator')} in study {study.id}, run "
+          f"{definition.run}, seed {definition.seed}")  # fmt: skip
+    own = Origin("pages/human_validation.py", state, of)
+    if state.get("part") not in _WITH_SCORES:
+        return own
+    try:
+        scope = narrowed(present(), Scope(runs=(definition.run,))).only()
+    except InvariscopeError:  # the part says that the run is not here
+        return own
+    return replace(own, files=present(), scopes=(scope,))
 
 
 @st.fragment(run_every=10)
@@ -112,7 +137,7 @@ def _draw_head(study: Study) -> None:
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:
         st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
-    words, status = st.columns([3, 2], vertical_alignment="center")
+    words, status = st.columns([9, 4], vertical_alignment="center")
     words.caption(
         f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
         f"seed {definition.seed}, created {safe(moment(definition.created))}."

@@ -1,6 +1,9 @@
 """Reading a study: what people found, how far they agree, and what it does to the scores."""
 
+import json
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,8 +12,9 @@ import streamlit as st
 from core.analysis.people.outcomes import Aggregates, aggregates, item_outcomes, study_agreement, study_kappas
 from core.analysis.people.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.analysis.reading import read_table
-from core.analysis.scope import Scope
-from core.charts.human import kappa_map, outcome_bars, reanalysis_dots
+from core.analysis.scope import Narrowed, Scope
+from core.charts.human import ALL_PAIRS, kappa_map, outcome_bars, reanalysis_dots
+from core.charts.spec import Figure
 from core.errors import InvalidInput
 from core.human.kinds import ACCEPTABILITY
 from core.human.studies import Study
@@ -18,7 +22,8 @@ from core.human.votes import vote_table
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
 from pages.views.common.charts import draw, titled
 from pages.views.common.downloads import data_buttons, figure_buttons
-from pages.views.common.runs import Signature, present, store
+from pages.views.common.links import pairs_behind
+from pages.views.common.runs import Signature, narrowed, present, store
 from pages.views.common.tables import draw_table
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
@@ -121,7 +126,8 @@ def draw_agreement(study: Study, _state: PageState) -> None:
             st.markdown(f"**{safe(str(question)).capitalize()}**, {counted(int(table['n_items'].iloc[0]), 'item')}, "
                         f"{counted(int(table['n_votes'].iloc[0]), 'vote')}")  # fmt: skip
             for row in table.to_dict("records"):
-                st.markdown(f"{row['measure']}: {_interval(row)}", help=_MEASURES[row["measure"]])
+                called = f"{row['measure'][0].upper()}{row['measure'][1:]}"
+                st.markdown(f"{called}: {_interval(row)}", help=_MEASURES[row["measure"]])
     data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
     st.header("Pairs of annotators", anchor=False)
     st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
@@ -164,14 +170,32 @@ def draw_scores(study: Study, state: PageState) -> None:
     if found.n_pairs < LEAST_CHANCE:
         st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")
     figure = reanalysis_dots(found.table)
+    if state.get("scope") == "run":
+        figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
     draw(titled(figure, found.table["family"]), key="study.reanalysis",
-         alt="Median percent change of each family with and without the pairs left out")  # fmt: skip
+         alt="Median percent change of each family with and without the pairs left out",
+         clicked=partial(pairs_behind, chosen={}, scope={}))  # fmt: skip
     figure_buttons(
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )
     with st.expander("Every number"):
         draw_table(found.table, alt="Every median with and without the pairs left out", width="stretch",
                    column_config=_REANALYSED)  # fmt: skip
+
+
+def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
+    """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
+
+    Args:
+        figure: of :func:`core.charts.human.reanalysis_dots`.
+        scope: of the scores.
+    """
+    held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}
+    opens = [
+        json.dumps({"evaluators": row.panel, "families": row.label, **held}) if row.series == ALL_PAIRS else ""
+        for row in figure.frame.itertuples()
+    ]
+    return replace(figure, frame=figure.frame.assign(opens=opens))
 
 
 def _of_comparisons_alone(study: Study) -> bool:
@@ -186,9 +210,9 @@ def _of_comparisons_alone(study: Study) -> bool:
 def _interval(row: dict[Hashable, Any]) -> str:
     if pd.isna(row["estimate"]):
         return f"not defined: {safe(row['note'])}"
-    told = f"**{row['estimate']:.2f}**"
+    told = f"**{number(row['estimate'], digits=2)}**"
     if not pd.isna(row["low"]):
-        told += f" (95 % CI {row['low']:.2f} to {row['high']:.2f})"
+        told += f" (95 % CI {number(row['low'], digits=2)} to {number(row['high'], digits=2)})"
     if "κ" in row["measure"]:
         told += f" · {_words(row)}"
     return told + (f", {safe(row['note'])}" if row["note"] else "")

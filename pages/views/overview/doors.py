@@ -7,6 +7,7 @@ from core.analysis.table import ScoreTable
 from core.probes.titles import family_title
 from core.store.manifest import Run
 from pages.views.common.access import may_operate
+from pages.views.common.doors import Door, draw_doors
 from pages.views.common.links import FAILURES, LAB, failures_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import carried
@@ -51,27 +52,22 @@ def draw_found(worst: pd.DataFrame, held: Thresholds) -> None:
     )
 
 
-def draw_doors(worst: pd.DataFrame) -> None:
+def draw_ways(worst: pd.DataFrame) -> None:
     """Draw the three ways in.
 
     Args:
         worst: the worst findings; empty: the third way leads to the results.
     """
-    doors = [
-        ("Try your picture", "Upload one, edit it, see which metric moves", LAB, ":material/add_photo_alternate:",
-         {"source": "upload"}),
-        *([("Audit your metric", "Every item of a corpus under every probe, in the background", AUDIT,
-         ":material/play_circle:", {})] if may_operate() else []),
-    ]  # fmt: skip
+    doors = [Door("Try your picture", "Upload one, edit it, see which metric moves", ":material/add_photo_alternate:",
+                  LAB, {"source": "upload"})]  # fmt: skip
+    if may_operate():
+        doors.append(Door("Audit your metric", "Every item of a corpus under every probe, in the background",
+                          ":material/play_circle:", AUDIT))  # fmt: skip
     if not worst.empty:
         link = failures_link(worst.iloc[0][["family", "evaluator"]])
-        doors.append(("Read the worst cases", "The pairs that move the furthest, side by side", FAILURES,
-                      ":material/photo_library:", link))  # fmt: skip
+        doors.append(Door("Read the worst cases", "The pairs that move the furthest, side by side",
+                          ":material/photo_library:", FAILURES, link))  # fmt: skip
     else:
-        doors.append(("Read the results", "Tables and figures by research question", RESULTS, ":material/bar_chart:",
-                      carried()))  # fmt: skip
-    cells = st.grid(len(doors), min_column_width=230, gap="small")
-    for title, told, page, icon, link in doors:
-        with cells.container(border=True, height="stretch", key=f"door_{page.split('/')[-1][:-3]}"):
-            st.page_link(page, label=f"**{title}**", icon=icon, query_params=link)
-            st.caption(told)
+        doors.append(Door("Read the results", "Tables and figures by research question", ":material/bar_chart:",
+                          RESULTS, carried()))  # fmt: skip
+    draw_doors(doors)

@@ -67,7 +67,8 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         several: whether the scores are of several corpora; otherwise theirs is not named in every row.
     """
     opens = {(kind, column) for drawing in question.figures for kind, column in drawing.opens.items()}
-    rows_are_families = ("families", "label") in opens or ("test", "family") in opens or question.part == "families"
+    named = opens & {("families", "label"), ("test", "family")}
+    rows_are_families = bool(named) or question.part == "families" or question.section == "flips"
     bands, columns = [""] * len(frame), question.columns
     if rows_are_families:
         frame, bands, columns = _by_family(frame, question.columns)

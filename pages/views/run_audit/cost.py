@@ -14,6 +14,7 @@ from core.audit.workers.extra import has_ray
 from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.request import AuditRequest
+from core.probes.titles import family_title
 from core.settings import runs_dir
 from pages.views.common.callbacks import operators_only
 from pages.views.common.runs import present, store
@@ -130,7 +131,7 @@ def _power(plan: Plan, items: int) -> None:
     st.markdown("**What it could show**", help="The smallest drift whose 95 % interval would exclude 0 in four audits "
                 "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
                 "the number of items.")  # fmt: skip
-    for sentence in found.sentences():
+    for sentence in found.sentences(called=family_title):
         st.caption(safe(sentence, limit=900))
     if found.table.empty:
         return

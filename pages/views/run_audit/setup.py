@@ -82,7 +82,8 @@ def _corpus(state: PageState) -> str | None:
         help="A named, ordered set of images with captions, labels and boxes.",
     )  # fmt: skip
     loader = corpora.catalogue().get(state.get("corpus"))
-    st.caption(safe(loader.summary, limit=300))
+    told = loader.summary.removesuffix(".")
+    st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
     known = corpus_roots().get(loader.name)
     folder: str | None = None
     if loader.needs_root:

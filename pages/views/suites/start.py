@@ -60,7 +60,7 @@ def draw_start(state: PageState) -> None:
         elif asked.missing:
             (st.error if asked.wrong else st.info)(safe(asked.missing, limit=600))
         st.button("Start", type="primary", icon=":material/play_arrow:", key="suites.start",
-                  disabled=asked.request is None, on_click=_start, args=(asked.request,))  # fmt: skip
+                  disabled=asked.request is None, on_click=start, args=(asked.request,))  # fmt: skip
         if asked.request is not None:
             st.caption("The same in a shell, in the folder of the checkout:")
             st.code(asked.request.shell(), language="shell", wrap_lines=True)
@@ -159,7 +159,7 @@ def _told_work(work: SuiteWork) -> str:
 
 
 @operators_only
-def _start(request: SuiteRequest) -> None:
+def start(request: SuiteRequest) -> None:
     """Put the job in line; a callback."""
     try:
         jobs.start(request)

@@ -1,7 +1,9 @@
 """A new leaderboard: files of captions in, scores out, kept under a name."""
 
 import json
+from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from core.analysis.systems.file import Leaderboard, free_name, joined, with_references, write_leaderboard
@@ -15,12 +17,15 @@ from core.probes.words.captions import base_caption
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
 from core.seeds import RUN_SEED
-from pages.views.common.access import operates
+from core.store.files import csv_text
+from pages.views.common.access import may_operate, operates
+from pages.views.common.callbacks import operators_only
+from pages.views.common.doors import Door, draw_doors
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
 from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
-from pages.views.systems.state import MOST, SOURCES
+from pages.views.systems.state import FEW, MOST, SOURCES
 
 FIRST = "first caption"
 """System of the corpus's own captions, which are references too."""
@@ -53,6 +58,35 @@ def draw_new(state: PageState) -> None:
     st.caption(f"{counted(len(entered.captions), 'system')}, {counted(len(items), 'picture')}, "
                f"{counted(captions, 'caption')}, {counted(len(state.get('edits')), 'edit')}. Captions and scores are "
                "kept as one file in this server's data folder.")  # fmt: skip
+
+
+def draw_none(state: PageState) -> None:
+    """Say that no leaderboard is kept, and let the reader try one."""
+    st.info("No leaderboard is kept here yet.", icon=":material/leaderboard:")
+    doors = [Door("Bring files of captions", "One file a system, keys are names of the pictures",
+                  ":material/upload_file:", act=partial(state.put, "view", "new"), key="bring")]  # fmt: skip
+    draw_doors([*_example(state), *doors])
+    st.caption("Or in a shell:")
+    st.code("python -m core leaderboard a.json b.json --corpus demo --edits vflip,null", language="shell",
+            wrap_lines=True)  # fmt: skip
+
+
+def _example(state: PageState) -> list[Door]:
+    """The door to an example; none for viewers, and without a corpus with pictures or a ready evaluator."""
+    if not may_operate() or not corpus_names() or not ready_evaluators():
+        return []
+    told = (f"Three “captioners” on {FEW} pictures: the corpus's first captions, a template, and the template with an "
+            "ending that says nothing")  # fmt: skip
+    return [Door("Try an example", told, ":material/play_circle:", act=partial(_try, state), key="example")]
+
+
+@operators_only
+def _try(state: PageState) -> None:
+    """Score and keep the example; a callback."""
+    usual = {field.name: field.default for field in state.fields}
+    for name, value in (usual | {"view": "new", "source": "captions"}).items():
+        state.put(name, value)
+    _ask()
 
 
 def draw_sentences(told: tuple[str, ...]) -> None:
@@ -90,11 +124,17 @@ def _entered(state: PageState) -> Entered | None:
                           required=True)  # fmt: skip
     row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
     corpus = load_corpus(state.get("images"))
-    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
+    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(state, corpus)
     return enter(corpus, systems, people=state.get("human")) if systems else None
 
 
-def _uploaded(corpus: Corpus) -> list[System]:
+def example_table(corpus: Corpus) -> pd.DataFrame:
+    """The example as a table that a reader can bring: image, and a column a system."""
+    held = {each.name: {name: texts[0] for name, texts in each.captions.items()} for each in own_systems(corpus)}
+    return pd.DataFrame(held).rename_axis("image").reset_index()
+
+
+def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
     files = st.file_uploader(
         "One file a system, or a table with a column for each", type=[each.removeprefix(".") for each in ENDINGS],
         accept_multiple_files=True, key="systems.files", max_upload_size=MOST_BYTES >> 20,
@@ -105,6 +145,10 @@ def _uploaded(corpus: Corpus) -> list[System]:
                 "column image and one column a system. Keys are names of the pictures:",
                 icon=":material/upload_file:")  # fmt: skip
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
+        draw_doors(_example(state))
+        st.download_button("The example as a file", lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
+                           "captioners.csv", "text/csv", icon=":material/download:", on_click="ignore",
+                           key="systems.example", help="To bring back above, or to write your own after")  # fmt: skip
         return []
     systems: list[System] = []
     for file in files:

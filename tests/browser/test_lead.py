@@ -1,0 +1,78 @@
+"""An evaluation lead in a real Chromium: thresholds of their own, captioners from a file, and what to hand on."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.corpora.registry import catalogue
+from pages.views.systems.new import example_table
+from tests.browser.walk import open_page, query, settled
+
+pytestmark = pytest.mark.browser
+
+PICTURES = 12
+
+
+@pytest.fixture
+def kept(data: Path) -> Iterator[None]:
+    """Nothing is kept before and after."""
+    for name in ("stories", "leaderboards"):
+        shutil.rmtree(data / name, ignore_errors=True)
+    yield
+    for name in ("stories", "leaderboards"):
+        shutil.rmtree(data / name, ignore_errors=True)
+
+
+@pytest.fixture
+def captioners(tmp_path: Path) -> Path:
+    """Captions of three systems of the same pictures in one file."""
+    path = tmp_path / "captioners.csv"
+    example_table(catalogue().get("demo").load()).head(PICTURES).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.usefixtures("kept")
+def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
+    server: str, page: Page, captioners: Path, tmp_path: Path
+) -> None:
+    settled(open_page(page, server))
+    page.get_by_role("button", name="Thresholds").click()
+    margin = page.get_by_role("spinbutton", name="Margin, ± %")
+    margin.fill("5")
+    margin.press("Enter")
+    page.wait_for_url(re.compile("margin=5"))
+    settled(page)
+    expect(page.get_by_role("heading", name="Evaluators at a glance")).to_be_visible()
+    expect(page.get_by_text("held against a margin of ±5 %")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Systems").click()
+    expect(page.get_by_role("heading", name="Systems", exact=True)).to_be_visible()
+    settled(page)
+    page.locator("input[type=file]").set_input_files(captioners)
+    expect(page.get_by_text(f"3 systems, {PICTURES} pictures")).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Score and keep").click()
+    expect(page.get_by_role("heading", name="Standings")).to_be_visible()
+    settled(page)
+    assert query(page)["board"] == "demo"
+    expect(page.get_by_role("heading", name="Under harmless edits")).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("The means change order|do the means of two neighbours change order"))
+    ).to_be_visible()
+    expect(page.get_by_text("Rank 1 has the highest mean")).to_be_visible()
+    page.get_by_role("button", name="Collect").nth(1).click()
+    box = page.get_by_role("dialog")
+    box.get_by_label("Title of the story").fill("Who leads")
+    box.get_by_role("button", name="Collect").click()
+    expect(page.get_by_text("Collected in Who leads")).to_be_visible()
+    settled(open_page(page, f"{server}/stories"))
+    expect(page.get_by_role("heading", name=re.compile("^1. Ranks of systems"))).to_be_visible()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="HTML").click()
+    begun.value.save_as(tmp_path / "story.html")
+    told = (tmp_path / "story.html").read_text()
+    assert all(name in told for name in ("Who leads", "template", "conse-lite0, fingerprint"))

@@ -1,0 +1,69 @@
+"""Every figure of the app says whether its marks open what they stand for; none pretends."""
+
+import ast
+import json
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+from core.analysis.scope import narrow
+from core.charts.human import ALL_PAIRS, reanalysis_dots
+from core.charts.interactive import plot
+from core.charts.spec import COLUMNS, Figure
+from core.settings import ROOT
+from pages.views.common.runs import present, store
+from pages.views.human_validation.read import with_all_opened
+
+NOTHING = {
+    "study.outcomes": "answers of people", "study.kappa_map": "two annotators", "study.competence": "an annotator",
+    "study.comparisons": "what a study asked of a family", "study.powered": "a rate over a run",
+    "suites.agreement": "judgements of a suite", "systems.scales": "every caption of a corpus",
+    "flip.shares": "captions that a reader brought", "lab.curve.*": "one picture, shown beside it",
+    "video.edits": "one video, shown beside it", "video.map": "a word and a frame",
+    "calib.*": "harms and drops together",
+}  # fmt: skip
+"""Figure drawn by a page whose marks open nothing -> what they stand for, which no page of pairs has."""
+
+
+def drawn() -> Iterator[tuple[str, set[str]]]:
+    """Key of every figure that a page draws, and the names of what else it is given."""
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "draw":
+                continue
+            given = {each.arg: each.value for each in call.keywords if each.arg}
+            if "alt" not in given:
+                continue
+            key = ast.unparse(given["key"]).removeprefix("f").strip("'\"")
+            yield key.partition("{")[0] + ("*" if "{" in key else ""), set(given)
+
+
+def test_a_figure_of_a_page_is_wired_or_stands_for_no_pairs() -> None:
+    found = dict(drawn())
+    assert len(found) > 20
+    assert {key for key, given in found.items() if not given & {"clicked", "picked"}} == {*NOTHING}
+
+
+def test_a_mark_that_opens_nothing_does_not_say_click() -> None:
+    frame = pd.DataFrame([("a", "s", "", 1.0, 0.5, 2.0, 7), ("b", "s", "", 1.0, 0.5, 2.0, 7)], columns=list(COLUMNS))
+    figure = Figure("f", "", "", frame.assign(opens=["", json.dumps({"families": "b"})]), "x")
+    silent, opens = plot(figure, clicks=True).data[0].hovertext
+    assert "click" not in silent
+    assert "click for its pairs" in opens
+    (trace,) = plot(figure).data
+    assert trace.customdata is None
+    assert not [each for each in trace.hovertext if "click" in each]
+
+
+@pytest.mark.usefixtures("demo")
+def test_over_a_whole_run_the_medians_of_all_pairs_open_them() -> None:
+    rows = pd.DataFrame(
+        {"evaluator": "e", "axis": "spatial", "family": ["rotation"], "analysis": "without", "n_all": 9, "n_kept": 8,
+         "median_all": 1.0, "low_all": 0.0, "high_all": 2.0, "median_kept": 1.0, "low_kept": 0.0, "high_kept": 2.0}
+    )  # fmt: skip
+    figure = with_all_opened(reanalysis_dots(rows), narrow(store(present())).only())
+    links = dict(zip(figure.frame["series"], figure.frame["opens"], strict=True))
+    assert json.loads(links[ALL_PAIRS]) == {"evaluators": "e", "families": "rotation", "run": "demo", "corpus": "demo",
+                                            "subject": "template", "language": "en"}  # fmt: skip
+    assert [link for name, link in links.items() if name != ALL_PAIRS] == [""]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from core.audit import rows
 from core.audit.batches import Begun, begun_with, settle
 from core.audit.lock import only_one
-from core.audit.machine import cores
+from core.audit.machine import usual_threads
 from core.audit.plan import Plan
 from core.audit.record import check_same, first_manifest, now, outcome
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
@@ -143,7 +143,7 @@ def run_audit(
         told()
         earlier = Begun() if existing == "replace" else begun_with(path)
         if threads is None:
-            threads = earlier.threads or (1 if cluster else max(1, cores() // max(1, workers)))
+            threads = earlier.threads or usual_threads(workers, cluster=cluster is not None)
         hands = crew(workers, pool, threads=threads, renderers=renderers, cluster=cluster, device=device)
         stack.callback(hands.close)
         ready = hands.describe(plan, told)

@@ -115,6 +115,7 @@ def audit(
     from core.audit.fitting import usual_evaluators, usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
+    from core.audit.workers.freed import keep_freed
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import Pool
@@ -154,6 +155,7 @@ def audit(
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
     tell = ProgressFile(progress_file) if progress_file else None
     again = command_line(ctx, {**given, "run_id": name, "resume": True, "overwrite": False})
+    keep_freed()
     try:
         with progress("audit", unit="images") as update:
 

@@ -157,8 +157,8 @@ MACHINES = (
     "2.0 MB of weights in memory at most on each machine"
 )
 CLUSTER = (
-    "a cluster of 3 machines like this one with 2 workers of 1 thread in all: about 1 h 00 min of scoring if none slows "
-    "another, 2.0 MB of weights in memory at most in all, 1.0 MB in each worker"
+    "a cluster of 3 machines like this one with 2 workers of 1 thread in all: about 1 h 00 min of scoring if none "
+    "slows another, 2.0 MB of weights in memory at most in all, 1.0 MB in each worker"
 )
 
 

@@ -93,6 +93,54 @@ def test_two_workers_of_whom_one_is_killed_give_the_bytes_of_one(
     }
 
 
+class Noted(crew.Worker):
+    """A worker that does nothing by itself."""
+
+    def send(self, message: bytes) -> None:
+        """Hear it."""
+
+    def end(self) -> str:
+        """Be gone."""
+        return "nothing"
+
+
+class Slow(crew.Team[Noted]):
+    """A team of which one is slow: it does a task while the others do three each.
+
+    Attributes:
+        waited: for each look, whether somebody had nothing to do while another held a task that it had not begun.
+    """
+
+    def _start(self) -> Noted:
+        return Noted()
+
+    def start(self) -> None:
+        self._first = [b""]
+        self._workers = [self._begin() for _ in range(self._count)]
+        for worker in self._workers:
+            worker.ready = True
+        self.waited: list[bool] = []
+
+    def _hear(self, seconds: float) -> Iterator[tuple[Noted, Any]]:
+        held = [len(worker.todo) for worker in self._workers]
+        self.waited.append(min(held) == 0 and max(held) > 1)
+        for worker in self._workers[1:] * 3 + self._workers[:1]:
+            if worker.todo:
+                yield worker, worker.todo[0]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("tasks", [1, 4, 11, 12])
+@pytest.mark.parametrize("renderers", [0, 3])
+def test_nobody_waits_while_another_holds_a_task_that_it_has_not_begun(count: int, tasks: int, renderers: int) -> None:
+    team = Slow(count, device=None, budget_mb=None, intra_op=1, renderers=renderers)
+    team.start()
+    shards = [Shard(index, ()) for index in range(tasks)]
+    done = [task.index for task in team.each(shards)]  # type: ignore[union-attr]
+    assert sorted(done) == list(range(tasks))
+    assert not any(team.waited)
+
+
 def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -268,7 +268,7 @@ def _doing(worker: Worker) -> str:
 
 def _same(ready: Ready) -> tuple[str, ...]:
     """What must agree among workers: device and fingerprints."""
-    return (ready.device.partition(":")[0], *(str(told["fingerprint"]["key"]) for told, _ in ready.described))
+    return (ready.device.partition(":")[0], *(str(each.told["fingerprint"]["key"]) for each in ready.described))
 
 
 def _raised(failed: Failed) -> Exception:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.audit.machine import cores, describe_machine
+from core.audit.machine import cores, describe_machine, usual_threads
 from core.audit.plan import Cost, Plan
 from core.errors import InvalidInput
 from core.evaluators.base import Availability, DualEncoder, Evaluator
@@ -52,8 +52,9 @@ class Estimate:
         cost: items, images, captions, pairs and rows.
         work: evaluator by evaluator.
         shards: parts that are written, and resumed, as wholes.
-        workers: processes that do it.
+        workers: that do it: processes of one machine, or all actors of a cluster.
         threads: for one operation, in each.
+        cluster: whether the workers are actors of a cluster.
         kept_bytes: disk of the finished run, about.
         working_bytes: disk while it runs, about.
         free_bytes: free on the disk of the runs.
@@ -67,6 +68,7 @@ class Estimate:
     kept_bytes: int
     working_bytes: int
     free_bytes: int
+    cluster: bool = False
 
     @property
     def inputs(self) -> int:
@@ -79,14 +81,18 @@ class Estimate:
         return self.seconds_on(1)
 
     def seconds_on(self, machines: int) -> float | None:
-        """Duration on several machines like this one, each with as many workers, none of which slows another.
+        """Duration on several machines like this one, if no worker slows another.
 
         Work is divided into shards, and the last ones are not shared out evenly: it lasts whole shards for each worker.
         """
         times = [each.seconds for each in self.work if each.seconds is not None]
         if len(times) < len(self.work):
             return None
-        return sum(times) * math.ceil(self.shards / (machines * self.workers)) / self.shards
+        return sum(times) * math.ceil(self.shards / self.workers_on(machines)) / self.shards
+
+    def workers_on(self, machines: int) -> int:
+        """Workers in all: each of several machines has as many, a cluster has them whatever its machines."""
+        return self.workers if self.cluster else machines * self.workers
 
     def price(self, machines: int, an_hour: float) -> float | None:
         """What so many machines cost for as long, at a price of one for an hour; None where the time is not known."""
@@ -94,9 +100,14 @@ class Estimate:
         return None if seconds is None else machines * an_hour * seconds / 3600
 
     @property
+    def worker_mb(self) -> float:
+        """Memory of the weights in one worker, in MB; images and activations come on top."""
+        return sum(each.memory_mb for each in self.work)
+
+    @property
     def weights_mb(self) -> float:
-        """Memory of the weights in all workers of one machine, in MB; images and activations come on top."""
-        return self.workers * sum(each.memory_mb for each in self.work)
+        """The same in all workers: of one machine, or of the whole cluster, which spreads them over its machines."""
+        return self.workers * self.worker_mb
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
@@ -117,6 +128,7 @@ def estimate(
     workers: int = 1,
     threads: int | None = None,
     device: str | None = None,
+    cluster: bool = False,
 ) -> Estimate:
     """Count what a plan needs.
 
@@ -124,14 +136,15 @@ def estimate(
         plan: what would be done.
         out: folder of runs.
         runs: earlier runs that may have measured speeds; None: those of this machine's folders.
-        workers: processes that would do it.
-        threads: for one operation, in each; None: the cores divided by the workers.
+        workers: that would do it: processes of one machine, or all actors of a cluster.
+        threads: for one operation, in each; None: the cores divided by the workers, or 1 on a cluster.
         device: where the evaluators would run; None: wherever an earlier run here did.
+        cluster: whether the workers are actors of a cluster.
 
     Raises:
         InvalidInput: for a number below 1.
     """
-    threads = max(1, cores() // max(workers, 1)) if threads is None else threads
+    threads = usual_threads(workers, cluster=cluster) if threads is None else threads
     for name, value in (("workers", workers), ("threads", threads)):
         if value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
@@ -141,7 +154,7 @@ def estimate(
     kept = cost.rows * BYTES_A_ROW
     free = shutil.disk_usage(next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())).free
     captions = sum(cost.captions for each in work if each.dual) * BYTES_A_CAPTION
-    return Estimate(cost, work, len(plan.shards), workers, threads, kept, kept + captions, free)
+    return Estimate(cost, work, len(plan.shards), workers, threads, kept, kept + captions, free, cluster)
 
 
 def measured_speeds(runs: Iterable[Run], *, threads: int | None = None, device: str | None = None) -> dict[str, float]:

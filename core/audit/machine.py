@@ -45,6 +45,16 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def usual_threads(workers: int, *, cluster: bool) -> int:
+    """Threads for one operation in each worker, where nobody says how many.
+
+    Args:
+        workers: that share this machine's cores.
+        cluster: whether they are actors of a cluster, whose machines may have any number of cores: one each then.
+    """
+    return 1 if cluster else max(1, cores() // max(1, workers))
+
+
 def constants(probes: Iterable[Probe]) -> dict[str, dict[str, Any]]:
     """Module-level constants of the modules that made the probes, by module, and the coverage bins."""
     found: dict[str, dict[str, Any]] = {"core.corpora.schema": {"COVERAGE_EDGES": list(COVERAGE_EDGES)}}

@@ -16,11 +16,11 @@ from typing import Any, Literal
 from core.audit import rows
 from core.audit.batches import Begun, begun_with, settle
 from core.audit.lock import only_one
-from core.audit.machine import cores
+from core.audit.machine import usual_threads
 from core.audit.plan import Plan
 from core.audit.record import check_same, first_manifest, now, outcome
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
-from core.audit.workers.captions import CaptionFolder, Prompts, prompts
+from core.audit.workers.captions import CaptionFolder, Prompts, prompts, readers
 from core.audit.workers.choice import crew
 from core.audit.workers.crew import Crew
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Shard, Spent, Work, without_items
@@ -143,12 +143,12 @@ def run_audit(
         told()
         earlier = Begun() if existing == "replace" else begun_with(path)
         if threads is None:
-            threads = earlier.threads or (1 if cluster else max(1, cores() // max(1, workers)))
+            threads = earlier.threads or usual_threads(workers, cluster=cluster is not None)
         hands = crew(workers, pool, threads=threads, renderers=renderers, cluster=cluster, device=device)
         stack.callback(hands.close)
         ready = hands.describe(plan, told)
-        evaluators = [each for each, _ in ready.described]
-        plan, batches = settle(plan, [size for _, size in ready.described], begun=earlier.images)
+        evaluators = [each.told for each in ready.described]
+        plan, batches = settle(plan, [each.full_batch for each in ready.described], begun=earlier.images)
         keys = [each["fingerprint"]["key"] for each in evaluators]
         folder = RunFolder(path, _key(SHARDS, threads, plan.fingerprint(), *keys))
         manifest = first_manifest(
@@ -158,7 +158,8 @@ def run_audit(
         if existing == "replace":  # only now: what could not be loaded must not cost the earlier run
             (path / MANIFEST).unlink(missing_ok=True)  # first, so that a kill leaves no manifest over half its tables
             folder.clear()
-        job = _Job(plan, batches, folder, manifest, hands, progress, stop, begun)
+        captions = {one: each.caption_key for one, each in zip(plan.evaluators, ready.described, strict=True)}
+        job = _Job(plan, batches, captions, folder, manifest, hands, progress, stop, begun)
         job.open()
         note_audited(manifest)
         return job.run()
@@ -195,6 +196,7 @@ class _Job:
         self,
         plan: Plan,
         batches: Mapping[str, int],
+        caption_keys: Mapping[str, str],
         folder: RunFolder,
         manifest: dict[str, Any],
         hands: Crew,
@@ -209,7 +211,7 @@ class _Job:
         self.run_id: str = manifest["run"]
         told = zip(plan.evaluators, manifest["evaluators"], strict=True)
         self.keys = {reference: each["fingerprint"]["key"] for reference, each in told}
-        self.captions = CaptionFolder(folder.work, folder.key)
+        self.captions, self.caption_keys = CaptionFolder(folder.work, folder.key), caption_keys
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.sealed: Mapping[str, Part] | None = None
@@ -285,6 +287,8 @@ class _Job:
             return self.before
         self._report("captions")
         tasks = prompts(self.plan, self.batches)
+        first = readers(tasks, self.caption_keys, self.batches)
+        tasks = [task for task in tasks if first[task.evaluator] == task.evaluator]
         total, todo = ShardCounts(), []
         for task in tasks:
             counts = self.captions.counts(task, self.keys[task.evaluator])
@@ -295,7 +299,8 @@ class _Job:
             self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
             total = total.plus(found.counts)
             self._add_time(found.spent)
-        self.known = Known(self._files(tasks))
+        files = self._files(tasks)
+        self.known = Known({self.keys[one]: files[self.keys[other]] for one, other in first.items()})
         self.manifest["captions"] = total.as_dict()
         return total
 

@@ -111,9 +111,11 @@ def audit(
     A run that was stopped or killed goes on where it was: call it again with the same options, --run-id and --resume.
     """
     from core import settings
+    from core.audit.estimate import estimate
     from core.audit.fitting import usual_evaluators, usual_subjects
     from core.audit.plan import SUBJECT_CHOICES, make_plan
     from core.audit.run import RunStopped, run_audit
+    from core.audit.workers.freed import keep_freed
     from core.commands._progress import progress
     from core.corpora.registry import catalogue
     from core.evaluators.pool import Pool
@@ -144,7 +146,8 @@ def audit(
     for warning in plan.warnings:
         note(f"warning: {warning}")
     if dry_run:
-        _tell_plan(plan, target, workers=workers, threads=threads, device=device, machines=machines, price=price)
+        told = estimate(plan, target, workers=workers, threads=threads, device=device, cluster=cluster is not None)
+        _tell_plan(plan, target, told, machines=machines, price=price)
         return
     name = run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
     if out is not None:
@@ -152,6 +155,7 @@ def audit(
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
     tell = ProgressFile(progress_file) if progress_file else None
     again = command_line(ctx, {**given, "run_id": name, "resume": True, "overwrite": False})
+    keep_freed()
     try:
         with progress("audit", unit="images") as update:
 
@@ -197,27 +201,15 @@ def _unfinished(folder: Path) -> str:
     return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
 
 
-def _tell_plan(
-    plan: "Plan",
-    out: Path,
-    *,
-    workers: int,
-    threads: int | None,
-    device: str | None,
-    machines: int,
-    price: float | None,
-) -> None:
+def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, price: float | None) -> None:
     """Print what a run would do and cost, before any image is read."""
-    from core.audit.estimate import estimate
-
-    cost = plan.cost()
+    cost = told.cost
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
     for remark in plan.corpus.remarks:
         typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
     _tell_balance(plan)
-    told = estimate(plan, out, workers=workers, threads=threads, device=device)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
@@ -240,12 +232,16 @@ def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
     """Print how long so many workers and machines would take, what they hold, and what that costs."""
     from core.api.progress import duration
 
-    held = (
-        f"{_megabytes(told.weights_mb * 1e6)} of weights in memory at most{' on each machine' if machines > 1 else ''}"
-    )
+    held = f"{_megabytes(told.weights_mb * 1e6)} of weights in memory at most"
+    held += f" in all, {_megabytes(told.worker_mb * 1e6)} in each worker" if told.cluster else ""
+    held += " on each machine" if machines > 1 and not told.cluster else ""
     who = f"{told.workers} {'worker' if told.workers == 1 else 'workers'} of {told.threads} "
     who += "thread" if told.threads == 1 else "threads"
-    who = f"{machines} machines like this one with {who}" if machines > 1 else who
+    like = f"{machines} {'machine' if machines == 1 else 'machines'} like this one"
+    if told.cluster:
+        who = f"a cluster of {like} with {who} in all"
+    elif machines > 1:
+        who = f"{like} with {who}"
     seconds = told.seconds_on(machines)
     if seconds is None:
         missing = ", ".join(told.unmeasured)

@@ -256,6 +256,11 @@ class DualEncoder(Evaluator):
     def encode_captions(self, captions: Sequence[str]) -> "Tensor":
         """Encode m captions; returns float32 [m, d] on the CPU, L2-normalised."""
 
+    @property
+    def caption_key(self) -> str:
+        """What embeddings of captions depend on: an audit embeds for evaluators of one key once."""
+        return self.fingerprint.key
+
     @abstractmethod
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         """Score row by row: two [n, d] tensors give float64 [n]."""

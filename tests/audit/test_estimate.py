@@ -56,6 +56,16 @@ def test_workers_and_machines_share_out_whole_shards(
     assert unknown.threads == max(1, cores() // workers)
 
 
+def test_a_cluster_counts_its_workers_once_however_many_machines_they_are_on(squares: Corpus, tmp_path: Path) -> None:
+    plan = make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"], shard_items=1)
+    told = estimate(plan, tmp_path, runs=[threaded(run("a", 1000, 500.0), 1)], workers=4, cluster=True)
+    assert told.threads == 1  # as an actor has, whatever the cores of this machine
+    assert (told.worker_mb, told.weights_mb) == (10.0, 40.0)
+    assert [told.workers_on(machines) for machines in (1, 2)] == [4, 4]
+    assert told.seconds_on(1) == told.seconds_on(2) == pytest.approx(7.0 * 2 / 7)  # seven shards, two rounds of four
+    assert told.price(2, 3600.0) == pytest.approx(2 * 2.0)
+
+
 def test_an_estimate_for_no_worker_is_refused(squares: Corpus, tmp_path: Path) -> None:
     plan = make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"])
     for options in ({"workers": 0}, {"threads": 0}):

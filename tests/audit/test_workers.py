@@ -8,13 +8,16 @@ import random
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
+import torch
 
 from core import __version__
 from core.audit.plan import Plan, make_plan
@@ -22,7 +25,15 @@ from core.audit.prefetch import Inbox
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.shards import ShardCounts
 from core.audit.workers import crew
-from core.audit.workers.captions import CaptionFolder, CaptionTable, Prompts, caption_table, prompts, read_captions
+from core.audit.workers.captions import (
+    CaptionFolder,
+    CaptionTable,
+    Prompts,
+    caption_table,
+    prompts,
+    read_captions,
+    readers,
+)
 from core.audit.workers.making import Maker, threads
 from core.audit.workers.packing import packed
 from core.audit.workers.processes import Processes
@@ -32,6 +43,7 @@ from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators import registry
 from core.evaluators.cache import caption_hash
+from core.evaluators.metrics.conse import ConseLite0, ConseLite2
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find, offer
 from core.evaluators.scoring import CaptionEmbeddings, in_reading_order
@@ -91,6 +103,54 @@ def test_two_workers_of_whom_one_is_killed_give_the_bytes_of_one(
     assert {name: each["images"] for name, each in pair.manifest["speed"].items()} == {
         name: each["images"] for name, each in alone.manifest["speed"].items()
     }
+
+
+class Noted(crew.Worker):
+    """A worker that does nothing by itself."""
+
+    def send(self, message: bytes) -> None:
+        """Hear it."""
+
+    def end(self) -> str:
+        """Be gone."""
+        return "nothing"
+
+
+class Slow(crew.Team[Noted]):
+    """A team of which one is slow: it does a task while the others do three each.
+
+    Attributes:
+        waited: for each look, whether somebody had nothing to do while another held a task that it had not begun.
+    """
+
+    def _start(self) -> Noted:
+        return Noted()
+
+    def start(self) -> None:
+        self._first = [b""]
+        self._workers = [self._begin() for _ in range(self._count)]
+        for worker in self._workers:
+            worker.ready = True
+        self.waited: list[bool] = []
+
+    def _hear(self, seconds: float) -> Iterator[tuple[Noted, Any]]:
+        held = [len(worker.todo) for worker in self._workers]
+        self.waited.append(min(held) == 0 and max(held) > 1)
+        for worker in self._workers[1:] * 3 + self._workers[:1]:
+            if worker.todo:
+                yield worker, worker.todo[0]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("tasks", [1, 4, 11, 12])
+@pytest.mark.parametrize("renderers", [0, 3])
+def test_nobody_waits_while_another_holds_a_task_that_it_has_not_begun(count: int, tasks: int, renderers: int) -> None:
+    team = Slow(count, device=None, budget_mb=None, intra_op=1, renderers=renderers)
+    team.start()
+    shards = [Shard(index, ()) for index in range(tasks)]
+    done = [task.index for task in team.each(shards)]  # type: ignore[union-attr]
+    assert sorted(done) == list(range(tasks))
+    assert not any(team.waited)
 
 
 def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
@@ -283,6 +343,52 @@ def test_a_table_of_captions_gives_back_what_was_put_in_and_is_taken_for_no_othe
 def test_counts_that_somebody_changed_are_made_again(told: object) -> None:
     assert ShardCounts.read(told) is None
     assert ShardCounts.read(ShardCounts(0, 1, 2).as_dict()) == ShardCounts(0, 1, 2)
+
+
+def test_captions_are_shared_by_those_who_embed_the_same_ones_alike_and_nobody_else() -> None:
+    texts = {"a": ("x", "y"), "b": ("x", "y"), "c": ("x", "y"), "d": ("x", "z"), "e": ("x", "y")}
+    tasks = [Prompts(name, index, (text,)) for name, each in texts.items() for index, text in enumerate(each)]
+    keys = {"a": "one", "b": "one", "c": "other", "d": "one", "e": "one"}
+    batches = dict.fromkeys("abcd", 8) | {"e": 4}
+    assert readers(tasks, keys, batches) == {"a": "a", "b": "a", "c": "c", "d": "d", "e": "e"}
+
+
+def test_two_evaluators_of_one_text_tower_embed_captions_once_and_score_as_each_does_alone(tmp_path: Path) -> None:
+    corpus = build_corpus(tmp_path / "corpus", 3)
+    both, *alone = (
+        run_audit(
+            make_plan(corpus, evaluators=names, probes=["cultural", "vflip"]),
+            tmp_path / "-".join(names),
+            run_id="r",
+            pool=Pool(1000, "cpu"),
+            threads=1,
+        )
+        for names in (("conse-lite0", "conse-lite2"), ("conse-lite0",), ("conse-lite2",))
+    )
+    assert both.manifest["captions"] == alone[0].manifest["captions"] == alone[1].manifest["captions"]
+    for run in alone:
+        (name,) = (each["name"] for each in run.manifest["evaluators"])
+        found, expected = (pq.read_table(each.path / "scores") for each in (both, run))
+        found = found.filter(pc.equal(found["evaluator"].cast("string"), name))
+        assert found["score"].equals(expected["score"])
+        assert len(expected) > 3 * 12
+
+
+class Loud(ConseLite0):
+    """Reads captions in a way of its own."""
+
+    def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
+        """Read them shouted."""
+        return super().encode_captions([caption.upper() for caption in captions])
+
+
+def test_whoever_reads_captions_in_a_way_of_its_own_shares_none() -> None:
+    loud, lite0, lite2 = Loud.load(), ConseLite0.load(), ConseLite2.load()
+    assert lite0.caption_key == lite2.caption_key
+    assert (
+        len({lite0.caption_key, loud.caption_key, lite0.fingerprint.key}) == 2
+    )  # Loud forgot a fingerprint of its own
+    assert loud.caption_key != lite0.caption_key
 
 
 def test_captions_come_in_whole_batches_short_ones_first(tmp_path: Path) -> None:

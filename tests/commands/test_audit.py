@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core.audit.machine import describe_machine
 from core.commands._shared import Code
 from core.store.manifest import read_run
 from core.store.store import Store
@@ -137,6 +138,72 @@ def test_a_dry_run_tells_the_cost_and_touches_nothing(
     assert "every pair" in done.stdout
     assert "No stored run knows the scatter of word-count, colour-words: 3 items find a median shift" in done.stdout
     assert not (tmp_path / "data").exists()
+
+
+def measured(runs: Path, **speed: float) -> None:
+    """A run that measured seconds an image with one thread on a machine like this one."""
+    told = {name: {"images": 1000, "seconds": 1000 * seconds} for name, seconds in speed.items()}
+    manifest = {
+        "run": "measured", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
+        "corpus": {}, "machine": describe_machine("cpu"), "threads": 1, "speed": told,
+    }  # fmt: skip
+    (runs / "measured").mkdir(parents=True)
+    (runs / "measured" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+ALONE = "2 workers of 1 thread: about 1 h 00 min of scoring if none slows another, 2.0 MB of weights in memory at most"
+MACHINES = (
+    "3 machines like this one with 2 workers of 1 thread: about 1 h 00 min of scoring if none slows another, "
+    "2.0 MB of weights in memory at most on each machine"
+)
+CLUSTER = (
+    "a cluster of 3 machines like this one with 2 workers of 1 thread in all: about 1 h 00 min of scoring if none "
+    "slows another, 2.0 MB of weights in memory at most in all, 1.0 MB in each worker"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "price"),
+    [
+        (("--threads", 1), ALONE, "2.50"),
+        (("--threads", 1, "--machines", 3), MACHINES, "7.50"),
+        (("--cluster", "auto", "--machines", 3), CLUSTER, "7.50"),
+    ],
+)
+def test_a_dry_run_tells_shards_hours_memory_and_money(
+    invoke: Invoke, common: tuple[object, ...], tmp_path: Path, word_count: str, more: tuple[object, ...], line: str,
+    price: str,
+) -> None:  # fmt: skip
+    measured(
+        tmp_path / "data" / "runs", **{"word-count": 600.0}
+    )  # six images: one hour, and one shard cannot be shared
+    asked = (*common, "--evaluators", word_count, "--dry-run", "--workers", 2, *more)
+    done = invoke(*asked, "--price", 2.5)
+    assert done.exit_code == Code.OK, done.stderr
+    shards = next(told for told in done.stdout.splitlines() if told.strip().startswith("shards"))
+    assert " ".join(shards.split()) == "shards 1 of at most 24 items, each written as a whole"
+    said = " ".join(done.stdout.split())
+    assert line in said
+    assert f"at 2.5 for a machine and an hour: about {price}" in said
+    assert "for a machine and an hour" not in invoke(*asked).stdout
+
+
+@pytest.mark.parametrize("option", [("--machines", 2), ("--price", 1.0)])
+def test_what_only_a_dry_run_tells_is_refused_without_one(
+    invoke: Invoke, common: tuple[object, ...], word_count: str, option: tuple[object, ...]
+) -> None:
+    done = invoke(*common, "--evaluators", word_count, *option)
+    assert done.exit_code == Code.BAD_INPUT
+    assert "--machines and --price say what --dry-run would tell" in done.stderr
+
+
+def test_a_dry_run_without_a_measured_speed_says_whose_is_missing(
+    invoke: Invoke, common: tuple[object, ...], word_count: str
+) -> None:
+    done = invoke(*common, "--evaluators", word_count, "--dry-run", "--threads", 1, "--price", 9)
+    said = " ".join(done.stdout.split())
+    assert "time unknown, no run here measured word-count with as many threads" in said
+    assert "for a machine and an hour" not in said
 
 
 def test_an_existing_run_is_neither_overwritten_nor_mixed_by_accident(

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
-from core.audit.machine import cores
+from core.audit.machine import cores, describe_machine
 from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified
 from core.jobs import files as jobs_files
@@ -141,6 +141,37 @@ def test_the_time_is_that_of_an_earlier_run_on_this_machine(open_page: Open, tmp
         (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
     app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="10")
     assert metrics(app)["Time"] == "40 s"  # 2 s an image, twenty images
+
+
+def measured_runs(folder: Path, **speed: float) -> None:
+    """A run that measured seconds an image with one thread on a machine like this one."""
+    manifest = {
+        "run": "measured", "status": "complete", "schema_version": 1, "created": "2026-01-01T00:00:00Z", "counts": {},
+        "corpus": {}, "machine": describe_machine("cpu"), "threads": 1,
+        "speed": {name: {"images": 1000, "seconds": 1000 * seconds} for name, seconds in speed.items()},
+    }  # fmt: skip
+    (folder / "measured").mkdir(parents=True)
+    (folder / "measured" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def test_machines_and_a_price_are_told_and_a_cluster_counts_its_own_workers(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.audit.machine.cores", lambda: 1)
+    monkeypatch.setattr("pages.views.run_audit.cost.has_ray", lambda: True)
+    measured_runs(runs_dir(), **{"conse-lite0": 30.0})
+    app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="60")  # 120 images, one hour, three shards
+    app.number_input(key="run.machines").set_value(3)
+    app.number_input(key="run.price").set_value(2.5).run()
+    assert not app.exception
+    assert "**About 20 min 00 s**, at that price 2.50" in [each.value for each in app.markdown]
+    assert "3 shards, shared out as wholes among 3 workers" in plain(app)
+    app.text_input(key="run.cluster").set_value("10.0.0.1:6379").run()
+    app.number_input(key="run.machines").set_value(3).run()
+    assert not app.exception
+    assert "**About 1 h 00 min**, at that price 7.50" in [each.value for each in app.markdown]
+    assert "3 shards, shared out as wholes among 1 worker" in plain(app)
+    assert "Each worker holds at most 260.0 MB of weights, the 1 worker 260.0 MB." in plain(app)
 
 
 def test_a_link_restores_the_choices_and_says_what_it_cannot(open_page: Open) -> None:

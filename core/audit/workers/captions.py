@@ -79,6 +79,25 @@ def prompts(plan: Plan, batches: Mapping[str, int]) -> list[Prompts]:
     return tasks
 
 
+def readers(tasks: Sequence[Prompts], keys: Mapping[str, str], batches: Mapping[str, int]) -> dict[str, str]:
+    """For every evaluator that has tasks, the first one that embeds the very same captions to the same bits.
+
+    Args:
+        keys: ``caption_key`` by the evaluator's reference.
+        batches: captions a batch, which has a part in the last bits, likewise.
+    """
+    asked: dict[str, tuple[Prompts, ...]] = {}
+    for task in tasks:
+        asked[task.evaluator] = (*asked.get(task.evaluator, ()), task)
+    first: dict[object, str] = {}
+    return {
+        reference: first.setdefault(
+            (keys[reference], batches[reference], tuple(task.digest for task in own)), reference
+        )
+        for reference, own in asked.items()
+    }
+
+
 def caption_table(found: CaptionEmbeddings) -> pa.Table:
     """Embeddings as a table, by the hash of the caption; what could not be read is not in it."""
     rows = {

@@ -18,6 +18,7 @@ from core.audit.prefetch import Inbox
 from core.audit.workers.captions import read_captions
 from core.audit.workers.crew import Team, Worker
 from core.audit.workers.extra import GET, has_ray
+from core.audit.workers.freed import keep_freed
 from core.audit.workers.serving import Message, serve
 from core.audit.workers.tasks import Known, Shard, Task
 from core.errors import InvalidInput, NotAvailable
@@ -138,6 +139,7 @@ class Actor:
     """A worker inside an actor: what comes is put in line, what it says is kept until it is asked for."""
 
     def __init__(self) -> None:
+        keep_freed()
         self._inbox: Inbox[Any] = Inbox()
         self._early: dict[int, Any] = {}
         self._next = 0

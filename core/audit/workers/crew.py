@@ -204,10 +204,15 @@ class Team(ABC, Generic[W]):
                 worker.send(message)
 
     def _give(self) -> None:
-        """Hand waiting tasks to those who have room, one each in turn, so that the last ones are spread."""
+        """Hand waiting tasks to those who have room, one each in turn.
+
+        Of the last ones, as many as there are workers, each goes to whoever has done all of its own: nobody waits while
+        another holds one that it has not begun.
+        """
         for _ in range(self._ahead):
             for worker in sorted(self._workers, key=lambda each: len(each.todo)):
-                if self._waiting and worker.ready and len(worker.todo) < self._ahead:
+                room = self._ahead if len(self._waiting) > self._count else 1
+                if self._waiting and worker.ready and len(worker.todo) < room:
                     task = self._waiting.popleft()
                     worker.todo.append(task)
                     worker.send(packed(self._handed(task)))
@@ -263,7 +268,7 @@ def _doing(worker: Worker) -> str:
 
 def _same(ready: Ready) -> tuple[str, ...]:
     """What must agree among workers: device and fingerprints."""
-    return (ready.device.partition(":")[0], *(str(told["fingerprint"]["key"]) for told, _ in ready.described))
+    return (ready.device.partition(":")[0], *(str(each.told["fingerprint"]["key"]) for each in ready.described))
 
 
 def _raised(failed: Failed) -> Exception:

@@ -22,7 +22,7 @@ from core.audit.render import Group, references
 from core.audit.shards import Finished, ShardCounts
 from core.audit.workers.captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
 from core.audit.workers.renderers import prepared
-from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Result, Shard, Spent, Task, Tell, Work
+from core.audit.workers.tasks import NOBODY, Embedded, Known, Loaded, Made, Result, Shard, Spent, Task, Tell, Work
 from core.errors import ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
@@ -169,22 +169,20 @@ class _Making:
         self.spent[name] = Spent(before.images + images, before.seconds + seconds)
 
 
-def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack, tell: Tell) -> list[tuple[dict[str, Any], int]]:
+def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack, tell: Tell) -> list[Loaded]:
     """Load the evaluators of a plan and describe them; hold them where all have room at once, else say so.
 
     Args:
         stack: on whose end they are let go.
         tell: hears of every evaluator before it is loaded.
-
-    Returns:
-        For each, what the manifest says of it and its ``full_batch``.
     """
     described = []
     for rank, (reference, kind) in enumerate(zip(plan.evaluators, plan.kinds_for(videos=videos), strict=True)):
         tell(-1, 0, rank)
         with pool.lease(reference) as found:
             evaluator = made_for(found, kind, idf=plan.idf)
-            described.append((describe_evaluator(reference, evaluator), evaluator.full_batch))
+            key = evaluator.caption_key if isinstance(evaluator, DualEncoder) else ""
+            described.append(Loaded(describe_evaluator(reference, evaluator), evaluator.full_batch, key))
             del evaluator, found
     if {*plan.evaluators} <= {each.reference for each in pool.loaded()}:
         for reference in plan.evaluators:

@@ -10,6 +10,7 @@ import cv2
 from core.audit.plan import Plan
 from core.audit.render import render
 from core.audit.workers.children import inbox
+from core.audit.workers.freed import keep_freed
 from core.audit.workers.packing import packed
 
 
@@ -17,6 +18,7 @@ def main(link: Connection) -> None:
     """Render the shards that come over the connection, group by group; None closes each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cv2.setNumThreads(1)
+    keep_freed()
     come = inbox(link)
     plan: Plan = next(come)
     with suppress(BrokenPipeError, ConnectionResetError):

@@ -12,12 +12,9 @@ import core
 from core.audit.plan import Plan
 from core.audit.prefetch import Inbox
 from core.audit.workers.making import Maker, load_all, threads
-from core.audit.workers.tasks import Result
+from core.audit.workers.tasks import Loaded, Result
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.pool import Pool
-
-Described = list[tuple[dict[str, Any], int]]
-"""For each evaluator, what the manifest says of it and its ``full_batch``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Hello:
 class Ready:
     """A worker has loaded its evaluators."""
 
-    described: Described
+    described: list[Loaded]
     device: str
 
 

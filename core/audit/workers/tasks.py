@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,6 +14,21 @@ from core.audit.workers.captions import Prompts
 from core.corpora.schema import Item
 from core.errors import InvalidInput
 from core.evaluators.base import Evaluator
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An evaluator that a worker has loaded.
+
+    Args:
+        told: what the manifest says of it.
+        full_batch: images and captions that it asks for in one call.
+        caption_key: of a dual encoder; evaluators of equal ones embed captions alike. Else empty.
+    """
+
+    told: dict[str, Any]
+    full_batch: int
+    caption_key: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,14 @@ class Conse(DualEncoder):
         """Embed m captions; float32 [m, d], L2-normalised, NaN where a caption holds no token."""
         return self._class_texts.tower.encode(captions)
 
+    @property
+    def caption_key(self) -> str:
+        """The text tower's fingerprint; a class that embeds captions in a way of its own has its own."""
+        if type(self).encode_captions is not Conse.encode_captions:
+            return self.fingerprint.key
+        tower = self._class_texts.tower
+        return Fingerprint(self._class_texts.reader, tower.weights, "none", "float32", tower.versions).key
+
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
         cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)

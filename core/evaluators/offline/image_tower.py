@@ -96,6 +96,10 @@ class ImageTower:
         self.backbone = BACKBONES[name]
         self._device = device
         self._network = _load(self.backbone).to(device)
+        if device == "cpu":
+            from core.evaluators.offline.packed import pack
+
+            pack(self._network)
         self._limit = memory_bytes // (4 * CLASSES)
         self._memory: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()

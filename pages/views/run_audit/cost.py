@@ -32,7 +32,10 @@ def draw_cost(state: PageState, asked: Asked) -> None:
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
         try:
-            told = estimate(request.plan(asked.corpus), runs_dir(), workers=request.workers, device=request.device)
+            told = estimate(
+                request.plan(asked.corpus), runs_dir(), workers=request.workers, device=request.device,
+                cluster=request.cluster is not None,
+            )  # fmt: skip
         except InvariscopeError as error:
             problem = str(error)
     if told is None:
@@ -113,13 +116,18 @@ def _machines(told: Estimate) -> None:
             help="In your own currency. It is not kept and not sent anywhere.",
         )  # fmt: skip
         seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
-        held = f"Each holds at most {_size(told.weights_mb * 1e6)} of weights in {counted(told.workers, 'worker')}."
+        workers = counted(told.workers, "worker")
+        held = f"Each holds at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
+        if told.cluster:
+            each = _size(told.worker_mb * 1e6)
+            held = f"Each worker holds at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
         if seconds is None:
             st.caption(f"{shards}; the time is not known. {held}")
             return
         cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
         st.markdown(f"**About {duration(seconds)}**{cost}")
-        st.caption(f"{shards}, shared out as wholes among {counted(machines * told.workers, 'worker')}; scoring alone, "
+        among = counted(told.workers_on(machines), "worker")
+        st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, "
                    f"at the speed measured here. {held}")  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
+from core.statistics.draws import Draws
 from core.statistics.resamples import sample_counts, sample_medians
 
 RESAMPLES = 10_000
@@ -210,10 +211,12 @@ def median_bca_levels(
             Interval(estimate, estimate, estimate, n, level, "all values are equal: exact bound") for level in levels
         )
     if sources is None:
-        drawn, left_out = _at(finite, *_seeded_places(n, resamples, seed)), jackknife_medians(finite)
+        lower, upper, times = _seeded_places(n, resamples, seed)
+        drawn, left_out = Draws.of(_at(finite, lower, upper), times), jackknife_medians(finite)
     else:
-        drawn, left_out = source_medians(finite, sources[order], resamples=resamples, seed=seed)
-    if drawn.min() == drawn.max():
+        medians, left_out = source_medians(finite, sources[order], resamples=resamples, seed=seed)
+        drawn = Draws.each(medians)
+    if drawn.same():
         said = f"{int((finite == estimate).sum())} of {n} values equal the median: exact bound"
         return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
     a = acceleration(left_out.mean() - left_out)
@@ -259,25 +262,25 @@ def expanded(level: float, sources: int, *, fitted: int = 1) -> float:
     return min(float(2 * ndtr(reach) - 1), _FINEST)
 
 
-def bca_bounds(drawn: np.ndarray, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
+def bca_bounds(drawn: np.ndarray | Draws, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
     """Bounds of a BCa interval from what was drawn: steps 2 and 4 of :func:`median_bca`.
 
     Args:
-        drawn: bootstrap replicates of the statistic, shape [resamples].
+        drawn: bootstrap replicates of the statistic, finite, shape [resamples].
         estimate: the statistic of the data itself.
         acceleration: a in [1]; see :func:`acceleration`.
         level: confidence level in (0, 1).
     """
-    resamples = len(drawn)
-    below = ((drawn < estimate).sum() + (drawn <= estimate).sum()) / (2 * resamples)
+    own = drawn if isinstance(drawn, Draws) else Draws.each(drawn)
     # a share of 0 or 1 has no finite quantile; half a resample is the finest that the draws resolve
-    z0 = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
+    finest = 0.5 / len(own)
+    z0 = ndtri(min(max(own.below(estimate), finest), 1 - finest))
     z = ndtri([(1 - level) / 2, (1 + level) / 2])
     reach = z0 + z
     scale = 1 - acceleration * reach
     # at a level close to 1 the denominator may reach 0: from there on the bound is the furthest draw
     shares = ndtr(z0 + np.divide(reach, scale, out=np.copysign(math.inf, reach), where=scale > 0))
-    low, high = np.quantile(drawn, shares)
+    low, high = own.quantiles(shares)
     return float(low), float(high)
 
 
@@ -311,10 +314,17 @@ def _places(n: int, resamples: int, rng: np.random.Generator) -> tuple[np.ndarra
     return _index(lower, n), None if upper is None else _index(upper, n)
 
 
-@lru_cache(maxsize=64)
-def _seeded_places(n: int, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """The places depend on the data only through n, so cells of one size share them."""
-    return _places(n, resamples, np.random.default_rng(seed))
+@lru_cache(maxsize=1024)  # at most 30 kB each for 10 000 values, mostly much less
+def _seeded_places(n: int, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct pairs of middle places, and how often each was drawn.
+
+    They depend on the data only through n, so cells of one size share them; around the middle of the data few differ.
+    """
+    lower, upper = _places(n, resamples, np.random.default_rng(seed))
+    pairs, times = np.unique(lower if upper is None else lower * n + upper, return_counts=True)
+    first = pairs if upper is None else pairs // n
+    second = pairs if upper is None else pairs % n
+    return first.astype(np.int32), second.astype(np.int32), times.astype(np.int32)
 
 
 def _at(ordered: np.ndarray, lower: np.ndarray, upper: np.ndarray | None) -> np.ndarray:

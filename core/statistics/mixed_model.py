@@ -138,8 +138,9 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
     error = math.sqrt(float((sums**2 / room).sum())) / n
     if not error > 0:
         return Estimate(about, math.nan, math.nan, math.nan)
-    spread = (np.diag(sizes) - np.outer(sizes, sizes) / n) / np.sqrt(np.outer(room, room))
-    freedom = float(np.trace(spread) ** 2 / (spread**2).sum())
+    # tr(S)² / tr(S²) of the covariance S of the corrected sums, written out: S has a row and a column a source
+    apart = sizes**2 / room
+    freedom = float(n**2 / ((sizes**2).sum() + (apart.sum() ** 2 - (apart**2).sum()) / n**2))
     half = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Estimate(about, about - half, about + half, float(2 * stdtr(freedom, -abs(about / error))))
 

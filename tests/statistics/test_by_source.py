@@ -111,6 +111,19 @@ def test_a_mean_of_uneven_sources_has_nearly_the_cluster_robust_error_of_statsmo
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * fit.bse[0], rel=0.04)
 
 
+def test_the_degrees_of_freedom_of_uneven_sources_are_those_of_the_whole_matrix() -> None:
+    sizes = 1.0 + np.arange(30) % 4
+    ranks, n = np.repeat(np.arange(30), sizes.astype(int)), sizes.sum()
+    values = np.random.default_rng(8).normal(0.2, size=len(ranks))
+    room = 1 - sizes / n
+    matrix = (np.diag(sizes) - np.outer(sizes, sizes) / n) / np.sqrt(np.outer(room, room))
+    freedom = np.trace(matrix) ** 2 / (matrix**2).sum()
+    error = np.sqrt((np.bincount(ranks, values - values.mean()) ** 2 / room).sum()) / n
+    found = mean_by_source(values, ranks, about=float(values.mean()))
+    assert found.p == pytest.approx(2 * stats.t.sf(values.mean() / error, freedom), rel=1e-9)
+    assert found.high - values.mean() == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-9)
+
+
 def test_the_mixed_model_keeps_its_estimate_and_says_whose_interval_it_gives() -> None:
     before, after = scores()
     items, n = np.arange(len(SOURCES)), len(SOURCES)

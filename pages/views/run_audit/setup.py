@@ -1,12 +1,13 @@
 """What is asked of an audit: the corpus, the captions, the evaluators, the probes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
+from core.corpora.labels import tied
 from core.corpora.sampling import balance, stratified
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
@@ -207,3 +208,7 @@ def _tell_balance(asked: Asked) -> None:
         )
         table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
         draw_table(table.assign(items=table.sum(axis=1)).rename_axis("category"), hide_index=False)
+        ties = tied(replace(drawn, items=items))
+        if ties:
+            each = [f"{safe(label)} ({one} or {two}, n = {n})" for label, (one, two, n) in ties.items()]
+            st.caption(f"Of two categories, counted in the first: {'; '.join(each)}.")

@@ -62,7 +62,10 @@ def _tied() -> Question:
         tied = items.assign(other=other_category(items, view.table.about[TIES])).dropna(subset="other")
         counts = tied.groupby(["corpus", "label", "category", "other"]).size().rename("n").reset_index()
         counts["share"] = 100 * counts["n"] / counts["corpus"].map(of_corpus)
-        return counts.sort_values(["corpus", "n", "label"], ascending=[True, False, True], ignore_index=True)
+        found: pd.DataFrame = counts.sort_values(
+            ["corpus", "n", "label"], ascending=[True, False, True], ignore_index=True
+        )
+        return found
 
     return Question("S-ties", "Labels that could as well belong to another category", "object", PART, note, columns,
                     compute, _needs_ties)  # fmt: skip
@@ -92,7 +95,7 @@ def _masks() -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items.assign(mask=_mask_of(view.table))[view.items].dropna(subset="mask")
-        counts = items.groupby(["corpus", "mask"]).size().rename("n").reset_index()
+        counts: pd.DataFrame = items.groupby(["corpus", "mask"]).size().rename("n").reset_index()
         counts["share"] = 100 * counts["n"] / counts.groupby("corpus")["n"].transform("sum")
         return counts
 

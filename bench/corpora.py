@@ -2,8 +2,8 @@
 
 One is a corpus of 100 000 items in Objects365's layout, 15.5 boxes an image as in its validation split (1 240 587 boxes
 of 80 000 images), each image about one large object, so that all are items. The other has the numbers of COCO's
-train2017 in its layout: 118 287 images, 860 001 outlines, a file of its size. Both are drawn from a seed; all images are
-links to 40 noisy pictures, since what is measured is the annotations.
+train2017 in its layout: 118 287 images, 860 001 outlines, a file of its size. Both are drawn from a seed; all images
+are links to 40 noisy pictures, since what is measured is the annotations.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from core.evaluators.pool import Pool
 IMAGES = 100_000
 BOXES_AN_IMAGE = 15.5
 COCO_IMAGES, COCO_INSTANCES = 118_287, 860_001
-COCO_CORNERS = 26
+COCO_CORNERS = 23
 """Of one outline: what makes the file as large as train2017's, 448 MB."""
 
 PICTURES = 40
@@ -66,7 +66,8 @@ def _coco() -> None:
         "corpus of train2017's size in COCO's layout: read and curated",
         f"{read:.0f} s, {spent:.0f} s of one processor; peak memory {_peak_mb() / 1024:.2f} GB "
         f"({before / 1024:.2f} GB before)",
-        f"{COCO_IMAGES:,} images, {COCO_INSTANCES:,} outlines, {size / 1e6:.0f} MB of JSON; {len(corpus):,} items, once",
+        f"{COCO_IMAGES:,} images, {COCO_INSTANCES:,} outlines, {size / 1e6:.0f} MB of JSON; {len(corpus):,} items; "
+        "once",
         "≤ 2 GB",
     )
 
@@ -86,7 +87,8 @@ def _objects365(count: int) -> None:
         whole, spent = time.perf_counter() - started, time.process_time() - spent
         counts = f"{count:,} images, {boxes:,} boxes, {size / 1e6:.0f} MB of JSON; {len(corpus):,} items"
     row(
-        f"corpus of {count:,} images in Objects365's layout: read, curated, planned, first shard (`{EVALUATOR}`, {len(PROBES)} probes)",
+        f"corpus of {count:,} images in Objects365's layout: read, curated, planned, first shard "
+        f"(`{EVALUATOR}`, {len(PROBES)} probes)",
         f"{whole:.0f} s (read and curated {read:.0f}, planned {planned - read:.0f}, shard {whole - planned:.0f}); "
         f"{spent:.0f} s of one processor; "
         f"peak memory {_peak_mb() / 1024:.2f} GB ({before / 1024:.2f} GB before)",

@@ -156,6 +156,8 @@ SCORES: Mapping[str, str] = MappingProxyType(
         "answer-cut": "the model's answer had not ended at the most tokens that are read of it",
         "answer-no-score": "the model's answer is no score on the scale that it was asked for",
         "answer-one-token": "the model wrote several digits as one token, so they cannot be smoothed",
+        "caption-no-noun": "the caption holds no noun that the judge could look for in the picture",
+        "not-finite": "the evaluator gave no finite number and no reason of its own",
         UNCODED: "a reason without a code: the column error says it",
     }
 )

@@ -214,7 +214,9 @@ class _Work:
         return scores, tuple(errors)
 
     def _lacking(self, references: Sequence[str]) -> str | None:
-        return None if references else NO_REFERENCE.format(name=self.evaluator.spec.name)
+        if references:
+            return None
+        return coded("no-reference", NO_REFERENCE.format(name=self.evaluator.spec.name))
 
     def pairwise(
         self,

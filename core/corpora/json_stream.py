@@ -6,11 +6,15 @@ from typing import Any
 
 import ijson
 
+from core.corpora.files import read_json
 from core.corpora.places import ordinary
 from core.errors import BadCorpus
 
 MOST_DEPTH = 64
 """Deepest nesting that is read: ijson alone has no bound, and its own prefixes grow with the square of the depth."""
+
+MOST_WHOLE = 64_000_000
+"""Largest file, in bytes, that is read again as a whole where the stream's stricter parser stops."""
 
 _CHUNK = 1 << 20
 _OPENS: Mapping[str, Callable[[], Any]] = {"start_map": dict, "start_array": list}
@@ -26,17 +30,20 @@ def entries(path: Path, counts: dict[str, int] | None = None) -> Iterator[tuple[
         BadCorpus: if the file cannot be read, is no object, is nested too deeply, or is malformed anywhere.
     """
     ordinary(path)
+    read = {} if counts is None else counts
     try:
         with path.open("rb") as file:
             events = ijson.basic_parse(_Plain(file), buf_size=_CHUNK, use_float=True)
-            yield from _listed(path, events, {} if counts is None else counts)
+            yield from _listed(path, events, read)
     except BadCorpus:
         raise
     except OSError as error:
         raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
     except (ijson.JSONError, ValueError) as error:
-        told = " ".join(str(error).replace("(right here)", "").split())[:160]
-        raise BadCorpus(f"{path} is not valid JSON ({told}); restore or mend the file") from error
+        if path.stat().st_size > MOST_WHOLE:
+            told = " ".join(str(error).replace("(right here)", "").split())[:160]
+            raise BadCorpus(f"{path} is not valid JSON ({told}); restore or mend the file") from error
+        yield from _rest(path, read)
 
 
 def check_lists(
@@ -85,6 +92,22 @@ def _listed(path: Path, events: Iterable[tuple[str, Any]], counts: dict[str, int
         elif len(stack) == 2 and isinstance(stack[1], list):
             counts[keys[1]] += 1
             yield keys[1], value
+
+
+def _rest(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Any]]:
+    """What a stream that broke off has not given, read by Python's parser: it takes NaN and long integers too.
+
+    Raises:
+        BadCorpus: with line and column, if the file is malformed; or if a list stands twice in it.
+    """
+    content = read_json(path)
+    lists = {name: each for name, each in content.items() if isinstance(each, list)}
+    if any(count > len(lists.get(name, ())) for name, count in counts.items()):
+        raise BadCorpus(f"{path} names a list twice; restore or mend the file")
+    for name, each in lists.items():
+        for entry in each[counts.setdefault(name, 0) :]:
+            counts[name] += 1
+            yield name, entry
 
 
 def _check(path: Path, event: str, *, depth: int) -> None:

@@ -356,6 +356,21 @@ def test_items_are_those_of_cocos_own_reader(coco_folder: CocoFolder, capsys: py
         assert item.captions == ({"en": said} if said else {})
 
 
+def test_a_number_that_is_none_costs_its_annotation_alone(coco_folder: CocoFolder) -> None:
+    for key in (1, 2, 3):
+        coco_folder.image(key)
+        coco_folder.instance(key, [20, 10, 50, 40])
+    coco_folder.annotations[0]["bbox"][0] = float("nan")
+    coco_folder.annotations[1]["area"] = 10**30
+    corpus = load(coco_folder.write())
+    assert [item.id for item in corpus.items] == ["val2017-2", "val2017-3"]
+    assert remarks(corpus) == {"annotation-bad-box": 1}
+    path = coco_folder.root / "annotations" / "instances_val2017.json"
+    path.write_text(path.read_text()[:-1] + ', "images": []}')
+    with pytest.raises(BadCorpus, match="names a list twice"):
+        load(coco_folder.root)
+
+
 def test_outlines_are_never_in_memory_as_numbers(coco_folder: CocoFolder) -> None:
     rng = np.random.default_rng(3)
     coco_folder.image(1)
@@ -376,7 +391,7 @@ def test_outlines_are_never_in_memory_as_numbers(coco_folder: CocoFolder) -> Non
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('{"images": [', r"instances_val2017\.json is not valid JSON"),
+        ('{"images": [', r"instances_val2017\.json is not valid JSON at line 1, column 13"),
         ("[]", "must hold one JSON object with lists, got a list"),
         ("{}", "has no list 'images'"),
         ('{"images": {}}', "has no list 'images'"),
@@ -393,7 +408,7 @@ def test_a_malformed_annotation_file_is_told(coco_folder: CocoFolder, text: str,
 def test_a_malformed_caption_file_is_told(coco_folder: CocoFolder) -> None:
     root = coco_folder.write()
     (root / "annotations" / "captions_val2017.json").write_text("{\n}}")
-    with pytest.raises(BadCorpus, match=r"captions_val2017\.json is not valid JSON"):
+    with pytest.raises(BadCorpus, match=r"captions_val2017\.json is not valid JSON at line 2, column 2"):
         load(root)
 
 

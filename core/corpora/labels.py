@@ -129,6 +129,12 @@ def told_ties(corpus: Corpus) -> dict[str, dict[str, str | int]]:
     }
 
 
+def tied_in_words(corpus: Corpus) -> str:
+    """What :func:`tied` finds as a sentence; empty where there is none."""
+    each = [f"{label} ({one} or {two}, n = {count})" for label, (one, two, count) in tied(corpus).items()]
+    return f"Of two categories, counted in the first: {'; '.join(each)}." if each else ""
+
+
 def plain(label: str) -> str:
     """A label's first name, without what stands in brackets, in lower case except for abbreviations."""
     name = " ".join(label.partition("/")[0].partition("(")[0].split()) or " ".join(label.split())

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
-from core.corpora.labels import tied
+from core.corpora.labels import tied_in_words
 from core.corpora.sampling import balance, stratified
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
@@ -208,7 +208,5 @@ def _tell_balance(asked: Asked) -> None:
         )
         table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
         draw_table(table.assign(items=table.sum(axis=1)).rename_axis("category"), hide_index=False)
-        ties = tied(replace(drawn, items=items))
-        if ties:
-            each = [f"{safe(label)} ({one} or {two}, n = {n})" for label, (one, two, n) in ties.items()]
-            st.caption(f"Of two categories, counted in the first: {'; '.join(each)}.")
+        if ties := tied_in_words(replace(drawn, items=items)):
+            st.caption(safe(ties, limit=2000))

@@ -31,8 +31,12 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
         choices leave none of it); beside :data:`CHOICES` also ``sign``.
     """
     whole = _whole(table)
-    # which shifts are inside, accepted, and of a whole object, depends on no other choice: one look serves every field
+    # which shifts are inside, accepted, of a whole object and of no tied label depends on no other choice: one look
+    # serves every field
     kept = table.view(Slice(inside=chosen.inside, accepted=chosen.accepted, whole=chosen.whole)).cells
+    if chosen.untied and table.tied.any():
+        untied = np.broadcast_to(~table.tied, table.scores.shape)
+        kept = untied if kept is None else kept & untied
     if kept is None:
         return whole.counts(chosen)
     found = _Cells.of(table, kept).counts(chosen)

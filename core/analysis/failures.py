@@ -17,6 +17,7 @@ from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice, where
 from core.analysis.table import ScoreTable
+from core.analysis.ties import recorded
 from core.probes.base import ENGLISH
 from core.store.store import Store
 
@@ -126,7 +127,7 @@ def export(
         EXPORTED + standardised and key (what the shift, or its pair, counts in the order).
     """
     check(order, floor, 1, 0)
-    clause, params = where(scope, chosen)
+    clause, params = where(scope, chosen, _ties(store, scope))
     if named is not None:
         clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
     key, pair = _COUNTS[order], "(partition by s.run, s.item, s.subject, s.probe)"
@@ -151,9 +152,13 @@ def relaxations(store: Store, scope: Narrowed, chosen: Slice) -> dict[str, int]:
     for field in fields(Slice):
         if getattr(chosen, field.name) == getattr(everything, field.name):
             continue
-        clause, params = where(scope, chosen.without(field.name))
+        clause, params = where(scope, chosen.without(field.name), _ties(store, scope))
         counts[field.name] = int(store.query(f"select count(*) as n from shifts s {clause}", params)["n"].iloc[0])
     return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+
+
+def _ties(store: Store, scope: Narrowed) -> pd.DataFrame | None:
+    return next((recorded(run) for run in store.runs() if run.id == scope.run), None)
 
 
 def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank: int = 0) -> pd.DataFrame:

@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
 from core.analysis.table import CAPTIONS, ScoreTable
+from core.analysis.ties import TIES, ties_of
 from core.errors import InvalidInput
 from core.evaluators.base import BLIND
 from core.evaluators.imported import told_origin
 from core.probes.base import Expectation
 from core.probes.pixels.text_reader import HELD
+from core.probes.scene import MASK_SOURCE
 from core.probes.words.natural_names import read_name
 from core.store.manifest import Run
 from core.store.store import Store
@@ -51,7 +53,7 @@ where list_contains($runs, run) and list_contains($probes, probe) order by corpu
 """
 _FACTS = """
 select corpus, item, probe, key, value from variants where list_contains($runs, run) and subject = $subject
-and language = $language and rank = $rank and (list_contains($probes, probe) or key = $held)
+and language = $language and rank = $rank and (list_contains($probes, probe) or list_contains($always, key))
 order by corpus, item, probe, key
 """
 _CAPTIONS = f"""
@@ -118,7 +120,8 @@ def _about(
         **texts, "evaluators": _evaluators(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store),
-        "facts": _encoded(store, _FACTS, {**params, "probes": list(map(str, told)), "held": HELD}),
+        "facts": _encoded(store, _FACTS, {**params, "probes": list(map(str, told)), "always": [HELD, MASK_SOURCE]}),
+        TIES: ties_of(store.runs(), scope),
         "refused": _encoded(store, _REFUSED, {"runs": params["runs"], "probes": list(map(str, told))}),
     }  # fmt: skip
 

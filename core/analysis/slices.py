@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.analysis.scope import Narrowed
 from core.errors import InvalidInput
@@ -65,6 +66,8 @@ class Slice:
         whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
         told: (key, value) facts, e.g. ``("knob", "count")``: keep the items of which some variant tells one of the
             values of every key that is named. Empty keeps all.
+        untied: leave out the items whose label could as well belong to another category; where a run does not record
+            which these are (see :mod:`core.analysis.ties`), nothing is left out.
     """
 
     categories: tuple[str, ...] = ()
@@ -81,6 +84,7 @@ class Slice:
     upheld: float | None = None
     whole: bool = False
     told: tuple[tuple[str, str], ...] = ()
+    untied: bool = False
 
     def __post_init__(self) -> None:
         if self.sign is not None and self.sign not in SIGNS:
@@ -98,8 +102,11 @@ class Slice:
         return replace(self, **{field: usual})
 
 
-def where(scope: Narrowed, chosen: Slice) -> tuple[str, dict[str, Any]]:
+def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[str, dict[str, Any]]:
     """A slice of the scope's corpus in view, as SQL over ``shifts s``: for what shows pairs and not numbers of many.
+
+    Args:
+        ties: of the run in view, see :func:`core.analysis.ties.recorded`; None: it records none.
 
     Returns:
         What follows ``from shifts s``: joins and the condition; and its parameters by name.
@@ -131,6 +138,9 @@ def where(scope: Narrowed, chosen: Slice) -> tuple[str, dict[str, Any]]:
             "exists (select 1 from variants f where f.run = s.run and f.corpus = s.corpus and f.item = s.item "
             f"and f.key = $told_{place} and f.value in ({', '.join(f'${name}' for name in named)}))"
         )
+    if chosen.untied and ties is not None:
+        params["tied"] = [f"{label}\x1f{each}" for label, *both in ties.itertuples(index=False) for each in both]
+        conditions.append("not coalesce(list_contains($tied, s.label || chr(31) || s.category), false)")
     join = ""
     if chosen.accepted is not None:
         params["accepted"] = chosen.accepted

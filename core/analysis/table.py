@@ -18,6 +18,7 @@ import pandas as pd
 from core.analysis.kept import Answers
 from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import Slice, is_cut
+from core.analysis.ties import COLUMNS, TIES, other_category
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
@@ -101,7 +102,8 @@ class ScoreTable:
         about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
             out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
             that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
-            (what was refused of these families; see :mod:`core.analysis.refusals`), CAPTIONS
+            (what was refused of these families; see :mod:`core.analysis.refusals`), TIES (labels with a second
+            category; see :mod:`core.analysis.ties`), CAPTIONS
             (where there are natural ones; see :mod:`core.analysis.natural`).
         kept: answers by what was asked; a part of the table that holds the same items shares them.
         reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
@@ -128,6 +130,12 @@ class ScoreTable:
     def corpora(self) -> tuple[str, ...]:
         """Names, sorted."""
         return tuple(sorted(map(str, self.items["corpus"].unique())))
+
+    @cached_property
+    def tied(self) -> np.ndarray:
+        """Items whose label could as well belong to another category, where the run records it, bool [N]."""
+        ties = self.about.get(TIES, pd.DataFrame(columns=list(COLUMNS)))
+        return other_category(self.items, ties).notna().to_numpy()
 
     @cached_property
     def sources(self) -> np.ndarray | None:
@@ -435,6 +443,8 @@ class View:
         )
         if chosen.told:
             self.items = self.items & _told(table, chosen.told)
+        if chosen.untied:
+            self.items = self.items & ~table.tied
         self.cells = _cells(table, chosen)
         self.looked = (chosen.sign, chosen.inside, chosen.accepted, chosen.upheld, chosen.whole)
         """What of the slice changes what an item counts, and not only which items and probes are there."""

@@ -20,6 +20,7 @@ from core.corpora.score_files import ScoreFile
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
+from core.probes.rejections import coded
 from core.store.files import write_json
 from core.store.manifest import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
 from core.store.seal import IMPORT
@@ -175,7 +176,7 @@ def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) ->
         columns = {
             "evaluator": [each.stored] * len(ids),
             "score": [None if error else score for score, error in found],
-            "error": [error for _, error in found],
+            "error": [_coded(each.scores, key, error) for key, (_, error) in zip(ids, found, strict=True)],
         }
         part = rows
         for name, values in columns.items():
@@ -183,6 +184,11 @@ def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) ->
             part = part.set_column(place, rows.schema.field(name), pa.array(values, rows.schema.field(name).type))
         parts.append(part)
     return by_item(parts)
+
+
+def _coded(scores: ScoreFile, key: str, error: str | None) -> str | None:
+    """The reason why a pair has no score, closed by its code."""
+    return coded("no-number" if key in scores.scores else "not-in-file", error) if error else None
 
 
 def _evaluators(run: Run) -> list[dict[str, Any]]:

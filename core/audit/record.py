@@ -16,6 +16,7 @@ import core
 from core.audit.machine import constants, describe_machine, versions
 from core.audit.plan import Plan, corpus_fingerprint, describe_probe, told_path
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts
+from core.corpora.labels import told_ties
 from core.corpora.schema import Origin
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, describe
@@ -79,6 +80,7 @@ def first_manifest(
             "limit": plan.limit,
             **({} if plan.sample is None else {"sample": plan.sample}),
             **plan.labels,
+            "tied": told_ties(plan.corpus),
             "fingerprint": corpus_fingerprint(plan.corpus),
         },
         "subjects": list(plan.subjects),

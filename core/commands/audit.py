@@ -259,12 +259,15 @@ def _frames(plan: "Plan") -> list[tuple[object, ...]]:
 
 
 def _tell_balance(plan: "Plan") -> None:
-    """Print how many planned items lie in each cell of category and coverage."""
+    """Print how many planned items lie in each cell of category and coverage, and whose labels have two categories."""
+    from core.corpora.labels import tied_in_words
     from core.corpora.sampling import balance
 
     bins, rows = balance(plan.corpus.items)
     told = [(name, *counts, sum(counts)) for name, counts in rows]
     table(("category", *bins, "items"), told, title="Planned items by category and coverage in percent")
+    if ties := tied_in_words(plan.corpus):
+        typer.echo(ties)
 
 
 def _tell_power(plan: "Plan", items: int) -> None:

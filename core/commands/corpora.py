@@ -104,7 +104,7 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
     """Count a corpus: kept, left out by reason, by category, by coverage bin, by caption language; its tied labels."""
     from collections import Counter
 
-    from core.corpora.labels import tied
+    from core.corpora.labels import told_ties
     from core.corpora.schema import COVERAGE_BINS
     from core.probes.caption_labels import origins
 
@@ -116,10 +116,7 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
         "reasons": corpus.rejection_counts(),
         "remarks": {each.code: each.count for each in corpus.remarks},
         "categories": dict(Counter(item.category or "none" for item in corpus.items).most_common()),
-        "tied": {
-            label: {"category": category, "or": other, "items": count}
-            for label, (category, other, count) in tied(corpus).items()
-        },
+        "tied": told_ties(corpus),
         "coverage": {name: bins[name] for name in (*COVERAGE_BINS, "no box") if bins[name]},
         "captions": dict(Counter(language for item in corpus.items for language in item.captions).most_common()),
         "labels": origins(corpus.items),

@@ -56,16 +56,17 @@ class BoxTable:
         ends = np.searchsorted(image[order], np.arange(images + 1))
         for number in range(images):
             rows = order[ends[number] : ends[number + 1]]
-            yield Rows([self.labels[each] for each in label[rows]], sides[rows], marks[rows])
+            yield Rows([self.labels[each] for each in label[rows]], sides[rows], marks[rows], rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The boxes of one image: labels, sides [n, 4] as they were added, marks [n]."""
+    """The boxes of one image: labels, sides [n, 4] as they were added, marks [n], places [n] in the order of adding."""
 
     labels: list[str]
     sides: np.ndarray
     marks: np.ndarray
+    places: np.ndarray
 
 
 def instance(label: str, box: Box, marks: int) -> Instance:

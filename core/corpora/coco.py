@@ -56,11 +56,11 @@ def load_coco(
     reader = _Reader(content, _image_folder(root, split), rules, findings)
     items: list[Item] = []
     examined = 0
-    for image in content.images:
+    for image, found in content.by_image():
         if len(items) == most:
             break
         examined += 1
-        item = reader.item(image)
+        item = reader.item(image, found)
         items.extend([item] if item else [])
     findings.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label))
     words = f"COCO {split}, {rules.sentence()}"
@@ -105,12 +105,11 @@ class _Reader:
         self.taxonomy = load_taxonomy("coco")
         self.findings = findings
 
-    def item(self, image: CocoImage) -> Item | None:
-        """Return the item of an image, or None with the reason among what is left out."""
+    def item(self, image: CocoImage, found: Sequence[CocoInstance]) -> Item | None:
+        """Return the item of an image and its instances, or None with the reason among what is left out."""
         subject = item_id(self.content.name, image.key)
         try:
             path = _locate(self.folder, image)
-            found = self.content.instances.get(image.key, [])
             boxes = [each.instance for each in found]
             chosen = self.rules.choose(boxes, width=image.width, height=image.height)
             stated_size(path, image.width, image.height)

@@ -121,6 +121,20 @@ def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
     return {label: (entries[label].category, entries[label].tie or "", count) for label, count in counts.most_common()}
 
 
+def told_ties(corpus: Corpus) -> dict[str, dict[str, str | int]]:
+    """What :func:`tied` finds, as a manifest and ``corpora show`` tell it: label -> ``category``, ``or``, ``items``."""
+    return {
+        label: {"category": category, "or": other, "items": count}
+        for label, (category, other, count) in tied(corpus).items()
+    }
+
+
+def tied_in_words(corpus: Corpus) -> str:
+    """What :func:`tied` finds as a sentence; empty where there is none."""
+    each = [f"{label} ({one} or {two}, n = {count})" for label, (one, two, count) in tied(corpus).items()]
+    return f"Of two categories, counted in the first: {'; '.join(each)}." if each else ""
+
+
 def plain(label: str) -> str:
     """A label's first name, without what stands in brackets, in lower case except for abbreviations."""
     name = " ".join(label.partition("/")[0].partition("(")[0].split()) or " ".join(label.split())

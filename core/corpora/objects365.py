@@ -17,7 +17,7 @@ from core.corpora.curation import Instance
 from core.corpora.files import LeftOut, whole_number
 from core.corpora.findings import Findings
 from core.corpora.image_places import ImagePlaces, stated_size
-from core.corpora.json_stream import entries
+from core.corpora.json_stream import check_lists, entries
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, SceneObject
@@ -27,6 +27,8 @@ from core.errors import BadCorpus
 FILE = "zhiyuan_objv2_{split}.json"
 MARKED = {"iscrowd": "crowd", "isfake": "depiction", "isreflected": "reflected"}
 """What the source marks an annotation with -> the mark it becomes."""
+
+_LISTS = ("images", "annotations", "categories")
 
 LICENCE = "see the terms of Objects365"
 
@@ -118,12 +120,11 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
     """Read the file once; boxes wait under ids until every image and category is known, in whatever order they come."""
     content, labels, waiting = _Content(split), dict[str, str](), BoxTable()
     keys: dict[str, int] = {}
-    lists = dict.fromkeys(("images", "annotations", "categories"), 0)
-    for name, entry in entries(path):
-        if name not in lists:
+    counts: dict[str, int] = {}
+    for name, entry in entries(path, counts):
+        if name not in _LISTS:
             continue
-        where = f"{split} {name}[{lists[name]}]"
-        lists[name] += 1
+        where = f"{split} {name}[{counts[name] - 1}]"
         try:
             if name == "images":
                 _add_image(content.images, entry)
@@ -135,9 +136,7 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
         except LeftOut as reason:
             note = found.leave_out if name == "images" else found.remark
             note(reason.rejection(where))
-    missing = [name for name, count in lists.items() if not count]
-    if missing:
-        raise BadCorpus(f"{path} has no list {missing[0]!r} with entries; give the publisher's {FILE}")
+    check_lists(path, counts, _LISTS, layout=f"the publisher's {FILE.format(split=split)}")
     _assign(content, waiting, list(keys), labels, found)
     return content
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.corpora.json_stream import entries
+from core.corpora.json_stream import check_lists, entries
 from core.corpora.pair_layouts import STATED, VERIFIED, PairLine
 from core.errors import BadCorpus
 
@@ -74,15 +74,13 @@ def _picture(number: Any, known: Known) -> str:
 
 
 def _listed(path: Path, name: str, needed: str) -> Iterator[Mapping[str, Any]]:
-    empty = True
-    for found, entry in entries(path):
+    counts: dict[str, int] = {}
+    for found, entry in entries(path, counts):
         if found != name:
             continue
-        empty = False
         if not isinstance(entry, dict) or needed not in entry:
             raise BadCorpus(
                 f"{path}: an entry of {name!r} has no {needed}; give VQA v2's file, got {str(entry)[:60]!r}"
             )
         yield entry
-    if empty:
-        raise BadCorpus(f"{path} must be an object with a list {name!r}; give VQA v2's file")
+    check_lists(path, counts, (name,), layout="VQA v2's file")

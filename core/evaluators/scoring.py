@@ -11,6 +11,7 @@ from core.evaluators.base import DualEncoder, Evaluator, PartlyScored
 from core.evaluators.cache import CAPTION, IMAGE, PAIR, EmbeddingCache, caption_hash, pair_key
 from core.evaluators.memory import MB
 from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualEncoder, check_references
+from core.probes.rejections import coded
 
 ImageSource = np.ndarray | Callable[[], np.ndarray]
 """Pixels, uint8 RGB [H, W, 3], or a call that makes them when they are needed."""
@@ -213,7 +214,9 @@ class _Work:
         return scores, tuple(errors)
 
     def _lacking(self, references: Sequence[str]) -> str | None:
-        return None if references else NO_REFERENCE.format(name=self.evaluator.spec.name)
+        if references:
+            return None
+        return coded("no-reference", NO_REFERENCE.format(name=self.evaluator.spec.name))
 
     def pairwise(
         self,
@@ -325,7 +328,7 @@ class _Work:
             if np.isfinite(value).all():
                 rows[key] = value
             else:
-                failed.setdefault(key, "the evaluator gave no finite value")
+                failed.setdefault(key, coded("not-finite", "the evaluator gave no finite value"))
 
     def _combine(
         self,
@@ -351,7 +354,7 @@ class _Work:
             if np.isfinite(value):
                 scores[row] = value
             else:
-                errors[row] = "the evaluator gave no finite score"
+                errors[row] = coded("not-finite", "the evaluator gave no finite score")
 
     def _combined(self, left: np.ndarray, right: np.ndarray, references: list[np.ndarray] | None) -> np.ndarray:
         import torch

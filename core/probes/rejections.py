@@ -156,6 +156,13 @@ SCORES: Mapping[str, str] = MappingProxyType(
         "answer-cut": "the model's answer had not ended at the most tokens that are read of it",
         "answer-no-score": "the model's answer is no score on the scale that it was asked for",
         "answer-one-token": "the model wrote several digits as one token, so they cannot be smoothed",
+        "caption-no-noun": "the caption holds no noun that the judge could look for in the picture",
+        "no-reference": "the evaluator compares with reference captions, and the item has no other caption",
+        "no-regions": "the evaluator reads regions, and none are known of the picture",
+        "no-word": "the caption holds no word that the evaluator could read",
+        "not-in-file": "the file of scores that were made elsewhere does not name the pair",
+        "no-number": "the file of scores that were made elsewhere gives no number for the pair",
+        "not-finite": "the evaluator gave no finite number and no reason of its own",
         UNCODED: "a reason without a code: the column error says it",
     }
 )

@@ -22,6 +22,9 @@ T = TypeVar("T")
 TRUE = "true"
 """What a hole was filled with where the picture behind the object is known."""
 
+MASK_SOURCE, GRABCUT = "mask_source", "grabcut"
+"""The fact that names where a mask comes from, and its value where GrabCut found it; untold for the item's own."""
+
 GRABCUT_NOTE = "The item has a box and no mask: the object's mask was found by GrabCut inside the box."
 
 
@@ -65,7 +68,7 @@ class Scene:
     @property
     def mask_facts(self) -> dict[str, str]:
         """``mask_source`` where the mask was found by GrabCut, for the table of variants; empty for the item's own."""
-        return {} if self.item.mask is not None else {"mask_source": "grabcut"}
+        return {} if self.item.mask is not None else {MASK_SOURCE: GRABCUT}
 
     @property
     def object_mask(self) -> Mask | None:

@@ -55,6 +55,10 @@ RECOMPUTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "test_an_item_is_left_out_where_one_of_the_turns_cut_its_object": ("S-cut",),
         "test_the_balance_counts_every_scored_item_once": ("S-balance",),
     },
+    "test_composition.py": {
+        "test_tied_labels_are_counted_where_the_run_records_them": ("S-ties",),
+        "test_the_outlines_of_moved_objects_are_counted_by_where_they_come_from": ("S-masks",),
+    },
     "test_worst_slices.py": {
         "test_cells_are_ranked_by_bounds_that_hold_for_all_that_were_looked_at": ("S-slices",),
     },

@@ -70,7 +70,7 @@ def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no
 
 def _items(store: Store, scope: Narrowed, link: dict[str, str]) -> set[int]:
     """How many items a link opens: those with a change in percent, and those with any."""
-    found, params = where(scope, kept(link))
+    found, params = where(scope, kept(link), None)
     counted = "count(distinct case when s.percent is not null then s.item end) as known, count(distinct s.item) as all_"
     return {*map(int, store.query(f"select {counted} from shifts s {found} and s.delta is not null", params).iloc[0])}
 

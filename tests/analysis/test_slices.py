@@ -58,7 +58,7 @@ def kept(rows: pd.DataFrame, chosen: Slice) -> pd.DataFrame:
 
 
 def found_in(store: Store, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
-    clause, params = where(scope, chosen)
+    clause, params = where(scope, chosen, None)
     return store.query(f"select {', '.join(f's.{name}' for name in COLUMNS)} from shifts s {clause}", params)
 
 
@@ -236,7 +236,7 @@ def test_whole_objects_only_is_the_same_as_sql_as_masks_and_as_counts(
     expected = expected[expected["delta"].notna()]
     assert len(expected) < len(kept(everything, chosen.without("whole")))
     wanted = set(expected[KEY].itertuples(index=False, name=None))
-    clause, params = where(scope, chosen)
+    clause, params = where(scope, chosen, None)
     found = store.query(f"select s.item, s.probe, s.evaluator from shifts s {clause} and s.delta is not null", params)
     assert set(found.itertuples(index=False, name=None)) == wanted
     assert seen(table.view(chosen)) == wanted

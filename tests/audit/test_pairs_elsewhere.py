@@ -242,9 +242,10 @@ def test_half_the_rows_and_rows_without_a_number_are_null_with_their_reason(
     rows = frame(run, "scores")
     ids = [key for index in range(folder.shards) for key in folder.given(index)["id"].to_pylist()]
     by_id = rows.assign(id=ids).set_index("id")
-    assert set(by_id.loc[[number], "error"]) == {"half.csv gives no number"}
-    assert set(by_id.loc[[lost], "error"]) == {"not in half.csv"}
+    assert set(by_id.loc[[number], "error"]) == {"half.csv gives no number [no-number]"}
+    assert set(by_id.loc[[lost], "error"]) == {"not in half.csv [not-in-file]"}
     assert rows["score"].isna().equals(rows["error"].notna())
+    assert set(run.manifest["counts"]["scores_null_by_code"]) == {"no-number", "not-in-file"}
     (entry,) = run.manifest["evaluators"]
     assert entry["imported"]["without_number"] == 1
     assert entry["imported"]["missing"] == len(set(ids)) - (len(kept) - 1)

@@ -153,6 +153,7 @@ def test_the_manifest_says_what_was_done_and_names_no_folder_of_this_machine(
     told = json.loads((run.path / "manifest.json").read_text(encoding="utf-8"))
     assert told["status"] == "complete"
     assert told["corpus"]["items"] == told["counts"]["items_kept"] == 4
+    assert told["corpus"]["tied"] == {"umbrella": {"category": "accessory", "or": "outdoor", "items": 1}}
     assert told["counts"]["items_rejected_by_code"] == {"crowd": 1}
     assert told["rejected_items"] == [{"item": "item-x", "code": "crowd", "detail": "it is a crowd"}]
     assert told["command"] == "python -m core audit --limit 4"

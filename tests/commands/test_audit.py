@@ -111,7 +111,8 @@ def test_null_scores_are_counted_and_end_with_1(invoke: Invoke, common: tuple[ob
     assert done.exit_code == Code.FAILURES
     assert "null (column error says why)" in done.stdout
     assert "Scores without a value" in done.stdout
-    assert "a reason without a code: the column error says it" in done.stdout
+    assert "not-finite" in done.stdout
+    assert "the evaluator gave no finite number and no reason of its own" in done.stdout
 
 
 def test_the_human_caption_can_be_held_instead(
@@ -124,6 +125,21 @@ def test_the_human_caption_can_be_held_instead(
     with Store.open(tmp_path / "data" / "runs" / "human") as store:
         captions = store.query("select distinct caption from scores order by 1")["caption"].tolist()
     assert captions == [f"A photo of a {label} in a red room." for label in sorted(LABELS)]
+
+
+def test_a_dry_run_names_the_labels_of_two_categories(
+    invoke: Invoke, common: tuple[object, ...], folder: Path, word_count: str
+) -> None:
+    assert "Of two categories" not in invoke(*common, "--evaluators", word_count, "--dry-run").stdout
+    for seed, name in enumerate(("one", "two")):
+        photograph(folder / f"{name}.png", 7 + seed)
+    rows = "one.png,A bench.,bench,outdoor\ntwo.png,A bench.,Bench,furniture\n"
+    (folder / "captions.csv").write_text((folder / "captions.csv").read_text() + rows)
+    done = invoke(*common, "--evaluators", word_count, "--dry-run")
+    said = (
+        "Of two categories, counted in the first: bench (outdoor or furniture, n = 1); Bench (outdoor or furniture, n"
+    )
+    assert said in " ".join(done.stdout.split())
 
 
 def test_a_dry_run_tells_the_cost_and_touches_nothing(

@@ -1,16 +1,18 @@
 """COCO folders: real photographs, and everything that a download or an export can break."""
 
 import json
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from pycocotools.coco import COCO
 
 from core.corpora.coco import load_coco
 from core.corpora.pictures import read_item
-from core.corpora.schema import Box, Corpus
+from core.corpora.schema import Box, Corpus, Mask
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.coco_folder import CocoFolder
 
@@ -293,11 +295,104 @@ def test_images_may_lie_in_a_folder_of_images(coco_folder: CocoFolder) -> None:
     assert len(load(root, slice="all")) == 1
 
 
+def test_a_file_of_nothing_but_empty_lists_is_an_empty_corpus(coco_folder: CocoFolder) -> None:
+    text = '{"images": [], "annotations": [], "categories": []}'
+    (coco_folder.root / "annotations" / "instances_val2017.json").write_text(text)
+    assert load(coco_folder.root).items == ()
+
+
+def test_lists_may_stand_in_any_order_and_ids_may_be_text(coco_folder: CocoFolder) -> None:
+    for key in (7, 8):
+        coco_folder.image(key)
+        coco_folder.instance(key, [20, 10, 50, 40], segmentation=[[20.25, 10, 70, 10.5, 70, 50.125]])
+        coco_folder.caption(key, f"Cat {key}.")
+    coco_folder.instance(9, [20, 10, 50, 40])
+    coco_folder.instance("9", [20, 10, 50, 40])
+    coco_folder.instance(8, [-5, 70, 20, 20], category_id=2, iscrowd=1)
+    usual = load(coco_folder.write(), slice="all")
+    path = coco_folder.root / "annotations" / "instances_val2017.json"
+    content = json.loads(path.read_text())
+    for order in ("annotations categories images licenses", "categories licenses images annotations"):
+        path.write_text(json.dumps({name: content[name] for name in order.split()}))
+        assert load(coco_folder.root, slice="all") == usual
+    path.write_text(json.dumps({**content, "images": [{**each, "id": str(each["id"])} for each in content["images"]]}))
+    assert load(coco_folder.root, slice="all") == usual
+    assert remarks(usual) == {"annotation-no-image": 2, "annotation-box-clipped": 1}
+    assert usual.remarks[0].detail == "no image has the id 9"
+
+
+def test_items_are_those_of_cocos_own_reader(coco_folder: CocoFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    """In COCO's layout, of numbers drawn from a seed: polygons of several parts, run lengths, crowds, captions."""
+    rng = np.random.default_rng(5)
+    for key in rng.permutation(40).tolist():
+        coco_folder.image(key + 1)
+    for key in rng.integers(1, 41, size=120).tolist():
+        x, y, width, height = (round(float(each), 2) for each in rng.uniform([0, 0, 2, 2], [60, 40, 40, 40]))
+        parts = [[x, y, x + width, y, x + width, y + height / 2], [x, y, x + width / 3, y + height, x, y + height]]
+        crowd = int(rng.random() < 0.1)
+        counts = [int(x) * 80, 200, 8000 - int(x) * 80 - 200]
+        coco_folder.instance(
+            key, [x, y, width, height], iscrowd=crowd, category_id=int(rng.integers(1, 3)),
+            segmentation={"size": [80, 100], "counts": counts} if crowd else parts,
+        )  # fmt: skip
+        coco_folder.caption(key, f" Caption {key}. ")
+    annotations = coco_folder.write() / "annotations"
+    theirs, captions = (COCO(str(annotations / f"{kind}_val2017.json")) for kind in ("instances", "captions"))
+    capsys.readouterr()
+    corpus = load(coco_folder.root, slice="all")
+    assert [item.id for item in corpus.items] == [f"val2017-{key}" for key in sorted(theirs.imgs)]
+    assert corpus.remarks == ()
+    for item in corpus.items:
+        key = int(item.id.removeprefix("val2017-"))
+        own = [(other.label, other.box, other.mask, other.crowd) for other in item.others]
+        own += [(item.label, item.box, item.mask, False)] if item.box else []
+        expected = [
+            (theirs.cats[each["category_id"]]["name"], Box(*each["bbox"]),
+             Mask(80, 100, theirs.annToRLE(each)["counts"]), bool(each["iscrowd"]))
+            for each in theirs.imgToAnns[key]
+        ]  # fmt: skip
+        assert sorted(own, key=str) == sorted(expected, key=str)
+        said = tuple(each["caption"].strip() for each in captions.imgToAnns[key])
+        assert item.captions == ({"en": said} if said else {})
+
+
+def test_a_number_that_is_none_costs_its_annotation_alone(coco_folder: CocoFolder) -> None:
+    for key in (1, 2, 3):
+        coco_folder.image(key)
+        coco_folder.instance(key, [20, 10, 50, 40])
+    coco_folder.annotations[0]["bbox"][0] = float("nan")
+    coco_folder.annotations[1]["area"] = 10**30
+    corpus = load(coco_folder.write())
+    assert [item.id for item in corpus.items] == ["val2017-2", "val2017-3"]
+    assert remarks(corpus) == {"annotation-bad-box": 1}
+    path = coco_folder.root / "annotations" / "instances_val2017.json"
+    path.write_text(path.read_text()[:-1] + ', "images": []}')
+    with pytest.raises(BadCorpus, match="names a list twice"):
+        load(coco_folder.root)
+
+
+def test_outlines_are_never_in_memory_as_numbers(coco_folder: CocoFolder) -> None:
+    rng = np.random.default_rng(3)
+    coco_folder.image(1)
+    for _ in range(1600):
+        outline = rng.uniform(0, 80, 1000).round(2).tolist()
+        coco_folder.instance(1, [20, 10, 50, 40], segmentation=[outline])
+    coco_folder.image(2)
+    coco_folder.instance(2, [20, 10, 50, 40])
+    path = coco_folder.write() / "annotations" / "instances_val2017.json"
+    tracemalloc.start()
+    try:
+        assert [item.id for item in load(coco_folder.root).items] == ["val2017-2"]
+        assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size  # text, and one chunk of numbers
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ('{"images": [', r"instances_val2017\.json is not valid JSON at line 1, column 13"),
-        ("[]", "must hold one JSON object with images and annotations, got list"),
+        ("[]", "must hold one JSON object with lists, got a list"),
         ("{}", "has no list 'images'"),
         ('{"images": {}}', "has no list 'images'"),
         ('{"images": [], "categories": []}', "has no list 'annotations'"),

@@ -178,11 +178,14 @@ def test_a_split_can_be_chosen_and_a_wrong_one_is_told(made: Objects365Folder) -
         ("", "is not valid JSON"),
         ('{"images": [1', "is not valid JSON"),
         ('{"images": []} x', "is not valid JSON"),
-        ('{"images": [NaN]}', "is not valid JSON"),
+        ('{"images": [NaN]}', "has no list 'annotations'; give"),
+        ('{"images": [NaN', "is not valid JSON at line 1, column 16"),
         ("[]", "must hold one JSON object"),
-        ("{}", "has no list 'images' with entries"),
-        ('{"images": {"id": 1}}', "has no list 'images' with entries"),
-        ('{"images": [1], "annotations": []}', "has no list 'annotations' with entries"),
+        ("{}", "has no list 'images'; give"),
+        ('{"images": {"id": 1}}', "has no list 'images'; give"),
+        ('{"images": [1], "annotations": []}', "the list 'annotations' of .* is empty"),
+        ('{"images": [], "annotations": []}', "the list 'images' of .* is empty"),
+        ('{"images": [1]}', "has no list 'annotations'; give"),
         ('{"images": [' + "[" * 100_000, f"nested more than {MOST_DEPTH} deep"),
     ],
 )
@@ -198,10 +201,14 @@ def test_streamed_entries_are_those_of_json(tmp_path: Path) -> None:
         "b": {"c": [1]},
         "d": [2.25],
         "e": 3,
+        "f": [],
     }
     path = tmp_path / "x.json"
     path.write_text("\ufeff" + json.dumps(content))
-    assert list(entries(path)) == [("a", each) for each in content["a"]] + [("d", 2.25)]  # type: ignore[union-attr]
+    counts: dict[str, int] = {}
+    found = list(entries(path, counts))
+    assert found == [("a", each) for each in content["a"]] + [("d", 2.25)]  # type: ignore[union-attr]
+    assert counts == {"a": 6, "d": 1, "f": 0}
 
 
 def test_the_second_names_of_a_label_are_kept_beside_the_first(tmp_path: Path) -> None:

@@ -306,8 +306,8 @@ def test_a_picture_of_vqa_is_found_by_any_of_cocos_names(root: Path, name: str) 
 @pytest.mark.parametrize(
     ("questions", "annotations", "message"),
     [
-        ([], [of(1, "yes")], "q.json must be an object with a list 'questions'"),
-        (QUESTIONS, [], "a.json must be an object with a list 'annotations'"),
+        ([], [of(1, "yes")], "the list 'questions' of .*q.json is empty"),
+        (QUESTIONS, [], "the list 'annotations' of .*a.json is empty"),
         ([{"question_id": 1}], [of(1, "yes")], "an entry of 'questions' has no question"),
         (QUESTIONS, ["yes"], "an entry of 'annotations' has no multiple_choice_answer"),
         (QUESTIONS, [of(420003, "black", answer_type="other")], "holds no yes/no question"),

@@ -14,8 +14,9 @@ from skimage import data
 from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored
 from core.evaluators.metrics.conse import ConseLite0
-from core.evaluators.metrics.grounding_judge import GroundingJudge, Rubric
+from core.evaluators.metrics.grounding_judge import NO_NOUN, GroundingJudge, Rubric
 from core.evaluators.offline.nouns import NounFinder, NounPhrase
+from core.probes.rejections import code_of, coded, meaning
 from core.settings import assets_dir
 
 
@@ -165,6 +166,9 @@ def test_a_caption_without_a_noun_is_missing_and_says_so(judge: GroundingJudge) 
     with pytest.raises(PartlyScored, match="no noun was found in the caption") as caught:
         judge.score([data.chelsea()] * 2, ["It is very nice.", "A cat."])
     assert np.isnan(caught.value.scores).tolist() == [True, False]
+    assert caught.value.errors == (coded("caption-no-noun", NO_NOUN), None)
+    assert code_of(caught.value.errors[0]) == "caption-no-noun"
+    assert meaning("caption-no-noun") == "the caption holds no noun that the judge could look for in the picture"
     assert "No noun was found" in judge.see(data.chelsea(), "It is very nice.").notes[0]
 
 

@@ -185,7 +185,7 @@ class _Odd(DualEncoder):
     ("how", "error"),
     [
         ("short", "InvalidInput: the evaluator gave 0 rows for 1 inputs"),
-        ("nan", "the evaluator gave no finite value"),
+        ("nan", "the evaluator gave no finite value [not-finite]"),
         ("combine", "RuntimeError: no"),
     ],
 )

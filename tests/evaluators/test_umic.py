@@ -19,6 +19,7 @@ from core.evaluators.metrics.umic import DETECTOR, REGIONS, drawn
 from core.evaluators.regions.files import RegionFolder, Regions
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
+from core.probes.rejections import code_of
 from tests.tiny.uniter import LAYERS, WIDTH, WORDS, made_regions, write_lmdb, write_npz, write_umic, write_words
 
 CAPTIONS = ["A cat.", "dogs", "a unknown bed. " * 40, "A cat . A dogs"]
@@ -149,6 +150,7 @@ def test_an_edited_picture_has_no_regions_and_says_so_beside_a_null(tiny, region
     assert np.isnan(found.scores[1:]).all()
     assert "precomputed only" in (found.errors[1] or "")
     assert "no word" in (found.errors[2] or "")
+    assert [code_of(each) for each in found.errors[1:]] == ["no-regions", "no-word"]
 
 
 def test_a_detector_of_the_users_own_finds_regions_of_any_picture(

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
 from core.audit.machine import cores, describe_machine
+from core.corpora.labels import tied
 from core.corpora.registry import catalogue
 from core.corpora.sampling import stratified
 from core.jobs import files as jobs_files
@@ -199,6 +200,10 @@ def test_a_sample_is_told_with_its_balance(open_page: Open) -> None:
     whole = catalogue().get("demo").load()
     drawn = stratified(whole, 20)
     assert table["items"].sum() == 20
+    (said,) = [each.value for each in app.caption if each.value.startswith("Of two categories")]
+    assert tied(drawn)
+    assert all(f"{label} ({one} or {two}, n = {n})" in said.replace("\\", "")
+               for label, (one, two, n) in tied(drawn).items())  # fmt: skip
     assert dict(table["items"]) == Counter(item.category for item in drawn.items)
     assert table["items"].max() - table["items"].min() < max(Counter(item.category for item in whole.items).values())
     both = open_page(RUN, evaluators="conse-lite0", probes="vflip", sample="20", limit="5")

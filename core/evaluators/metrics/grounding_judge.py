@@ -18,6 +18,7 @@ from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.offline.nouns import NounFinder, NounPhrase, WordLists
 from core.evaluators.offline.weights import MINILM, available, library_versions
+from core.probes.rejections import coded
 from core.settings import assets_dir
 
 BACKBONE = "lite0"
@@ -154,7 +155,8 @@ class GroundingJudge(Evaluator):
         self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))
         scores = [self._judge(row, phrases[caption])[0] for row, caption in zip(evidence, captions, strict=True)]
         if not all(phrases.values()):
-            raise PartlyScored(np.array(scores), [None if phrases[caption] else NO_NOUN for caption in captions])
+            why = coded("caption-no-noun", NO_NOUN)
+            raise PartlyScored(np.array(scores), [None if phrases[caption] else why for caption in captions])
         return np.array(scores, dtype=np.float64)
 
     def forget(self) -> None:

@@ -21,6 +21,7 @@ from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 from core.evaluators.weights.published import Published
+from core.probes.rejections import coded
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -148,8 +149,7 @@ class Umic(Published):
         pairs: list[_Pair] = []
         for regions, caption in zip(self._regions(images), captions, strict=True):
             pieces = self._pieces(caption)[: self._most_words]
-            error = regions if isinstance(regions, str) else None if pieces else "the caption has no word"
-            errors.append(error)
+            errors.append(_why_not(regions, pieces))
             if not isinstance(regions, str) and pieces:
                 pairs.append((regions, pieces))
         scores = np.full(len(images), np.nan)
@@ -235,3 +235,10 @@ def _word_pieces(path: Path) -> Any:
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     words.decoder = decoders.WordPiece()
     return words
+
+
+def _why_not(regions: Regions | str, pieces: Sequence[int]) -> str | None:
+    """Why a pair has no score, with its code; None where it has one."""
+    if isinstance(regions, str):
+        return coded("no-regions", regions)
+    return None if pieces else coded("no-word", "the caption has no word")

@@ -158,9 +158,15 @@ def facet_counts(files: Signature, scope: Narrowed, chosen: Slice) -> dict[str, 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def known_values(files: Signature, scope: Narrowed) -> dict[str, tuple[str, ...]]:
-    """Values that each choice of a slice can take in a scope; ``judged`` is not empty where people judged pairs."""
+    """Values that each choice of a slice can take in a scope.
+
+    ``judged`` is not empty where people judged pairs, ``tied`` where some item's label has two categories.
+    """
     counts = facet_counts(files, scope, Slice(controls=True))
-    return {name: tuple(counts[name]) for name in CHOICES} | {"judged": ("yes",) if judged(store(files)) else ()}
+    return {name: tuple(counts[name]) for name in CHOICES} | {
+        "judged": ("yes",) if judged(store(files)) else (),
+        "tied": ("yes",) if scores(files, scope).tied.any() else (),
+    }
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

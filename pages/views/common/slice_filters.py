@@ -50,6 +50,7 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
         Field("controls", first.controls, read_switch, lambda value: "yes" if value else "no"),
         Field("accepted", 0, percentage_of("accepted")),
         Field("whole", first.whole, read_switch, lambda value: "yes" if value else "no"),
+        Field("untied", first.untied, read_switch, lambda value: "yes" if value else "no"),
     )
 
 
@@ -83,20 +84,21 @@ def choose_slice(
         for name in fields:
             _choose(state, name, counts[name])
         if more:
-            _choose_more(state, counts["sign"], judged=bool(known_values(files, scope)["judged"]))
+            known = known_values(files, scope)
+            _choose_more(state, counts["sign"], judged=bool(known["judged"]), tied=bool(known["tied"]))
     return _slice(state)
 
 
 def _told(chosen: Slice, fields: Sequence[str], *, more: bool) -> int:
     """How many filters are set, of those that the page offers."""
-    single = (chosen.sign, chosen.inside, chosen.controls, chosen.accepted, chosen.whole)
+    single = (chosen.sign, chosen.inside, chosen.controls, chosen.accepted, chosen.whole, chosen.untied)
     others = sum(each not in (None, False) for each in single) if more else 0
     return sum(bool(getattr(chosen, name)) for name in fields) + others
 
 
 def slice_link(state: PageState) -> dict[str, str]:
     """Link parameters of the filters that are set, for another page that has them."""
-    names = (*ALL, "sign", "inside", "controls", "accepted", "whole")
+    names = (*ALL, "sign", "inside", "controls", "accepted", "whole", "untied")
     return {name: text for name, text in state.wanted().items() if name in names}
 
 
@@ -111,6 +113,7 @@ def describe(chosen: Slice) -> str:
     if chosen.accepted is not None:
         said.append(f"accepted by at least {as_percent(chosen.accepted)} of people")
     said += ["without objects that the edit cut"] if chosen.whole else []
+    said += ["without labels of two categories"] if chosen.untied else []
     return "; ".join(said)
 
 
@@ -143,7 +146,7 @@ def _named(field: str, value: str) -> str:
     return value if said == value else f"{said} ({value})"
 
 
-def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> None:
+def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied: bool) -> None:
     st.selectbox(
         "Direction", tuple(SIGNS), index=None, key=state.key("sign"), placeholder="Any direction",
         format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
@@ -164,6 +167,12 @@ def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool) -> No
         help=f"Leaves out shifts whose edit, such as a rotation, left less than {as_percent(WHOLE)} of the object's "
         "mask in the image. What the evaluator's own crop takes away is the filter above.",
     )  # fmt: skip
+    if tied or state.get("untied"):
+        st.toggle(
+            "Without labels of two categories", key=state.key("untied"),
+            help="Leaves out the items whose label could as well belong to another category, such as a bench, "
+            "furniture or outdoor; Results lists them under Object. A run that does not record them keeps all.",
+        )  # fmt: skip
     st.toggle("Controls too", key=state.key("controls"), help="Neutral words and blurs, which others are held against.")
 
 
@@ -174,6 +183,7 @@ def _slice(state: PageState) -> Slice:
         **many, sign=state.get("sign"), controls=bool(state.get("controls")),
         inside=None if (low, high) == (0, 100) else (low / 100, high / 100),
         accepted=state.get("accepted") / 100 or None, upheld=None, whole=bool(state.get("whole")),
+        untied=bool(state.get("untied")),
     )  # fmt: skip
 
 

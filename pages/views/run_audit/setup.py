@@ -1,12 +1,13 @@
 """What is asked of an audit: the corpus, the captions, the evaluators, the probes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from core.corpora import registry as corpora
+from core.corpora.labels import tied_in_words
 from core.corpora.sampling import balance, stratified
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError
@@ -207,3 +208,5 @@ def _tell_balance(asked: Asked) -> None:
         )
         table = pd.DataFrame([counts for _, counts in rows], columns=list(bins), index=[name for name, _ in rows])
         draw_table(table.assign(items=table.sum(axis=1)).rename_axis("category"), hide_index=False)
+        if ties := tied_in_words(replace(drawn, items=items)):
+            st.caption(safe(ties, limit=2000))

@@ -285,7 +285,7 @@ def test_a_page_without_runs_says_how_to_make_one(open_page: Open) -> None:
     [
         (CAT | {"corpus": "demo", "evaluator": "e", "axis": "spatial"},
          {"item": "cat", "probes": "vflip", "evaluators": "e"}),
-        ({"corpus": "x", "item": "cat", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
+        (CAT | {"run": "r", "corpus": "x", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
          {"corpus": "x", "item": "cat", "probes": "", "evaluators": "e", "subject": "human"}),
     ],
 )  # fmt: skip

@@ -14,11 +14,11 @@ from core.probes.titles import title
 from core.report.pair import times_null
 from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
+from pages.views.common.corpora import corpus_name_of
 from pages.views.common.links import LAB, lab_link, record_text
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made
-from pages.views.probe_lab.state import corpus_names
 
 TINY = "†"
 
@@ -191,7 +191,7 @@ def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
 
 def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
-    if pair["corpus"] in corpus_names():
+    if corpus_name_of(pair["run"], pair["corpus"]) is not None:
         row = {**rows.iloc[0], **pair}
         st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
                      query_params=lab_link(row, evaluators=list(rows["evaluator"])))  # fmt: skip

@@ -19,6 +19,7 @@ from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
 from pages.views.common.charts import draw, titled
+from pages.views.common.corpora import corpus_names, load_corpus
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.own_metrics import own_ready, stamps
 from pages.views.common.tables import draw_table
@@ -26,7 +27,7 @@ from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
 from pages.views.flip_risk.state import MOST, SOURCES, Systems, image_probes, systems_shelf
-from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.probe_lab.state import ready_evaluators
 from pages.views.results.blocks import interval
 
 SHOWN = 6

@@ -20,11 +20,12 @@ from core.seeds import RUN_SEED
 from core.store.files import csv_text
 from pages.views.common.access import may_operate, operates
 from pages.views.common.callbacks import operators_only
+from pages.views.common.corpora import corpus_names, load_corpus
 from pages.views.common.doors import Door, draw_doors
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
-from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.probe_lab.state import ready_evaluators
 from pages.views.systems.state import FEW, MOST, SOURCES
 
 FIRST = "first caption"

@@ -116,10 +116,10 @@ def _legend_lines(figure: Figure, found: Sequence[Panel], *, width: int = _PHONE
     room = width - _LETTER * max(labels, default=0)
     rows, used = [0], 0.0
     for words in (keyed(figure, name) for name in series_styles(figure)):
-        width = _LETTER * max(map(len, words)) + _KEY
-        if used and used + width > room:
+        each = _LETTER * max(map(len, words)) + _KEY
+        if used and used + each > room:
             rows, used = [*rows, 0], 0.0
-        rows[-1], used = max(rows[-1], len(words)), used + width
+        rows[-1], used = max(rows[-1], len(words)), used + each
     return max(sum(rows), 1)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.views.common.text import moment
+from pages.views.common.text import as_percent, moment, safe
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,8 @@ from pages.views.common.text import moment
 )
 def test_a_time_of_a_file_is_written_for_a_reader(written: str, said: str) -> None:
     assert moment(written) == said
+
+
+def test_text_from_data_is_one_line_whose_numbers_stay_with_their_units() -> None:
+    assert safe(f"a\n b\t\u2028 c  covers {as_percent(0.39)} ") == "a b c covers 39\u00a0%"
+    assert safe("\u00a0 \n") == ""

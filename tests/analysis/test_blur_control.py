@@ -59,9 +59,14 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
     found = next(each for each in catalogue(table) if each.id == "S22").compute(table.view(), Options())
     told = sentences(table.view())
     assert set(told) == set(found["evaluator"])
+    opening = {
+        PASSES: "Blur control: repositioning moves it further than blur",
+        FAILS: "Blur control fails: blur moves it further than repositioning",
+        OPEN: "Blur control does not pass: which moves it further cannot be told",
+    }
     for _, row in found.iterrows():
         said_here = told[row["evaluator"]]
-        assert said_here.startswith(f"Blur control: {row['said']}; median |%Δ| {row['moved']:.1f} moved, ")
+        assert said_here.startswith(f"{opening[row['said']]}; median |%Δ| {row['moved']:.1f} moved, ")
         assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
         assert said_here.endswith(f", n = {row['n_items']}" + (f"; {row['power']}." if row["power"] else "."))
 
@@ -69,7 +74,7 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
 def test_what_cannot_be_told_says_what_would_have_shown_and_how_many_would_tell() -> None:
     # a standard error of 0.5 points from 100 items: found from (1.96 + 0.84) · 0.5 on; 0.35 is a quarter of it
     found = untold(Interval(0.35, 0.35 - 0.98, 0.35 + 0.98, 100, 0.95))
-    assert found == "a difference from 1.4 points on would have shown; were it as found here, 1602 items would tell"
+    assert found == "a difference from 1.4 points on would have shown; were it as found here, 1,602 items would tell"
     assert untold(Interval(0.0, 0.0, 0.0, 100, 0.95)) == ""
 
 

@@ -80,7 +80,7 @@ def how(tests: str) -> str:
         tests: the family of tests that Holm's correction runs over, in words.
     """
     return (
-        "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10 000 "
+        "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10,000 "
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
         "otherwise, two-sided, of the sources' means where items share theirs; p (Holm) within an evaluator and corpus "
         f"over {tests}, m of them, controls aside. "

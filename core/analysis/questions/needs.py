@@ -77,8 +77,8 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> str:
     first = rows.iloc[int(differs.sum(axis=1).to_numpy().argmin())]
     apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
     apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
-    said = " and ".join(apart) or f"run {first['run']}"
-    return f"the scope leaves out what holds {what}: run {first['run']} does under {said}; choose that to see it"
+    under = f" under {' and '.join(apart)}" if apart else ""
+    return f"the scope leaves out what holds {what}: run {first['run']} does{under}; choose that to see it"
 
 
 def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None) -> pd.DataFrame:

@@ -171,7 +171,7 @@ def actions(
     slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
 ) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
         to_lab(pair, rows)

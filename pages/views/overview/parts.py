@@ -57,9 +57,11 @@ def _finding(row: pd.Series) -> None:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
         st.text(row["caption"])
-    st.markdown(f"Score {number(row['baseline_score'])} → **{number(row['score'])}** "
-                f"({signed(row['percent'])}) with {safe(title(row['probe']))}")  # fmt: skip
-    with st.container(horizontal=True, gap="small"):
+    edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
+    st.markdown(
+        f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
+    )
+    with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
                      query_params=failures_link(row))  # fmt: skip
         if not isinstance(example, str):
@@ -108,4 +110,6 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
             "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
             "created": "Started",
         },
+        column_order=("run", "corpus", "items", "left_out", "probes", "pairs", "unscored", "status", "seal", "created",
+                      "evaluators"),
     )  # fmt: skip

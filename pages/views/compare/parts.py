@@ -91,7 +91,8 @@ def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: 
     chosen = state.get(f"{side}_{name}")
     if len(known[name]) > 1 or chosen:
         options = list(dict.fromkeys([*known[name], *chosen]))
-        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}")
+        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}",
+                       format_func=family_title if name == "families" else str)  # fmt: skip
 
 
 def choose_how(state: PageState) -> None:

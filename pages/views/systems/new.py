@@ -13,6 +13,7 @@ from core.corpora.system_files import ENDINGS, System, parse_systems
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail
+from core.probes.titles import title
 from core.probes.words.captions import base_caption
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
@@ -164,6 +165,7 @@ def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
     row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
+                       format_func=title,
                        help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "

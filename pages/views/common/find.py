@@ -12,12 +12,11 @@ from pages.views.common.corpora import corpus_name_of
 from pages.views.common.dialogs import find, finding
 from pages.views.common.glossary import glossary
 from pages.views.common.keys import KEYED
-from pages.views.common.links import FAILURES, LAB, failures_link
+from pages.views.common.links import FAILURES, LAB, RESULTS, failures_link
 from pages.views.common.runs import Signature, findings, narrowed, present, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 
-RESULTS = "pages/results.py"
 WORDS = "pages/words.py"
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.

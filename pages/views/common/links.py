@@ -16,6 +16,7 @@ from pages.views.common.url_state import carried
 LAB = "pages/probe_lab.py"
 FAILURES = "pages/failures.py"
 CONTRAST = "pages/contrast_tests.py"
+RESULTS = "pages/results.py"
 
 _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 """Link parameters of Contrast tests that Failures does not have."""

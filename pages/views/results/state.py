@@ -8,6 +8,7 @@ import streamlit as st
 from core.analysis.effects import MEASURES
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import Dots
+from core.analysis.questions.unasked import PART as NOT_AUDITED
 from core.analysis.scope import holdings
 from core.analysis.verdicts import MARGIN
 from core.probes.titles import family_title
@@ -64,6 +65,7 @@ def choose_section(state: PageState) -> str:
 def choose_part(state: PageState, known: Mapping[str, Question], section: str) -> tuple[Question, ...]:
     """Draw the choice of a part of a section; return its questions."""
     parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
+    parts.sort(key=lambda part: part == NOT_AUDITED)
     key = f"{state.key('part')}.widget"
     st.session_state[key] = state.get("part") if state.get("part") in parts else parts[0]
 

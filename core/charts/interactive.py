@@ -121,7 +121,11 @@ def _described(figure: Figure) -> list[str]:
         return [_bold(*str(text).split("\n")) for text in frame["hover"]]
     rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
     return [
-        _bold(f"{series}, {label}", f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})", f"n = {n}")
+        _bold(
+            label if series == label else f"{series}, {label}",
+            f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})",
+            f"n = {n}",
+        )
         for series, label, value, low, high, n in rows
     ]
 

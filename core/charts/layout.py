@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from core.charts.panels import Panel, folded, keyed, panels, ray_ends
-from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, series_styles, shortened
+from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, says_its_labels, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
 ROW = 15
@@ -83,7 +83,7 @@ def panel_height(figure: Figure, panel: Panel) -> int:
 def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
     """Room that the legend takes above the panels, in px, and the legend; one of many names stands below."""
     names = series_styles(figure)
-    if figure.kind == "map" or len(names) < 2:
+    if figure.kind == "map" or len(names) < 2 or says_its_labels(figure):
         return 0, {}
     usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False}
     lines = _legend_lines(figure, found)

@@ -206,6 +206,11 @@ def series_styles(figure: Figure) -> dict[str, Style]:
     return {name: figure.styles.get(name, usual[name]) for name in names}
 
 
+def says_its_labels(figure: Figure) -> bool:
+    """Whether the series of every mark is its label, so that a legend would say the labels again."""
+    return bool((figure.frame["series"].astype(str) == figure.frame["label"].astype(str)).all())
+
+
 def coloured(names: list[str]) -> dict[str, Style]:
     """A style a name, told apart by colour and by symbol, in the order of the names."""
     colour, symbol = colours(names), symbols(names)

@@ -10,6 +10,8 @@ from plotly.subplots import make_subplots
 from core.charts.interactive import plot
 from core.charts.layout import GAP, LINE, ROW, WIDE, legend_above, number, spare
 from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
+from core.charts.still import canvas
+from core.charts.style import colours
 from core.settings import ROOT
 from pages.views.common.charts import MOST_SPARE
 
@@ -167,3 +169,15 @@ def test_long_names_of_a_legend_are_folded_and_get_room() -> None:
         figure(frame=pd.DataFrame([("label", name, "", 1.0, 0.5, 2.0, 7) for name in "ab"], columns=list(COLUMNS)))
     )
     assert made.layout.margin.t + made.layout.margin.b > short.layout.margin.t + short.layout.margin.b + 20
+
+
+def test_a_legend_that_would_say_the_labels_again_is_left_out_on_page_and_paper() -> None:
+    rows = [(name, name, "", 1.0, 0.5, 2.0, 7) for name in ("conse-lite0", "grounding-judge")]
+    named = figure(frame=pd.DataFrame(rows, columns=list(COLUMNS)), overlay=True)
+    drawn_on_page = plot(named)
+    assert not drawn_on_page.layout.showlegend
+    own = colours(["conse-lite0", "grounding-judge"])
+    assert [trace.marker.line.color for trace in drawn_on_page.data] == list(own.values())
+    assert drawn_on_page.data[0].hovertext[0].startswith("<b>conse-lite0</b>")
+    assert not canvas(named).legends
+    assert canvas(figure()).legends

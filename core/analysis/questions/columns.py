@@ -135,6 +135,8 @@ class Dots:
         raw = self.values is None and measure == "delta"
         series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
         label = "corpus" if raw and self.label == "evaluator" else self.label
+        if (label, series) == ("evaluator", "corpus") and frame["corpus"].nunique() < 2 and not self.lines:
+            series = "evaluator"  # in its own colour, not in that of the one corpus
         data = marks(
             frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
         )
@@ -142,7 +144,7 @@ class Dots:
             drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
             unit=UNITS[measure][0] if self.values is None else "", counts=not self.lines,
-            order=() if self.order is None else tuple(map(str, self.order(frame))),
+            overlay=label == series, order=() if self.order is None else tuple(map(str, self.order(frame))),
         )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
+from core.charts.spec import series_styles
+from core.charts.style import colours
 from core.report.card import card_report
 from core.report.model import Report
 from core.statistics.bootstrap import Interval
@@ -95,3 +97,12 @@ def test_the_control_is_on_page_report_and_card(store: Store, demo_report: Repor
     card = card_report(store)
     for sentence in sentences(table.view()).values():
         assert escape(sentence) in card
+
+
+def test_evaluators_that_are_labels_have_their_own_colours_on_lines_of_their_own(store: Store) -> None:
+    table = read_table(store)
+    question = next(each for each in catalogue(table) if each.id == "S22")
+    figure = question.figures[0].figure(question.compute(table.view(), Options()))
+    assert figure.overlay
+    assert figure.frame["series"].tolist() == figure.frame["label"].tolist()
+    assert {name: style.colour for name, style in series_styles(figure).items()} == colours(table.evaluators)

@@ -135,8 +135,6 @@ class Dots:
         raw = self.values is None and measure == "delta"
         series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
         label = "corpus" if raw and self.label == "evaluator" else self.label
-        if (label, series) == ("evaluator", "corpus") and frame["corpus"].nunique() < 2 and not self.lines:
-            series = "evaluator"  # in its own colour, not in that of the one corpus
         data = marks(
             frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
         )
@@ -144,7 +142,7 @@ class Dots:
             drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
             unit=UNITS[measure][0] if self.values is None else "", counts=not self.lines,
-            overlay=label == series, order=() if self.order is None else tuple(map(str, self.order(frame))),
+            overlay=one_a_line(data), order=() if self.order is None else tuple(map(str, self.order(frame))),
         )  # fmt: skip
 
 
@@ -199,6 +197,8 @@ def marks(
 ) -> pd.DataFrame:  # fmt: skip
     """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open.
 
+    Evaluators that are labels have their own colours where there is one corpus, not that corpus's.
+
     Args:
         frame: the answer.
         label, series, panel: columns of it.
@@ -206,6 +206,8 @@ def marks(
         opens: see :class:`core.analysis.questions.base.Drawing`.
     """
     value, low, high = values
+    if (label, series) == ("evaluator", "corpus") and len(frame["corpus"].unique()) < 2:
+        series = "evaluator"
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
     data = pd.DataFrame(
@@ -219,6 +221,11 @@ def marks(
     if opens:
         data["opens"] = [opening(row, opens) for row in frame.to_dict("records")]
     return data.dropna(subset=["value"]).reset_index(drop=True)
+
+
+def one_a_line(data: pd.DataFrame) -> bool:
+    """Whether every mark's series is its label, so that marks of several series share no line."""
+    return bool((data["series"] == data["label"].astype(str)).all())
 
 
 CONTROL = " (control)"

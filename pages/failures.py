@@ -48,7 +48,7 @@ def draw() -> None:
         draw_controls(state, held)
         tagged = named(held, scope, state.get("tagged"))
         near = like_it(state, files, scope)
-        draw_like(state, near)
+        draw_like(state, files, scope, near)
         if near is not None:
             tagged = pairs_of(near, files, scope, tagged)
         found = page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)

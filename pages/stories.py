@@ -79,7 +79,7 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             "Story", tuple(known), key=state.key("story"), width=360,
-            format_func=lambda name: f"{safe(told[name].title or name)} · {counted(len(told[name].slides), 'slide')}",
+            format_func=lambda name: f"{told[name].title or name} · {counted(len(told[name].slides), 'slide')}",
         )  # fmt: skip
         story = known[state.get("story")]
         held = story.read()

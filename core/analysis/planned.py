@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
-from core.analysis.scope import Scope, holdings
+from core.analysis.scope import Scope, holdings, open_probes
 from core.analysis.verdicts import MARGIN
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Expectation, Probe
@@ -91,12 +91,16 @@ def drifting(probes: Iterable[Probe]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.family for each in kept if each.family != BASE_CAPTION))
 
 
+_PLACE = ["run", "corpus", "subject", "language", "rank", "evaluator"]
+
+
 def prior(
     store: Store, *, evaluators: Sequence[str], families: Collection[str], corpus: str, subject: str = "template"
 ) -> pd.DataFrame:
     """What stored runs know of how far items scatter.
 
-    Of the runs of an evaluator one counts: of the same corpus, then of the same subject, then the one of most items.
+    Of the runs of an evaluator one counts: of the same corpus, then of the same subject, then the one that holds most
+    of the families, then the one of most items.
 
     Args:
         store: opened runs.
@@ -108,13 +112,15 @@ def prior(
         Columns PRIOR: n_items (with a %Δ) and n_run (of the run), detectable and needed, see
         :class:`core.statistics.power.Reach`; families and evaluators that no run knows are left out.
     """
-    rows = holdings(store)
+    rows, probes = holdings(store), open_probes(store)
+    knows = probes.assign(known=probes["family"].where(probes["family"].isin(families)))
+    knows = knows.groupby(_PLACE, as_index=False).agg(knows=("known", "nunique"))
     chosen: dict[tuple[str, str, str, str], list[str]] = {}
     for name in dict.fromkeys(evaluators):
         own = rows[(rows["evaluator"] == name) & (rows["n_shifts"] > 0)]
         if len(own):
             own = own.assign(same=own["corpus"] == corpus, held=own["subject"] == subject)
-            best = own.sort_values(["same", "held", "n_items", "run"]).iloc[-1]
+            best = own.merge(knows, on=_PLACE).sort_values(["same", "held", "knows", "n_items", "run"]).iloc[-1]
             run, where, held, spoken = (str(best[each]) for each in ("run", "corpus", "subject", "language"))
             chosen.setdefault((run, where, held, spoken), []).append(name)
     frames = [_spreads(store, place, names, families) for place, names in chosen.items()]

@@ -1,6 +1,6 @@
 """Which items look most like one: the cosine of image embeddings that an evaluator has left in a cache.
 
-Nothing is encoded for it. Two pictures are alike by an evaluator's own eye, which is what its failures come from.
+Nothing is encoded here. Two pictures are alike by an evaluator's own eye, which is what its failures come from.
 """
 
 from collections.abc import Mapping, Sequence

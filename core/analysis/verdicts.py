@@ -217,7 +217,7 @@ def reached(found: str, detectable: float, needed: float) -> str:
     """
     if found != UNDECIDED or math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; {needed:.0f} items would show that it lies within the margin if it is 0"
+    more = "" if math.isnan(needed) else f"; {needed:,.0f} items would show that it lies within the margin if it is 0"
     return f"a drift from {detectable:.2f} % on would have shown{more}"
 
 
@@ -242,7 +242,7 @@ def apart(detectable: float, needed: float, *, unit: str, of: str = "items", dig
     """
     if math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} {of} would tell"
+    more = "" if math.isnan(needed) else f"; were it as found here, {needed:,.0f} {of} would tell"
     return f"a difference from {detectable:.{digits}f} {unit} on would have shown{more}"
 
 
@@ -255,7 +255,7 @@ def settled(found: str, needed: float) -> str:
     """
     if found != UNDECIDED or math.isnan(needed):
         return ""
-    return f"were it as found here, {needed:.0f} items would decide it"
+    return f"were it as found here, {needed:,.0f} items would decide it"
 
 
 def told_from_null(found: str, detectable: float, needed: float) -> str:
@@ -268,5 +268,5 @@ def told_from_null(found: str, detectable: float, needed: float) -> str:
     """
     if found != NOT_TOLD or math.isnan(detectable):
         return ""
-    more = "" if math.isnan(needed) else f"; were it as found here, {needed:.0f} items would tell"
+    more = "" if math.isnan(needed) else f"; were it as found here, {needed:,.0f} items would tell"
     return f"{detectable:.2g} percentage points would have been told{more}"

@@ -99,8 +99,8 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
         height=height,
         margin_t=drawn.layout.margin.t + room,
     )  # fmt: skip
-    if room and drawn.layout.legend.yanchor == "top":
-        drawn.layout.legend.y = 1 - room / drawn.layout.height
+    if drawn.layout.legend.y is not None:
+        drawn.layout.legend.y *= 1 - room / height
     whole: str = drawn.to_html(include_plotlyjs=True, full_html=True, config=CONFIG)
     said = f'<p style="font: 12px sans-serif; color: #555; margin: 12px">{plain(foot)}</p>' if foot else ""
     return f"{said}</body>".join(whole.rsplit("</body>", 1)).encode()
@@ -121,7 +121,11 @@ def _described(figure: Figure) -> list[str]:
         return [_bold(*str(text).split("\n")) for text in frame["hover"]]
     rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
     return [
-        _bold(f"{series}, {label}", f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})", f"n = {n}")
+        _bold(
+            label if series == label else f"{series}, {label}",
+            f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})",
+            f"n = {n}",
+        )
         for series, label, value, low, high, n in rows
     ]
 

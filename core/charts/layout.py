@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from core.charts.panels import Panel, folded, keyed, ray_ends
-from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, series_styles, shortened
+from core.charts.panels import Panel, folded, keyed, panels, ray_ends
+from core.charts.spec import Axis, Figure, Ray, Reference, Shade, called, says_its_labels, series_styles, shortened
 from core.charts.style import GRID, NEUTRAL, faded, plain
 
 ROW = 15
@@ -17,8 +17,14 @@ GAP = 70
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEADS = 26  # px: the names of a map's columns, which stand between its title and its cells
-_PHONE = 340  # px: width in which a legend above the panels must find room
-_LETTER, _KEY, _LINE = 6.4, 44, 20  # px: a letter of the legend, the sign before a name, a line of names
+_PHONE = 340  # px: width in which a legend must find room
+_LETTER, _KEY = 6.4, 44  # px: a letter of the legend, the sign before a name
+
+LINE = 20
+"""Height in px of a line of a legend."""
+
+WIDE = 700
+"""Width in px from which a legend needs the lines of a wide screen; the style sheet has the same number."""
 
 
 def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
@@ -26,14 +32,17 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     heights = [panel_height(figure, panel) for panel in found]
     area = sum(heights) + GAP * (len(heights) - 1)
     above, legend = _legend(figure, found)
-    top = above + (26 if found[0].title else 0) + (34 if figure.kind == "map" else 8)
+    top = max(above, figure.head) + (26 if found[0].title else 0) + (34 if figure.kind == "map" else 8)
     if any(each.text for each in figure.references) or any(each.text for each in figure.rays):
         top += 16
     below = _below(figure, found)
     if legend and not above:
-        below += 12 + _LINE * _legend_lines(figure, found)
+        below += 12 + LINE * _legend_lines(figure, found)
+    height = area + top + below
+    if legend:  # close to the panels: what a wide screen does not need is left on the far side
+        legend["y"] = (height - above if above else below - _below(figure, found)) / height
     made: dict[str, Any] = {
-        "height": area + top + below, "dragmode": False,
+        "height": height, "dragmode": False,
         "margin": {"l": 8, "r": 24 if figure.upright else 12, "t": top, "b": below},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hoverlabel": {"align": "left"},
         "showlegend": bool(legend), "legend": legend, "barmode": "overlay", "shapes": [], "annotations": [],
@@ -74,29 +83,43 @@ def panel_height(figure: Figure, panel: Panel) -> int:
 def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
     """Room that the legend takes above the panels, in px, and the legend; one of many names stands below."""
     names = series_styles(figure)
-    if figure.kind == "map" or len(names) < 2:
+    if figure.kind == "map" or len(names) < 2 or says_its_labels(figure):
         return 0, {}
     usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False}
     lines = _legend_lines(figure, found)
     if lines > 2:
-        return 0, usual | {"y": 0, "yref": "container", "yanchor": "bottom", "font": {"size": 11}}
-    return 14 + _LINE * lines, usual | {"y": 1, "yref": "container", "yanchor": "top"}
+        return 0, usual | {"yref": "container", "yanchor": "top", "font": {"size": 11}}
+    return 14 + LINE * lines, usual | {"yref": "container", "yanchor": "bottom"}
 
 
-def _legend_lines(figure: Figure, found: Sequence[Panel]) -> int:
-    """Lines that a legend takes on a phone, beside the labels."""
+def legend_above(figure: Figure) -> int:
+    """Room in px that a legend takes above the panels; 0 where it stands below, or is not there."""
+    return _legend(figure, panels(figure))[0]
+
+
+def spare(figure: Figure) -> int:
+    """Room in px below a legend that stands below the panels, which :data:`WIDE` px leave empty and a phone needs."""
+    found = panels(figure)
+    above, legend = _legend(figure, found)
+    if above or not legend:
+        return 0
+    return LINE * (_legend_lines(figure, found) - _legend_lines(figure, found, width=WIDE))
+
+
+def _legend_lines(figure: Figure, found: Sequence[Panel], *, width: int = _PHONE) -> int:
+    """Lines that a legend takes in so many px, beside the labels; usually on a phone."""
     labels = (
         []
         if figure.upright
         else [len(line) for panel in found for name in panel.names for line in folded(name, letters=_FOLD)]
     )
-    room = _PHONE - _LETTER * max(labels, default=0)
+    room = width - _LETTER * max(labels, default=0)
     rows, used = [0], 0.0
     for words in (keyed(figure, name) for name in series_styles(figure)):
-        width = _LETTER * max(map(len, words)) + _KEY
-        if used and used + width > room:
+        each = _LETTER * max(map(len, words)) + _KEY
+        if used and used + each > room:
             rows, used = [*rows, 0], 0.0
-        rows[-1], used = max(rows[-1], len(words)), used + width
+        rows[-1], used = max(rows[-1], len(words)), used + each
     return max(sum(rows), 1)
 
 
@@ -193,7 +216,7 @@ def _domains(heights: Sequence[int], area: int) -> list[list[float]]:
 def _title(text: str, top: float) -> dict[str, Any]:
     return {
         "text": plain(shortened(text, most=44)), "x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
-        "yanchor": "bottom", "showarrow": False, "font": {"size": 13, "color": NEUTRAL},
+        "yanchor": "bottom", "showarrow": False, "font": {"size": 13},
     }  # fmt: skip
 
 

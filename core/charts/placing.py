@@ -47,7 +47,7 @@ def beside(
 
 
 def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[Rectangle]:
-    """Whiskers, upright lines and what lies outside the axes, of a panel at a width and height of its plot."""
+    """Whiskers, upright lines and what lies around the axes, of a panel at a width and height of its plot."""
     wide, tall = size
     across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
     upright = [0.0, *(each.at for each in figure.references if each.on == "along")]
@@ -64,7 +64,8 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
         there = np.isfinite(marks.low) & np.isfinite(marks.high)
         found += list(zip(at[there], high[there], low[there], strict=True))
         flat += _flat(marks, across_ends, upward_ends, size)
-    outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall)]
+    outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall), (0.0, -tall, wide, 0.0),
+               (0.0, tall, wide, 2 * tall)]  # fmt: skip
     return [*outside, *flat, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
 
 

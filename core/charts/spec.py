@@ -130,6 +130,7 @@ class Figure:
         diverging: the colours of a map run both ways from zero.
         moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
         click: what a click on a mark that opens something is for; the hover says it.
+        head: px above the panels at least, so that they begin where those of a figure beside it do.
 
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
@@ -161,6 +162,7 @@ class Figure:
     diverging: bool = False
     moves: tuple[tuple[str, str], ...] = ()
     click: str = "for its pairs"
+    head: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -202,6 +204,11 @@ def series_styles(figure: Figure) -> dict[str, Style]:
     names += [name for name in there if name not in figure.styles]
     usual = coloured(there)
     return {name: figure.styles.get(name, usual[name]) for name in names}
+
+
+def says_its_labels(figure: Figure) -> bool:
+    """Whether the series of every mark is its label, so that a legend would say the labels again."""
+    return bool((figure.frame["series"].astype(str) == figure.frame["label"].astype(str)).all())
 
 
 def coloured(names: list[str]) -> dict[str, Style]:

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from core.charts.panels import Panel, folded, keyed, panels
-from core.charts.spec import Figure, series_styles, shortened
+from core.charts.spec import Figure, says_its_labels, series_styles, shortened
 from core.charts.still_axes import FOLD, finish, prepare
 from core.charts.still_marks import draw_marks, key
 from core.charts.style import NEUTRAL
@@ -161,7 +161,7 @@ def _height(figure: Figure, panel: Panel, row: float, columns: int) -> float:
 def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     """Name the series, above the panels; below them where a title stands above."""
     styles = series_styles(figure)
-    if figure.kind == "map" or len(styles) < 2:
+    if figure.kind == "map" or len(styles) < 2 or says_its_labels(figure):
         return
     words = [keyed(figure, name) for name in styles]
     names = ["\n".join(each) for each in words]

@@ -18,9 +18,11 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
     labels = [f"{who}, {told}" if told else str(who) for who, told in zip(held["evaluator"], held["references"],
                                                                        strict=True)]  # fmt: skip
     several = len(set(held["group"])) > 1
+    own = not several and not held["references"].astype(bool).any()
     frame = pd.DataFrame(
         {
-            "label": labels, "series": held["group"].astype(str) if several else "all", "panel": "",
+            "label": labels, "panel": "",
+            "series": held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all",
             "value": held[measure], "low": held[f"{measure}_low"], "high": held[f"{measure}_high"],
             "n": counts.fillna(0).astype(int),
             "hover": [
@@ -32,4 +34,4 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
             ],
         }
     )  # fmt: skip
-    return Figure("", axis, "", frame.reset_index(drop=True), axis)
+    return Figure("", axis, "", frame.reset_index(drop=True), axis, overlay=own)

@@ -184,7 +184,7 @@ def refusal(model: Calibrator) -> str:
     if model.reading not in OVER_ORBITS:
         return (
             f"the reading {model.reading!r} corrects a score only where the edit is known, which an evaluator is "
-            "not told; apply it to a run's scores with: python -m core calibrate apply"
+            "not told; python -m core calibrate apply corrects a run's scores"
         )
     try:
         for name, weight in model.weights.items():

@@ -92,6 +92,33 @@ def embed_captions(
     return CaptionEmbeddings({text: found[text] for text in captions if text in found}, len(captions), work.calls)
 
 
+def embed_images(
+    evaluator: DualEncoder,
+    images: Mapping[str, ImageSource],
+    *,
+    cache: EmbeddingCache,
+    progress: Progress | None = None,
+) -> int:
+    """Embed the images that a cache lacks and keep them there; one that cannot be read is left out.
+
+    Args:
+        evaluator: loaded; the caller holds its lease.
+        images: by the hash of their pixels.
+        cache: embeddings of earlier calls, read and filled.
+        progress: called after every batch.
+
+    Returns:
+        How many embeddings are new.
+    """
+    work = _Work(evaluator, evaluator.full_batch, cache, progress)
+    known = cache.get_many(work.fingerprint, IMAGE, list(images))
+    new = [key for key in images if key not in known]
+    work.total = len(new)
+    encoded = work.encode(new, lambda key: work._pixels(images[key]), evaluator.encode_images, {})
+    cache.put_many(work.fingerprint, IMAGE, encoded)
+    return len(encoded)
+
+
 def score_pairs(
     evaluator: Evaluator,
     images: Mapping[str, ImageSource],

@@ -17,6 +17,7 @@ from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.towers.prompts import ClipPrompts
 from core.evaluators.video.items import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
+from core.probes.titles import title
 from core.probes.words.health import known_instances, objects_named, objects_there
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
@@ -245,8 +246,8 @@ class _Work:
     def edits(self) -> tuple[str, ...]:
         """What each edit was left out of, and why: counted, with the first case."""
         return tuple(
-            f"{probe} is left out {len(told)} time{'' if len(told) == 1 else 's'} ({code}), first of {told[0]}"
-            for (probe, code), told in self.rejected.items()
+            f"{title(probe)} ({probe}) is left out {len(told)} time{'' if len(told) == 1 else 's'}, first of {told[0]}"
+            for (probe, _), told in self.rejected.items()
         )
 
     def _wanted(self, bench: Workbench, images: dict[str, np.ndarray]) -> Iterator[_Wanted]:

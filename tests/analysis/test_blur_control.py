@@ -13,6 +13,8 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
+from core.charts.spec import series_styles
+from core.charts.style import colours
 from core.report.card import card_report
 from core.report.model import Report
 from core.statistics.bootstrap import Interval
@@ -59,9 +61,14 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
     found = next(each for each in catalogue(table) if each.id == "S22").compute(table.view(), Options())
     told = sentences(table.view())
     assert set(told) == set(found["evaluator"])
+    opening = {
+        PASSES: "Blur control: repositioning moves it further than blur",
+        FAILS: "Blur control fails: blur moves it further than repositioning",
+        OPEN: "Blur control does not pass: which moves it further cannot be told",
+    }
     for _, row in found.iterrows():
         said_here = told[row["evaluator"]]
-        assert said_here.startswith(f"Blur control: {row['said']}; median |%Δ| {row['moved']:.1f} moved, ")
+        assert said_here.startswith(f"{opening[row['said']]}; median |%Δ| {row['moved']:.1f} moved, ")
         assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
         assert said_here.endswith(f", n = {row['n_items']}" + (f"; {row['power']}." if row["power"] else "."))
 
@@ -69,7 +76,7 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
 def test_what_cannot_be_told_says_what_would_have_shown_and_how_many_would_tell() -> None:
     # a standard error of 0.5 points from 100 items: found from (1.96 + 0.84) · 0.5 on; 0.35 is a quarter of it
     found = untold(Interval(0.35, 0.35 - 0.98, 0.35 + 0.98, 100, 0.95))
-    assert found == "a difference from 1.4 points on would have shown; were it as found here, 1602 items would tell"
+    assert found == "a difference from 1.4 points on would have shown; were it as found here, 1,602 items would tell"
     assert untold(Interval(0.0, 0.0, 0.0, 100, 0.95)) == ""
 
 
@@ -90,3 +97,12 @@ def test_the_control_is_on_page_report_and_card(store: Store, demo_report: Repor
     card = card_report(store)
     for sentence in sentences(table.view()).values():
         assert escape(sentence) in card
+
+
+def test_evaluators_that_are_labels_have_their_own_colours_on_lines_of_their_own(store: Store) -> None:
+    table = read_table(store)
+    question = next(each for each in catalogue(table) if each.id == "S22")
+    figure = question.figures[0].figure(question.compute(table.view(), Options()))
+    assert figure.overlay
+    assert figure.frame["series"].tolist() == figure.frame["label"].tolist()
+    assert {name: style.colour for name, style in series_styles(figure).items()} == colours(table.evaluators)

@@ -48,6 +48,14 @@ def test_another_corpus_has_the_largest_run_of_the_evaluator(stored: Store) -> N
     assert set(prior(stored, **ASKED, corpus="elsewhere")["run"]) == {"large"}
 
 
+def test_of_two_runs_of_one_corpus_the_one_that_holds_the_families_counts_whatever_its_name(tmp_path: Path) -> None:
+    for run, edits in (("all", EDITS), ("then-half", ("vflip", "null:shift1"))):
+        write_run(tmp_path / run, audited(*edits, evaluator="e", items=24), corpus={"name": "c"})
+    with Store.open(tmp_path) as store:
+        known = prior(store, **ASKED, corpus="c")
+    assert set(zip(known["run"], known["family"], strict=True)) == {("all", "vertical-flip"), ("all", "rotation")}
+
+
 def test_what_no_run_knows_is_named_and_said_in_standard_deviations(stored: Store) -> None:
     found = planned(prior(stored, **ASKED, corpus="c"), **ASKED, n=50)
     assert found.unknown == {"e": ("occupational",), "f": ASKED["families"]}

@@ -1,13 +1,19 @@
 """Panels stand where plotly would put them, each with its name, one scale where they share it, legible on a phone."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from plotly.subplots import make_subplots
 
 from core.charts.interactive import plot
-from core.charts.layout import GAP, ROW, number
+from core.charts.layout import GAP, LINE, ROW, WIDE, legend_above, number, spare
 from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade
+from core.charts.still import canvas
+from core.charts.style import colours
+from core.settings import ROOT
+from pages.views.common.charts import MOST_SPARE
 
 COUNTS = {"<b>one</b>": 4, "two": 1, "three": 7}
 
@@ -68,14 +74,45 @@ def test_a_long_title_is_broken_and_gets_room() -> None:
     assert long.margin.b > short.margin.b
 
 
+MANY = figure(
+    frame=pd.DataFrame(
+        [(f"l{place}", f"series number {place}", "", 1.0, 0.5, 2.0, 7) for place in range(8)], columns=list(COLUMNS)
+    )
+)
+
+
 def test_a_short_legend_stands_above_and_one_of_many_names_below() -> None:
-    assert drawn().legend.yanchor == "top"
-    assert drawn().legend.yref == "container"
-    many = [(f"l{place}", f"series number {place}", "", 1.0, 0.5, 2.0, 7) for place in range(8)]
-    layout = drawn(frame=pd.DataFrame(many, columns=list(COLUMNS)))
-    assert (layout.legend.y, layout.legend.yanchor) == (0, "bottom")
-    assert layout.margin.b > drawn().margin.b
+    short, long = drawn(), plot(MANY).layout
+    assert short.legend.yref == long.legend.yref == "container"
+    assert (short.legend.yanchor, long.legend.yanchor) == ("bottom", "top")
+    assert legend_above(figure()) > 0 == legend_above(MANY)
+    assert short.legend.y * short.height == pytest.approx(short.height - legend_above(figure()))
+    assert long.margin.b > short.margin.b
     assert not drawn(frame=figure().frame.assign(series="a")).showlegend
+
+
+def test_a_legend_below_begins_under_the_axis_and_its_spare_lines_lie_beyond_it() -> None:
+    layout = plot(MANY).layout
+    room = layout.legend.y * layout.height  # from the figure's lower edge to the legend's upper one
+    assert 0 < spare(MANY) < room
+    bare = plot(figure(frame=MANY.frame.assign(series="a"))).layout
+    assert layout.margin.b - room == pytest.approx(bare.margin.b)
+    assert spare(figure()) == spare(figure(frame=MANY.frame.assign(series="a"))) == 0
+
+
+def test_the_style_sheet_takes_away_what_is_spare_where_the_figure_is_wide() -> None:
+    css = (ROOT / "assets/style/app.css").read_text()
+    assert f"@container (min-width: {WIDE}px)" in css
+    taken = [(int(name), int(px)) for name, px in re.findall(r"st-key-spare_(\d+)_\D*?margin-bottom: -(\d+)px", css)]
+    assert taken == [(px, px) for px in range(LINE, MOST_SPARE + LINE, LINE)]
+    assert spare(MANY) % LINE == 0
+
+
+def test_figures_side_by_side_begin_on_one_height() -> None:
+    with_legend, bare = figure(), figure(frame=figure().frame.assign(series="a"), head=legend_above(figure()))
+    tops = [plot(each).layout.margin.t for each in (with_legend, bare)]
+    assert tops[0] == tops[1]
+    assert plot(figure(frame=figure().frame.assign(series="a"))).layout.margin.t < tops[0]
 
 
 def test_shades_and_lines_cross_the_axis_that_they_are_on() -> None:
@@ -132,3 +169,15 @@ def test_long_names_of_a_legend_are_folded_and_get_room() -> None:
         figure(frame=pd.DataFrame([("label", name, "", 1.0, 0.5, 2.0, 7) for name in "ab"], columns=list(COLUMNS)))
     )
     assert made.layout.margin.t + made.layout.margin.b > short.layout.margin.t + short.layout.margin.b + 20
+
+
+def test_a_legend_that_would_say_the_labels_again_is_left_out_on_page_and_paper() -> None:
+    rows = [(name, name, "", 1.0, 0.5, 2.0, 7) for name in ("conse-lite0", "grounding-judge")]
+    named = figure(frame=pd.DataFrame(rows, columns=list(COLUMNS)), overlay=True)
+    drawn_on_page = plot(named)
+    assert not drawn_on_page.layout.showlegend
+    own = colours(["conse-lite0", "grounding-judge"])
+    assert [trace.marker.line.color for trace in drawn_on_page.data] == list(own.values())
+    assert drawn_on_page.data[0].hovertext[0].startswith("<b>conse-lite0</b>")
+    assert not canvas(named).legends
+    assert canvas(figure()).legends

@@ -62,3 +62,26 @@ def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
     assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
     assert not valence_scatter(points.iloc[:1]).references
     assert min(WIDTHS) < 300
+
+
+def test_labels_stay_inside_the_axes_off_their_numbers_and_the_panels_name() -> None:
+    at = [(-0.157, -4.5), (-0.176, -14.1), (-0.095, -9.9), (-0.049, -7.5), (-0.098, -19.5), (-0.076, -19.0),
+          (-0.041, -18.2), (-0.014, -19.6), (-0.034, -12.0), (-0.008, -12.5),
+          (-0.076, -11.6), (0.298, -9.3)]  # fmt: skip
+    named = ["cheap", "expensive", "budget", "luxury", "African", "Russian", "Arab", "Oceanian", "European", "American",
+             "Asian", "happy"]  # fmt: skip
+    points = pd.DataFrame(
+        {"family": ["economic"] * 4 + ["cultural"] * 7 + ["emotion"], "modifier": named,
+         "projection": [x for x, _ in at], "median_percent": [y for _, y in at], "low": [y - 2 for _, y in at],
+         "high": [y + 2 for _, y in at], "n_items": 80, "n_objects": 0}
+    )  # fmt: skip
+    figure = valence_scatter(points, neutral=-0.094)
+    labels = [each for each in plot(figure).layout.annotations if each.showarrow]
+    assert {each.text for each in labels} == set(named)
+    for width in WIDTHS:
+        for each in labels:
+            x = np.interp(each.x, figure.along.span, [0, width]) + each.ax
+            y = np.interp(each.y, figure.span, [figure.height, 0]) + each.ay
+            half = 6.6 * len(each.text) / 2
+            assert -2 <= x - half < x + half <= width + 2, each.text  # a letter is narrower than it is taken for
+            assert 0 <= y - 7.5 < y + 7.5 <= figure.height, each.text

@@ -12,8 +12,8 @@ from core.corpora.images import pixel_hash
 from core.errors import InvalidInput
 from core.evaluators import scoring
 from core.evaluators.base import DualEncoder, Evaluator
-from core.evaluators.cache import EmbeddingCache
-from core.evaluators.scoring import score_pairs, score_pairs_with_errors
+from core.evaluators.cache import IMAGE, EmbeddingCache
+from core.evaluators.scoring import embed_images, score_pairs, score_pairs_with_errors
 from core.registry import load_object
 
 PLUGIN = Path(__file__).resolve().parents[1] / "plugins" / "histogram.py"
@@ -219,3 +219,20 @@ def test_bad_arguments_are_refused(evaluator: Evaluator) -> None:
         score_pairs(evaluator, BY_HASH, [("nowhere", "a")])
     with pytest.raises(InvalidInput, match="batch_size must be at least 1, got 0"):
         score_pairs(evaluator, BY_HASH, [], batch_size=0)
+
+
+def test_images_are_embedded_once_and_one_that_cannot_be_read_is_left_out() -> None:
+    def gone() -> np.ndarray:
+        raise OSError("no such file")
+
+    evaluator, cache, steps = Histogram.load(), EmbeddingCache(), list[tuple[int, int]]()
+    key = evaluator.fingerprint.key
+    assert embed_images(evaluator, {HASHES[0]: BY_HASH[HASHES[0]]}, cache=cache) == 1
+    images = BY_HASH | {"gone": gone}
+    assert embed_images(evaluator, images, cache=cache, progress=lambda *step: steps.append(step)) == len(HASHES) - 1
+    kept = cache.get_many(key, IMAGE, list(images))
+    assert set(kept) == set(HASHES)
+    for name in HASHES:
+        np.testing.assert_array_equal(kept[name], evaluator.encode_images([BY_HASH[name]])[0].numpy())
+    assert steps[-1] == (len(HASHES), len(HASHES))
+    assert embed_images(evaluator, BY_HASH, cache=cache) == 0

@@ -9,7 +9,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from pages.views.common.access import audience_lacks
-from pages.views.probe_lab.audience import code_svg
+from pages.views.common.qr import code_svg
 from pages.views.probe_lab.state import Upload, shared
 from tests.pages.opening import LAB, Open, texts
 

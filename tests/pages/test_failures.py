@@ -22,7 +22,7 @@ from core.stories.tags import Pair, Tags
 from pages.views.common import before_after
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.runs import narrowed, present
-from pages.views.failures import tags
+from pages.views.failures import like, tags
 from pages.views.failures.card import cut_said
 from pages.views.failures.tags import with_tags
 from pages.views.probe_lab.state import shared
@@ -285,7 +285,7 @@ def test_a_page_without_runs_says_how_to_make_one(open_page: Open) -> None:
     [
         (CAT | {"corpus": "demo", "evaluator": "e", "axis": "spatial"},
          {"item": "cat", "probes": "vflip", "evaluators": "e"}),
-        ({"corpus": "x", "item": "cat", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
+        (CAT | {"run": "r", "corpus": "x", "probe": "jpeg-95", "subject": "human", "evaluator": "e", "axis": "null"},
          {"corpus": "x", "item": "cat", "probes": "", "evaluators": "e", "subject": "human"}),
     ],
 )  # fmt: skip
@@ -415,7 +415,7 @@ def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(open
     key = next(each["fingerprint"]["key"] for each in run["evaluators"] if each["name"] == "conse-lite0")
     items = pd.read_parquet(demo / "items").drop_duplicates("item").set_index("item")["pixels_sha256"]
     app = open_page(FAILURES, families="vertical-flip", like="cat")
-    assert "has kept an embedding of the picture of cat" in texts(app).replace("\\", "")
+    assert "Nobody has looked at the picture of cat and at another one yet" in texts(app).replace("\\", "")
     near = [name for name in items.index if name != "cat"][:3]
     rows = {items["cat"]: [1.0, 0.0], items[near[0]]: [0.9, 0.1], items[near[1]]: [0.5, 0.5], items[near[2]]: [0.0, 1]}
     shared().embeddings.put_many(key, IMAGE, {name: np.array(row, np.float32) for name, row in rows.items()})
@@ -429,3 +429,18 @@ def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(open
     assert "like" not in app.query_params
     app.button(key="failures.like.0").click().run()
     assert app.query_params["like"]
+
+
+@pytest.mark.usefixtures("demo")
+def test_pictures_that_nobody_opened_are_looked_at_on_a_click(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(like, "AT_ONCE", 4)
+    app = open_page(FAILURES, families="vertical-flip", like="cat")
+    button = app.button(key="failures.like.embed")
+    assert button.label == "Embed 4 pictures"
+    button.click().run()
+    assert not app.exception
+    assert not app.error
+    told = texts(app).replace("\\", "").replace("*", "")
+    assert "cat and the 3 items most like it, by conse-lite0's image embeddings" in told
+    assert "of 4 pictures that are embedded" in told
+    assert app.button(key="failures.like.embed").label == "Embed 4 more pictures"

@@ -22,8 +22,10 @@ from core.settings import ROOT
 from core.statistics.agreement import in_words
 from core.store.store import Store
 from pages.views.common import access as study_access
+from pages.views.common.qr import code_svg
 from pages.views.common.runs import known_values, present, store
 from pages.views.human_validation import annotate as study_annotate
+from pages.views.human_validation import people as study_people
 from tests.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, texts
 
@@ -435,6 +437,22 @@ def test_who_is_not_done_has_a_reminder_to_copy(open_page: Open, study: Study) -
     study.set_status(PAUSED)
     again = open_page(HUMAN, study="pilot")
     assert not [code for code in again.code if code.value.startswith("Hello")]
+
+
+def test_one_annotators_link_stands_as_a_code_for_a_phone_when_it_is_asked_for(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(study_people, "code_svg", lambda link: told.append(link) or code_svg(link))
+    ada, bo = study.invite(["Ada", "Bo"])
+    app = open_page(HUMAN, study="pilot")
+    assert not told
+    app.selectbox(key="study.links.code").select(f"{bo} Bo").run()
+    assert not app.exception
+    (link,) = told
+    assert link.endswith(f"?token={study.token(bo)}")
+    assert f"QR code of the link of {bo} Bo" in [each.alt for image in app.image for each in image.proto.imgs]
+    assert study.token(ada) not in link
 
 
 def test_pausing_and_withdrawing_are_one_press(open_page: Open, study: Study) -> None:

@@ -18,6 +18,7 @@ from core.settings import results_dir, runs_dir
 from core.statistics.bootstrap import LEAST_N
 from core.store.publish import publish
 from core.store.store import Store, default_store
+from pages.views.common import access
 from pages.views.overview.glance import kind_of
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
@@ -203,6 +204,18 @@ def test_every_evaluator_has_one_row_with_what_it_is(open_page: Open) -> None:
 def test_a_metric_of_ones_own_is_called_so(open_page: Open, findings_run: Path) -> None:
     rows = next(each.value for each in open_page(OVERVIEW).dataframe if "Kind" in each.value)
     assert list(rows["Kind"]) == ["your own"]
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("local", [True, False], ids=["operator", "viewer"])
+def test_who_may_fetch_a_published_evaluator_has_the_way_to_it(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, *, local: bool
+) -> None:
+    monkeypatch.setattr(access, "_local", lambda: local)
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    ways = [each.proto.page for each in app.get("page_link") if each.proto.label == "Get a published evaluator"]
+    assert ways == (["run_audit"] if local else [])
 
 
 def test_what_an_evaluator_is_does_not_hang_on_what_it_scored() -> None:

@@ -4,10 +4,12 @@ import json
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.settings import ROOT, results_dir
 from tests.manifests import edit_manifest
 from tests.pages.opening import RESULTS, Open, said, texts
 
@@ -183,3 +185,17 @@ def test_evaluators_can_have_a_panel_each(open_page: Open, demo: Path) -> None:
     assert len([each for each in one["layout"] if each.startswith("xaxis")]) == 1
     assert len([each for each in other["layout"] if each.startswith("xaxis")]) == 3
     assert len(one["data"]) == len(other["data"]) == 3
+
+
+def test_what_another_run_holds_is_one_click_away_and_what_was_not_audited_stands_last(open_page: Open) -> None:
+    for run in ("demo", "demo-scenes"):
+        shutil.copytree(ROOT / "data/results" / run, results_dir() / run)
+    app = open_page(RESULTS, question="surface")
+    assert not app.exception
+    parts = next(each for each in app.button_group if "Not audited" in each.options).options
+    assert parts[-1] == "Not audited"
+    (way,) = [each.proto for each in app.get("page_link") if each.proto.label.startswith("Show run")]
+    there = open_page(RESULTS, **dict(parse_qsl(way.query_string)))
+    assert not there.exception
+    assert not [each for each in there.info if "leaves out" in each.value]
+    assert there.get("plotly_chart")

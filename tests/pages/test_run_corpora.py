@@ -1,18 +1,28 @@
 """Pages show the pictures of the run that a number is of, where two runs read one corpus differently."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from PIL import Image
 
 from core.audit.again import corpus_again
+from core.audit.plan import make_plan
+from core.audit.run import run_audit
 from core.corpora.registry import catalogue, origin_here
 from core.errors import NotAvailable
+from core.evaluators.pool import Pool
+from core.settings import runs_dir
+from core.statistics.bootstrap import LEAST_N
 from core.store import corpus_of_run
 from core.store.audited_here import note_audited
-from core.store.manifest import Run
-from pages.views.probe_lab.state import corpus_origins, load_corpus_of
+from core.store.manifest import Run, read_run
+from pages.views.common.corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
+from tests.audit.squares import HISTOGRAM, build_corpus
+from tests.manifests import edit_manifest
+from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, Open, said
 
 
 def run_of(folder: Path, name: str) -> Run:
@@ -89,3 +99,69 @@ def test_a_corpus_that_is_not_here_says_where_to_put_it(tmp_path: Path) -> None:
 def test_a_shipped_corpus_needs_no_folder() -> None:
     shipped = next(loader.name for loader in catalogue() if not loader.needs_root)
     assert origin_here(shipped, {"root": "/somewhere/else"}).root is None
+
+
+@pytest.fixture
+def halves(open_page: Open, tmp_path: Path) -> tuple[Run, Run]:
+    """Two runs of corpora of one name, each of a folder of its own; ``train`` is the newer one."""
+    made = []
+    for half in ("val", "train"):
+        root = tmp_path / half
+        build_corpus(root, 2 * LEAST_N)
+        for picture in root.glob("*.png"):
+            picture.rename(root / f"{half}-{picture.name}")
+        lines = [f"{half}-{place:03d}.png,A dog of {half}." for place in range(2 * LEAST_N)]
+        (root / "captions.csv").write_text("\n".join(["image,caption", *lines]))
+        plan = make_plan(
+            catalogue().get("folder").load(root), evaluators=[HISTOGRAM], probes=["vflip", "cultural", "null"]
+        )
+        made.append(run_audit(plan, runs_dir(), run_id=half, pool=Pool(budget_mb=100, device="cpu")).path)
+        created = {"val": "2026-01-01T00:00:00Z", "train": "2026-02-02T00:00:00Z"}[half]
+        edit_manifest(made[-1], created=created)
+    return read_run(made[0]), read_run(made[1])
+
+
+def test_runs_of_one_corpus_name_have_a_name_each(halves: tuple[Run, Run]) -> None:
+    val, train = halves
+    assert [corpus_name_of(run.id, "folder") for run in halves] == ["folder of val", "folder"]
+    assert load_corpus("folder of val").items == load_corpus_of(val).items
+    assert load_corpus("folder").items == load_corpus_of(train).items
+    assert corpus_holding("folder", "val-000.png") == "folder of val"
+    assert corpus_name_of("nobody's", "folder") == "folder"
+    assert corpus_name_of("nobody's", "elsewhere") is None
+
+
+@pytest.mark.parametrize(("run", "corpus"), [("val", "folder of val"), ("train", "folder")])
+def test_pages_show_and_open_the_corpus_of_the_run_in_view(
+    open_page: Open, halves: tuple[Run, Run], run: str, corpus: str
+) -> None:
+    for page in (OVERVIEW, FAILURES):
+        app = open_page(page, run=run)
+        assert not app.exception
+        assert "has no item" not in said(app)
+        ways = [dict(parse_qsl(each.proto.query_string)) for each in app.get("page_link")
+                if each.proto.label == "Open in Probe lab"]  # fmt: skip
+        assert ways, said(app)
+        assert {way["corpus"] for way in ways} == {corpus}
+        lab = open_page(LAB, **ways[0])
+        assert not lab.exception
+        assert not lab.warning
+        assert lab.selectbox(key="lab.corpus").value == corpus
+        assert lab.selectbox(key="lab.item").value == ways[0]["item"]
+        assert ways[0]["item"].startswith(run)
+
+
+@pytest.mark.usefixtures("halves")
+def test_flipped_pairs_are_of_the_corpus_that_was_chosen(open_page: Open) -> None:
+    a, b = ({f"val-{place:03d}.png": caption for place in range(8)} for caption in ("a photo of a bed", "a flag"))
+    app = open_page(
+        FLIP_RISK, view="systems", images="folder of val", judge="conse-lite0", edits="rotate+10,rotate-10,vflip"
+    )
+    for name, captions in (("A", a), ("B", b)):
+        app.file_uploader(key=f"flip.file.{name}").upload(
+            f"{name}.json", json.dumps(captions).encode(), "application/json"
+        )
+    app.run().button(key="flip.score").click().run()
+    assert not app.exception
+    assert "has no item" not in said(app)
+    assert "largest change first" in said(app)

@@ -40,7 +40,7 @@ def test_words_stand_over_values_that_stay() -> None:
     words = convert_arrow_bytes_to_pandas_df(drawn.proto.arrow_data.styler.display_values)
     assert words.iloc[:, 0].tolist() == ["Upside down", "my-own", "—"]
     assert words.iloc[:, 1].tolist() == ["−12.3", "+3.0", "—"]
-    assert words.iloc[:, 3].tolist() == ["−1200", "3", "4"]
+    assert words.iloc[:, 3].tolist() == ["−1,200", "3", "4"]
     looks = json.loads(drawn.proto.columns)
     assert looks["value"]["type_config"] == {"type": "number"}
     assert (looks["value"]["label"], looks["value"]["help"]) == ("Value", "why")
@@ -53,6 +53,16 @@ def test_a_written_number_reads_as_what_it_is(value: float) -> None:
     said = written(value, form="%.3f")
     assert "-" not in said
     assert float(said.replace("−", "-")) == pytest.approx(value)
+
+
+def test_whole_numbers_have_commas_and_a_column_of_numbers_is_none_of_families() -> None:
+    frame = pd.DataFrame({"n": [2196, 8], "half": [1200.4, 1.0], "nuisance": [0.1, 0.117], "few": [1, 2]})
+    words = _words(frame, {"half": {"type_config": {"type": "number", "format": "%.0f"}}}, FAMILIES)
+    assert {name: [write(each) for each in frame[name]] for name, write in words.items()} == {
+        "n": ["2,196", "8"], "half": ["1,200", "1"],
+    }  # fmt: skip
+    assert written(1234.5, form="%.1f") == "1234.5"
+    assert written(-1234567, form="%+d") == "−1,234,567"
 
 
 def test_numbers_of_numpy_are_written_alike() -> None:

@@ -92,7 +92,7 @@ def test_an_edit_is_left_out_of_a_caption_that_it_would_make_untrue(corpus: Corp
     a = System("A", {"p0": ("A cat on the left.",), "p1": ("A cat.",)})
     found = score_board(handmade(mean_and_words), enter(corpus, [a]), [catalogue().get("hflip")])
     assert found.rows.query("probe == 'hflip'")["item"].tolist() == ["deep/p1.png"]
-    assert "hflip is left out 1 time" in found.edits[0]
+    assert found.edits[0].startswith("Mirrored (hflip) is left out 1 time, first of ")
     assert "left" in found.edits[0]
 
 

@@ -239,11 +239,11 @@ def _labels(
              if not item.attention and item.directional == question.directional}  # fmt: skip
     given = labels["stratum"].value_counts()
     for number in sorted(asked & set(frame.pairs["stratum"])):
-        if given.get(number, 0) < FEWEST_LABELS:
+        if (held := int(given.get(number, 0))) < FEWEST_LABELS:
             name = study.definition.strata[number][0]
             raise InvalidInput(
-                f"stratum {name!r} has {given.get(number, 0)} items with votes; {FEWEST_LABELS} in every stratum are "
-                "needed before anything is said of all pairs"
+                f"stratum {name!r} has {held} item{'' if held == 1 else 's'} with votes; {FEWEST_LABELS} in every "
+                "stratum are needed before anything is said of all pairs"
             )
     return labels
 

@@ -80,7 +80,7 @@ def how(tests: str) -> str:
         tests: the family of tests that Holm's correction runs over, in words.
     """
     return (
-        "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10 000 "
+        "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10,000 "
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
         "otherwise, two-sided, of the sources' means where items share theirs; p (Holm) within an evaluator and corpus "
         f"over {tests}, m of them, controls aside. "
@@ -142,7 +142,7 @@ class Dots:
             drawing.id, drawing.title, drawing.note, data, self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots", free=self.free or raw, paper=drawing.paper,
             unit=UNITS[measure][0] if self.values is None else "", counts=not self.lines,
-            order=() if self.order is None else tuple(map(str, self.order(frame))),
+            overlay=one_a_line(data), order=() if self.order is None else tuple(map(str, self.order(frame))),
         )  # fmt: skip
 
 
@@ -197,6 +197,8 @@ def marks(
 ) -> pd.DataFrame:  # fmt: skip
     """Rows of an answer as a figure takes them; a mark of too few items for a verdict is drawn open.
 
+    Evaluators that are labels have their own colours where there is one corpus, not that corpus's.
+
     Args:
         frame: the answer.
         label, series, panel: columns of it.
@@ -204,6 +206,8 @@ def marks(
         opens: see :class:`core.analysis.questions.base.Drawing`.
     """
     value, low, high = values
+    if (label, series) == ("evaluator", "corpus") and len(frame["corpus"].unique()) < 2:
+        series = "evaluator"
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
     data = pd.DataFrame(
@@ -217,6 +221,11 @@ def marks(
     if opens:
         data["opens"] = [opening(row, opens) for row in frame.to_dict("records")]
     return data.dropna(subset=["value"]).reset_index(drop=True)
+
+
+def one_a_line(data: pd.DataFrame) -> bool:
+    """Whether every mark's series is its label, so that marks of several series share no line."""
+    return bool((data["series"] == data["label"].astype(str)).all())
 
 
 CONTROL = " (control)"

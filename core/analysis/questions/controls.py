@@ -127,4 +127,5 @@ def _sentence(row: pd.Series) -> str:
     numbers = (f"median |%Δ| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
                f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}")  # fmt: skip
     power = f"; {row['power']}" if row["power"] else ""
-    return f"Blur control: {row['said']}; {numbers}{power}.".replace("-", "−")
+    said = f"Blur control: {row['said']}".replace(": the control", "")
+    return f"{said}; {numbers}{power}.".replace("-", "−")

@@ -1,5 +1,6 @@
 """Why some scores cannot answer a question: nobody audited it, or the scope leaves it out."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -77,8 +78,34 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> str:
     first = rows.iloc[int(differs.sum(axis=1).to_numpy().argmin())]
     apart = [f"{name} {first[name]} (not {name} {value})" for name, value in mine.items() if first[name] != value]
     apart += [] if first["evaluator"] in table.evaluators else [f"evaluator {first['evaluator']}"]
-    said = " and ".join(apart) or f"run {first['run']}"
-    return f"the scope leaves out what holds {what}: run {first['run']} does under {said}; choose that to see it"
+    under = f" under {' and '.join(apart)}" if apart else ""
+    return f"the scope leaves out what holds {what}: run {first['run']} does{under}; choose that to see it"
+
+
+_ELSEWHERE = re.compile(r": run (\S+) does(?: under (.+))?; choose that to see it$")
+_CHOICE = re.compile(r"(subject|language|evaluator) (\S+)")
+
+
+def choice(reason: str) -> dict[str, str]:
+    """What a reader must choose to see what the scope leaves out: run, and where they differ subject and language.
+
+    Args:
+        reason: of :func:`elsewhere`, or any other one.
+
+    Returns:
+        Nothing for a reason that names no run.
+
+    Example:
+        >>> choice("the scope leaves out what holds a flip: run r does under subject human (not subject template); "
+        ...        "choose that to see it")
+        {'run': 'r', 'subject': 'human'}
+    """
+    found = _ELSEWHERE.search(reason)
+    if found is None:
+        return {}
+    under = re.sub(r" \(not [^)]*\)", "", found[2] or "")
+    asked = {name: value for name, value in _CHOICE.findall(under) if name != "evaluator"}
+    return {"run": found[1], **asked}
 
 
 def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None) -> pd.DataFrame:

@@ -38,7 +38,7 @@ from core.statistics.splines import LEAST_SOURCES, spline_curve, spline_curves
 
 _SCORE = Column("value", "Median score [95 % CI]", digits=3, low="low", high="high")
 _HOW = (
-    "Scores of unedited items, the caption held fixed; 95 % BCa intervals, 10 000 resamples, seed 2025. Choices of "
+    "Scores of unedited items, the caption held fixed; 95 % BCa intervals, 10,000 resamples, seed 2025. Choices of "
     "edits do not touch them."
 )
 _OWN_SCALE = f"{_HOW} Each evaluator on its own scale."

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
 from core.analysis.questions.directional import TEST, WHAT, hidden, needs, rows
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, headlines, lack
 from core.analysis.table import ScoreTable, View
@@ -82,6 +82,7 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
     data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
     return Figure(drawing.id, drawing.title, drawing.note, data, "selectivity", span=(0.0, 1.0), counts=True,
+                  overlay=one_a_line(data),
                   references=(Reference(0.5, text="no more than harmless edits"),))  # fmt: skip
 
 

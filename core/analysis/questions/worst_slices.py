@@ -181,7 +181,7 @@ def _row(
 ) -> dict[str, object]:
     return {
         "evaluator": evaluator, "corpus": corpus,
-        "label": f"{family_title(cell.family)} · {cell.category} · {cell.coverage_bin} %",
+        "label": f"{family_title(cell.family)}: {cell.category}, {cell.coverage_bin.replace('-', '–')}\u00a0%",
         "axis": view.table.axis_of(cell.family), "family": cell.family, "category": cell.category,
         "coverage_bin": cell.coverage_bin, "n_items": found.n, "median_abs_percent": found.estimate,
         "abs_low": found.low, "abs_high": found.high, "n_cells": n_cells, "level": level, "whole": cell.whole.estimate,

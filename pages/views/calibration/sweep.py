@@ -128,7 +128,7 @@ _BACK = {
 
 
 def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> None:
-    st.markdown("**Agreement with each H along λ**")
+    st.markdown("**Agreement with the others along λ**")
     # of unedited pairs every score was stored: what was measured of them is the same
     rows = table[(table["measure"] == "spearman") & table["split"].isin(("dev", "test"))]
     if rows.empty:

@@ -9,11 +9,15 @@ from typing import Any
 import streamlit as st
 
 from core.charts.interactive import CONFIG, plot
+from core.charts.layout import spare
 from core.charts.spec import Figure
 from core.probes.titles import CONTRASTS, family_title
 
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
+
+MOST_SPARE = 240
+"""Room in px below a legend up to which the style sheet takes it away where the figure is wide."""
 
 
 def draw(
@@ -33,9 +37,7 @@ def draw(
     """
     figure = with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
-    room = st.container(key=f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}") \
-        if figure.kind == "map" else st.container()  # fmt: skip
-    with room:
+    with st.container(key=_room(figure, key)):
         if not answers:
             st.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)
             return
@@ -50,6 +52,14 @@ def draw(
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def _room(figure: Figure, key: str) -> str | None:
+    """Key of a figure's container where the style sheet has something to say of it."""
+    if figure.kind == "map":
+        return f"map_{min(figure.frame['series'].nunique(), MOST_WIDE)}_{key}"
+    left = min(spare(figure), MOST_SPARE)
+    return f"spare_{left}_{key}" if left > 0 else None
 
 
 def with_titles(figure: Figure) -> Figure:

@@ -8,15 +8,15 @@ import streamlit as st
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
+from pages.views.common.corpora import corpus_name_of
 from pages.views.common.dialogs import find, finding
 from pages.views.common.glossary import glossary
 from pages.views.common.keys import KEYED
-from pages.views.common.links import FAILURES, LAB, failures_link
+from pages.views.common.links import FAILURES, LAB, RESULTS, failures_link
 from pages.views.common.runs import Signature, findings, narrowed, present, scores
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 
-RESULTS = "pages/results.py"
 WORDS = "pages/words.py"
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
@@ -122,9 +122,14 @@ def _evaluators(files: Signature) -> list[Place]:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Listing the items …")
 def _items(files: Signature) -> list[Place]:
-    rows = scores(files, narrowed(files, Scope())).items
+    scope = narrowed(files, Scope())
+    rows, called = scores(files, scope).items, {corpus: corpus_name_of(run, corpus) for corpus, run in scope.runs}
     return [
-        Place(f"Item · {label or 'no label'} · {item} · {corpus}", LAB, {"corpus": str(corpus), "item": str(item)})
+        Place(
+            f"Item · {label or 'no label'} · {item} · {corpus}",
+            LAB,
+            {"corpus": called[corpus] or str(corpus), "item": str(item)},
+        )
         for corpus, item, label in rows[["corpus", "item", "label"]].itertuples(index=False)
     ]
 

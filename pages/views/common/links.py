@@ -9,13 +9,14 @@ import streamlit as st
 
 from core.analysis.failures import PAIR
 from core.probes.titles import family_title, title
+from pages.views.common.corpora import corpus_name_of, corpus_names
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
-from pages.views.probe_lab.state import corpus_names
 
 LAB = "pages/probe_lab.py"
 FAILURES = "pages/failures.py"
 CONTRAST = "pages/contrast_tests.py"
+RESULTS = "pages/results.py"
 
 _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 """Link parameters of Contrast tests that Failures does not have."""
@@ -33,13 +34,13 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = ()) -> dict[str, str]:
     """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators.
 
     Args:
-        row: has corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
+        row: has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
         evaluators: to show instead of the row's own.
     """
     probes = "" if row["axis"] == "null" else row["probe"]
     link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
-    if row["corpus"] != corpus_names()[0]:
-        link = {"corpus": row["corpus"], **link}
+    if (corpus := corpus_name_of(row["run"], row["corpus"]) or row["corpus"]) != corpus_names()[0]:
+        link = {"corpus": corpus, **link}
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
 
 

@@ -1,9 +1,10 @@
-"""The one place where a page draws a table: real minus signs, titles of families, dashes where there is nothing.
+"""The one place where a page draws a table: real minus signs, commas, titles of families, dashes for nothing.
 
 What is shown is words over the values, which stay what they were: columns sort as numbers, files hold numbers and ids.
 """
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,6 +28,11 @@ FAMILIES = ("family", "rival", "nuisance")
 
 NOTHING = "—"
 """Where there is no value."""
+
+_WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")
+"""printf's formats of whole numbers."""
+
+_THOUSAND = 1000
 
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
 
@@ -59,7 +65,7 @@ def draw_table(
     shown: pd.DataFrame | Styler = frame
     if words or (any(looks) and frame.size <= MOST_CELLS):
         shown = _worded(frame, words, looks)
-        config |= {name: _wide(config.get(name), frame[name]) for name in words if name in families}
+        config |= {name: _wide(config.get(name), frame[name]) for name, write in words.items() if write is _titled}
         config |= {name: _plain(config[name]) for name in words if isinstance(config.get(name), Mapping)}
     st.dataframe(shown, hide_index=hide_index, placeholder=NOTHING, column_config=config, **drawn)
 
@@ -116,27 +122,34 @@ def _rewritten(values: pd.Series) -> bool:
 
 
 def written(value: float, *, form: str) -> str:
-    """A number as printf writes it, with a real minus sign.
+    """A number as printf writes it, with a real minus sign; a whole one with commas for thousands.
 
     Example:
-        >>> written(-0.5, form="%+.2f")
-        '−0.50'
+        >>> written(-0.5, form="%+.2f"), written(11088, form="%d")
+        ('−0.50', '11,088')
     """
-    return (form % value if math.isfinite(value) else str(value)).replace("-", "−")
+    whole = _WHOLE.fullmatch(form)
+    said = str(value) if not math.isfinite(value) else f"{value:{whole[1]},.0f}" if whole else form % value
+    return said.replace("-", "−")
 
 
 def _words(frame: pd.DataFrame, config: Mapping[str, Any], families: Collection[str]) -> dict[Any, Write]:
     """Column -> what writes its values, of those whose words differ from what Streamlit shows."""
     found: dict[Any, Write] = {}
     for name, values in frame.items():
-        if name in families:
+        if name in families and not _numeric(values):
             found[name] = _titled
-        elif _numeric(values) and (values.to_numpy(dtype=np.float64, na_value=np.nan) < 0).any():
+        elif _numeric(values):
             usual = "%d" if pd.api.types.is_integer_dtype(values) else "%.4g"
             form = _form(config.get(str(name)), usual)
-            if form is not None:
+            if form is not None and _differ(values.to_numpy(dtype=np.float64, na_value=np.nan), form):
                 found[name] = partial(written, form=form)
     return found
+
+
+def _differ(values: np.ndarray, form: str) -> bool:
+    """Whether some of these numbers, float64 [n], are written otherwise than printf does."""
+    return bool((values < 0).any() or (_WHOLE.fullmatch(form) and (values >= _THOUSAND).any()))
 
 
 def _numeric(values: pd.Series) -> bool:

@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 
 from core.report.cells import decimals
 
+_BREAKS = re.compile(r"[^\S\u00a0\u202f]+")
+"""White space where a line may break; a space that does not, as in ``67 %``, stays what it is."""
+
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^])")
 
 
@@ -18,7 +21,7 @@ def safe(text: str, *, limit: int = 200) -> str:
         >>> safe("**bold** :red[x] <b>")
         '\\\\*\\\\*bold\\\\*\\\\* \\\\:red\\\\[x\\\\] \\\\<b\\\\>'
     """
-    line = " ".join(_visible(text).split())
+    line = _BREAKS.sub(" ", _visible(text)).strip()
     shortened = line if len(line) <= limit else line[: limit - 1] + "…"
     return _MARKUP.sub(r"\\\1", shortened)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +13,7 @@ from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import CHOICES
 from core.charts.comparison import differences, dumbbell, of_scatter
+from core.charts.layout import legend_above
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
 from core.report.cells import p_value
@@ -89,7 +91,8 @@ def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: 
     chosen = state.get(f"{side}_{name}")
     if len(known[name]) > 1 or chosen:
         options = list(dict.fromkeys([*known[name], *chosen]))
-        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}")
+        st.multiselect(MANY[name], options, key=state.key(f"{side}_{name}"), placeholder=f"All {len(known[name])}",
+                       format_func=family_title if name == "families" else str)  # fmt: skip
 
 
 def choose_how(state: PageState) -> None:
@@ -127,11 +130,13 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
             figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
+            head = legend_above(figure)
             figure_block(figure, table, f"compare-{name}{by}", title=f"Both sides: {of}",
                          alt=f"Medians of {what} of both sides. {_spoken(rows, names)}")  # fmt: skip
         with cells.container():
             figure = differences(rows, unit=" pp" if measure == "percent" else unit, digits=digits, names=names,
                                  margin=margin if measure == "percent" else None)  # fmt: skip
+            figure = replace(figure, head=head)
             figure_block(figure, table, f"difference-{name}{by}", title=f"A − B: {of}",
                          alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}")  # fmt: skip
     _rows(table, by, digits, names)

@@ -14,11 +14,11 @@ from core.probes.titles import title
 from core.report.pair import times_null
 from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
+from pages.views.common.corpora import corpus_name_of
 from pages.views.common.links import LAB, lab_link, record_text
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made
-from pages.views.probe_lab.state import corpus_names
 
 TINY = "†"
 
@@ -171,7 +171,7 @@ def actions(
     slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
 ) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
         to_lab(pair, rows)
@@ -191,7 +191,7 @@ def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
 
 def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
-    if pair["corpus"] in corpus_names():
+    if corpus_name_of(pair["run"], pair["corpus"]) is not None:
         row = {**rows.iloc[0], **pair}
         st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
                      query_params=lab_link(row, evaluators=list(rows["evaluator"])))  # fmt: skip

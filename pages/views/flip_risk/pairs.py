@@ -14,11 +14,12 @@ from core.corpora.stacks import as_picture
 from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import title
 from core.scoring.workbench import Workbench
+from pages.views.common.corpora import load_corpus
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
-from pages.views.probe_lab.state import load_corpus, shared
+from pages.views.probe_lab.state import shared
 
 A_PAGE = 4
 
@@ -41,12 +42,16 @@ def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
     page = min(int(page), pages)
     for position, row in enumerate(found.iloc[(page - 1) * A_PAGE : page * A_PAGE].to_dict("records")):
         with st.container(border=True, key=f"flip_pair_{position}"):
-            pair_card(row)
+            pair_card({**row, "corpus": state.get("images")})
     data_buttons(found, "flipped-pairs", key="flip.pairs")
 
 
 def pair_card(row: Mapping[Any, Any]) -> None:
-    """Draw a picture before and after an edit beside both captions and all four scores."""
+    """Draw a picture before and after an edit beside both captions and all four scores.
+
+    Args:
+        row: of ``core.scoring.systems``; its corpus by the name under which the pages read it.
+    """
     seen, words = st.columns([3, 4], gap="medium")
     with seen:
         pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))

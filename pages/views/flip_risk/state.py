@@ -8,12 +8,13 @@ import streamlit as st
 from core.analysis.flips.risk import IQR, SCALE
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
+from pages.views.common.corpora import corpus_names
 from pages.views.common.runs import Signature
 from pages.views.common.scope import scope_fields
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.probe_lab.state import corpus_names, linked_evaluators, ready_evaluators
+from pages.views.probe_lab.state import linked_evaluators, ready_evaluators
 
 VIEWS = {"gap": "At a fixed gap", "systems": "Two systems of your own"}
 

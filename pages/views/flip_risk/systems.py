@@ -15,10 +15,12 @@ from core.corpora.formats import MOST_BYTES, parse_candidates
 from core.corpora.schema import Corpus, Item
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
+from core.probes.titles import title
 from core.probes.words.captions import base_caption
 from core.scoring.systems import Matched, match, score_systems
 from pages.views.common.access import brings
 from pages.views.common.charts import draw, titled
+from pages.views.common.corpora import corpus_names, load_corpus
 from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.own_metrics import own_ready, stamps
 from pages.views.common.tables import draw_table
@@ -26,7 +28,7 @@ from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.pairs import draw_pairs
 from pages.views.flip_risk.state import MOST, SOURCES, Systems, image_probes, systems_shelf
-from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.probe_lab.state import ready_evaluators
 from pages.views.results.blocks import interval
 
 SHOWN = 6
@@ -131,6 +133,7 @@ def _choices(state: PageState, matched: Matched) -> None:
     row[0].selectbox("Evaluator", offered, key=state.key("judge"), help="Scores every caption")
     row[1].multiselect(
         "Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="Choose at least one",
+        format_func=title,
         help="Each is applied to every picture; the null edits are those that nobody can see",
     )  # fmt: skip
     most = min(MOST, len(matched.items))
@@ -259,7 +262,7 @@ def _numbers(table: pd.DataFrame, flips: Mapping[str, SystemFlips]) -> None:
         data_buttons(table, "two-systems", key="flip.s.numbers")
         gaps = next(iter(flips.values())).gaps
         draw_table(
-            gaps, alt="Mean gap between the systems before and after each edit",
+            gaps.assign(probe=gaps["probe"].map(title)), alt="Mean gap between the systems before and after each edit",
             column_config={
                 "probe": "Edit", "gap_before": percent("Mean gap before", format="%+.4f", help="Score of A minus B"),
                 "gap_after": percent("after", format="%+.4f"), "flips": "Order flips",

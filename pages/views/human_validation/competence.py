@@ -14,16 +14,17 @@ from pages.views.common.downloads import data_buttons, figure_buttons
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.desk import desk
+from pages.views.results.blocks import interval
 
 _WORDS = {"question": "Question", "annotator": "Annotator", "note": "Remark"}
 _NUMBERS = {
     "n": ("n", "%d", "Judged by this annotator and by others; versions of an item one by one"),
     "competence": ("By knowing", "%.0f %%", "Estimated share of items answered by knowing rather than guessing"),
-    "low": ("from", "%.0f %%", "The middle 95 % of the model's posterior begins here"),
-    "high": ("to", "%.0f %%", "and ends here"),
     "with_others": ("As the others", "%.0f %%", "Gave the one commonest answer of the others"),
     "n_others": ("n of these", "%d", "On which the others have one commonest answer"),
 }  # fmt: skip
+_ENDS = "The middle 95 % of the model's posterior, in percent"
+_ORDER = ("question", "annotator", "n", "competence", "ends", "with_others", "n_others", "note")
 
 
 def draw_competence(study: Study) -> None:
@@ -41,10 +42,12 @@ def draw_competence(study: Study) -> None:
         figure = competence_dots(people)
         draw(figure, key="study.competence", alt="Estimated competence of every annotator with its interval")
         figure_buttons(figure, people, f"{study.id}-competence", title=figure.title, key="study.competence.files")
+    shown = people.assign(ends=interval(people, "low", "high", 0, signed=False)[0])
     config: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
     config |= {name: st.column_config.NumberColumn(title, format=form, help=told)
                for name, (title, form, told) in _NUMBERS.items()}  # fmt: skip
-    draw_table(people, width="stretch", column_config=config)
+    config["ends"] = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
+    draw_table(shown, width="stretch", column_config=config, column_order=_ORDER)
     data_buttons(people, f"{study.id}-competences", key="study.competences")
 
 

@@ -25,6 +25,7 @@ from core.human.sampling import (
     largest_total,
 )
 from core.human.studies import studies_dir
+from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
 from pages.views.common.empty import draw_no_run
@@ -101,9 +102,10 @@ def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
     if which == PAPER:
         return PAPER_STRATA
     held = _families(files, run)
-    chosen = st.multiselect("Families", held[INVARIANT], key="study.new.families", help="Edits that should not matter")
+    chosen = st.multiselect("Families", held[INVARIANT], key="study.new.families", format_func=family_title,
+                            help="Edits that should not matter")  # fmt: skip
     broken = st.multiselect("Directional families", held[DIRECTIONAL], key="study.new.directional",
-                            help=DIRECTIONAL_HELP) if held[DIRECTIONAL] else []  # fmt: skip
+                            format_func=family_title, help=DIRECTIONAL_HELP) if held[DIRECTIONAL] else []  # fmt: skip
     return family_strata(chosen, broken) if chosen or broken else ()
 
 

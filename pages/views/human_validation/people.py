@@ -1,6 +1,6 @@
 """Annotators of a study: invite, show links, watch, hand work over, withdraw."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
 from pages.views.common.downloads import data_buttons
+from pages.views.common.qr import code_svg
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -98,6 +99,15 @@ def _draw_links(study: Study) -> None:
             data_buttons(
                 pd.DataFrame(rows, columns=["annotator", "name", "link"]), f"{study.id}-links", key="study.links"
             )
+            _draw_code({f"{name} {told}".strip(): link for name, told, link in rows})
+
+
+def _draw_code(links: Mapping[str, str]) -> None:
+    """Draw the link of one annotator for a phone that is held before the screen."""
+    whose = st.selectbox("As a QR code", tuple(links), index=None, key="study.links.code", placeholder="Nobody's",
+                         width=280)  # fmt: skip
+    if whose is not None:
+        st.image(code_svg(links[whose]), width=280, alt=f"QR code of the link of {whose}")
 
 
 def _link(study: Study, annotator: str) -> str | None:

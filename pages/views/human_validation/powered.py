@@ -48,7 +48,7 @@ def draw_powered(study: Study, _state: PageState) -> None:
     try:
         rows = _rows(present(), study.id, study.log_path.stat().st_size)
     except InvalidInput as error:
-        st.info(safe(str(error), limit=400), icon=":material/hourglass_empty:")
+        st.info(safe(f"{str(error)[:1].upper()}{str(error)[1:]}.", limit=400), icon=":material/hourglass_empty:")
         return
     if rows.empty:
         st.info("No item has a vote yet; rates over all pairs show here as soon as every stratum has two.",

@@ -52,7 +52,7 @@ def draw_card(
     cells = st.grid(min(len(names), 3), min_column_width=300, gap="medium")
     for name in names:
         rows = card[card["evaluator"] == name]
-        with cells.container(border=True):
+        with cells.container(border=True, height="stretch"):
             st.markdown(f"**{safe(name)}**")
             if name in origins:
                 st.caption(safe(origins[name], limit=500))

@@ -8,13 +8,12 @@ from core.probes.titles import family_title
 from core.store.manifest import Run
 from pages.views.common.access import may_operate
 from pages.views.common.doors import Door, draw_doors
-from pages.views.common.links import FAILURES, LAB, failures_link
+from pages.views.common.links import FAILURES, LAB, RESULTS, failures_link
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.common.url_state import carried
 from pages.views.overview.thresholds import Thresholds
 
 AUDIT = "pages/run_audit.py"
-RESULTS = "pages/results.py"
 
 _WHAT = (
     "A metric decides which caption of a picture wins. Invariscope edits the picture or the caption so that the "

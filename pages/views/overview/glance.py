@@ -13,12 +13,14 @@ from core.charts.fairness import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
 from core.probes.titles import family_title
+from pages.views.common.access import may_operate
 from pages.views.common.charts import draw
 from pages.views.common.downloads import figure_buttons
 from pages.views.common.glossary import meaning
 from pages.views.common.links import pairs_behind
 from pages.views.common.tables import draw_table, written
 from pages.views.common.text import listed, number, safe
+from pages.views.overview.doors import AUDIT
 
 _GAP = "Gap that means something"
 
@@ -135,5 +137,7 @@ def draw_kinds(names: Iterable[str]) -> None:
         st.caption(
             f":gray-badge[offline stand-in] {safe(listed(own), limit=300)}: they need no download, and their numbers "
             "are their own, not those of a published metric. CLIPScore, PAC-S, UMIC, FLEUR and others are fetched with "
-            "`python -m core evaluators get NAME`; *Run an audit* lists them."
+            "`python -m core evaluators get NAME`" + ("." if not may_operate() else ", or here:")
         )
+        if may_operate():
+            st.page_link(AUDIT, label="Get a published evaluator", icon=":material/download:")

@@ -12,12 +12,13 @@ from core.errors import InvariscopeError, ProbeRejected
 from core.probes.titles import family_title, title
 from core.scoring.workbench import Workbench
 from core.store.manifest import Run
+from pages.views.common.corpora import corpus_name_of, load_corpus
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
 from pages.views.common.runs import evaluator_names, run_table
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.overview.thresholds import Thresholds
-from pages.views.probe_lab.state import corpus_names, load_corpus, offered_probes, shared
+from pages.views.probe_lab.state import offered_probes, shared
 
 EXAMPLE_HEIGHT = 170
 """Height in px of an example, so that the cards line up."""
@@ -44,7 +45,7 @@ def _finding(row: pd.Series) -> None:
                 f"under **{safe(family_title(row['family']))}**")  # fmt: skip
     st.caption(f"Median \\|%Δ\\|, 95 % CI {number(row['abs_low'], digits=1)} to {number(row['abs_high'], digits=1)} %, "
                f"n = {counted(int(row['n_items']), 'item')}")  # fmt: skip
-    example = _example(row["corpus"], row["item"], row["probe"])
+    example = _example(row)
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
     else:
@@ -56,24 +57,27 @@ def _finding(row: pd.Series) -> None:
         st.text(f"{row['baseline_caption']} → {row['caption']}")
     else:
         st.text(row["caption"])
-    st.markdown(f"Score {number(row['baseline_score'])} → **{number(row['score'])}** "
-                f"({signed(row['percent'])}) with {safe(title(row['probe']))}")  # fmt: skip
-    with st.container(horizontal=True, gap="small"):
+    edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
+    st.markdown(
+        f"Score {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}){edited}"
+    )
+    with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         st.page_link(FAILURES, label="See its failures", icon=":material/photo_library:",
                      query_params=failures_link(row))  # fmt: skip
         if not isinstance(example, str):
             st.page_link(LAB, label="Open in Probe lab", icon=":material/science:", query_params=lab_link(row))
 
 
-def _example(corpus: str, item_id: str, probe_name: str) -> list[np.ndarray] | str:
+def _example(row: pd.Series) -> list[np.ndarray] | str:
     """The item's picture, and what the probe made of it if it edits the image; or why neither can be shown."""
-    if corpus not in corpus_names():
-        return f"The pictures of corpus {corpus} are not here; put its folder at data/corpora/{corpus}."
+    corpus = corpus_name_of(row["run"], row["corpus"])
+    if corpus is None:
+        return f"The pictures of corpus {row['corpus']} are not here; put its folder at data/corpora/{row['corpus']}."
     try:
-        item = load_corpus(corpus).get(item_id)
+        item = load_corpus(corpus).get(row["item"])
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
-        probe = offered_probes().get(probe_name)
+        probe = offered_probes().get(row["probe"])
         made = bench.make(probe) if probe else None
     except InvariscopeError as error:
         return str(error)
@@ -106,4 +110,6 @@ def draw_run_table(runs: tuple[Run, ...]) -> None:
             "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
             "created": "Started",
         },
+        column_order=("run", "corpus", "items", "left_out", "probes", "pairs", "unscored", "status", "seal", "created",
+                      "evaluators"),
     )  # fmt: skip

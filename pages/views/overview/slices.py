@@ -49,10 +49,11 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     above = int((frame["abs_low"] > held.margin).sum())
     median, low, high = (number(row[name], digits=1) for name in ("median_abs_percent", "abs_low", "abs_high"))
     whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))
+    covers = safe(row["coverage_bin"].replace("-", " to "))
     return (
         f"Of **{row['n_cells']} cells looked at**, the one that moves {safe(row['evaluator'])} furthest for certain: "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
-        f"{safe(row['coverage_bin'])} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
+        f"{covers} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
         f"{row['n_cells']} cells: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
         f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
         f"The intervals of {above} of the {len(frame)} cells shown lie above the margin of ±{held.margin:g} %."

@@ -1,13 +1,11 @@
 """Pictures of an audience: a code that leads its phones to an upload, and a tray of what was given."""
 
 import streamlit as st
-from qrcode.constants import ERROR_CORRECT_M
-from qrcode.image.svg import SvgPathFillImage
-from qrcode.main import QRCode
 
 from core.charts.canvas import thumbnail
 from core.settings import public_url
 from pages.views.common.access import audience_lacks, may_operate, takes_audience
+from pages.views.common.qr import code_svg
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import forget_object
@@ -22,13 +20,6 @@ def draw_audience(state: PageState) -> None:
         return
     _code()
     _tray(state)
-
-
-def code_svg(address: str) -> str:
-    """The QR code of an address, dark on white with its quiet zone, as SVG."""
-    code = QRCode(error_correction=ERROR_CORRECT_M, image_factory=SvgPathFillImage)
-    code.add_data(address)
-    return str(code.make_image().to_string(encoding="unicode"))
 
 
 def _code() -> None:

@@ -123,7 +123,8 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, subject: Subject)
     if other:
         st.badge(other, color="gray")
     if isinstance(made, ProbeRejected):
-        st.caption(f"Left out: {safe(said_of(bench.item, made.detail), limit=160)}")
+        why = said_of(bench.item, made.detail)
+        st.caption(("" if " is left out" in why else "Left out: ") + safe(why, limit=160))
     elif made.pixels is not None:
         alt = f"{bench.item.label or 'picture'} after {said.lower()}"
         st.image(thumbnail(as_picture(made.pixels), side=260), alt=alt, width="stretch")

@@ -16,21 +16,12 @@ from core.probes.pixels.grabcut import mask_from_box
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, in_memory_item, with_object
 from pages.views.common.access import brings, takes_audience
+from pages.views.common.corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.uploads import let_go, session
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import draw_numbers, draw_object, forget_object, painted_mask, typed_box
-from pages.views.probe_lab.state import (
-    SESSION_MB,
-    SESSION_PICTURES,
-    SOURCES,
-    WORKING_SIDE,
-    Upload,
-    corpus_names,
-    item_ids,
-    load_corpus,
-    shared,
-)
+from pages.views.probe_lab.state import SESSION_MB, SESSION_PICTURES, SOURCES, WORKING_SIDE, Upload, shared
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
 SHOWN_SIDE = 900
@@ -83,23 +74,24 @@ def _from_corpus(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] |
         return None
     if len(names) > 1:
         st.selectbox("Corpus", names, key=state.key("corpus"), on_change=_forget_item, args=(state,))
-    corpus = load_corpus(state.get("corpus"))
+    name = state.get("corpus")
+    corpus = load_corpus(name)
     if not corpus.items:
         st.info(f"Corpus {safe(corpus.name)} holds no item.")
         return None
     ids = [item.id for item in corpus.items[:LISTED]]
-    if state.get("item") not in item_ids(corpus.name):
+    if state.get("item") not in item_ids(name):
         state.put("item", ids[0])
     chosen = state.get("item")
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox(
-        f"Item of {safe(corpus.name)}", ids if chosen in ids else [chosen, *ids], key=state.key("item"),
+        f"Item of {safe(name)}", ids if chosen in ids else [chosen, *ids], key=state.key("item"),
         format_func=lambda each: _title(corpus.get(each)), on_change=forget_object, args=(state,),
     )  # fmt: skip
     if row.button("Browse", icon=":material/grid_view:", key="lab.browse"):
         _browse(state, corpus)
     item = corpus.get(state.get("item"))
-    return item, _read_pixels(item), ()
+    return item, _pixels_of(name, item.id), ()
 
 
 def _from_reader(state: PageState) -> tuple[Item, np.ndarray, tuple[str, ...]] | None:
@@ -159,14 +151,11 @@ def _pixels_of(corpus: str, item: str) -> np.ndarray:
     return read_item(load_corpus(corpus).get(item)).pixels
 
 
-def _read_pixels(item: Item) -> np.ndarray:
-    return _pixels_of(item.corpus, item.id)
-
-
 def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
     """Put the item on a bench of its own; the same picture, label and box share one."""
     box, painted = typed_box(state, item), painted_mask(state, item)
-    key = (item.corpus, item.id, item.label, item.category, box, painted)
+    corpus = state.get("corpus") if state.get("source") == "corpus" else item.corpus
+    key = (corpus, item.id, item.label, item.category, box, painted)
     kept = shared().benches.get(key)
     if kept is not None:
         return kept
@@ -174,7 +163,7 @@ def _on_bench(state: PageState, item: Item, pixels: np.ndarray) -> Workbench:
         item = with_object(item, painted.box, painted.to_array())
     elif box is not None:
         try:
-            mask = shared().masks.get_or((item.corpus, item.id, box), lambda: _mask(pixels, box))
+            mask = shared().masks.get_or((corpus, item.id, box), lambda: _mask(pixels, box))
         except ProbeRejected as rejection:
             st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
         else:
@@ -235,7 +224,7 @@ def _browse(state: PageState, corpus: Corpus) -> None:
     for item in found[(page - 1) * A_PAGE : page * A_PAGE]:
         with cells.container(border=True):
             try:
-                st.image(_thumb(item.corpus, item.id), alt=item.label or item.id, width="stretch")
+                st.image(_thumb(state.get("corpus"), item.id), alt=item.label or item.id, width="stretch")
             except BadImage as error:
                 st.caption(safe(str(error)))
             if st.button(safe(item.label or item.id, limit=40), key=f"lab.pick.{item.id}", width="stretch"):

@@ -1,15 +1,12 @@
 """What the Probe lab remembers: its link, and what all sessions of the server share."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.corpora import registry as corpora
-from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Mask, Origin
-from core.errors import InvariscopeError
+from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Mask
 from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability
 from core.evaluators.cache import EmbeddingCache
@@ -17,16 +14,14 @@ from core.evaluators.registry import find
 from core.evaluators.remote import Remote
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
-from core.probes.caption_labels import read_again
 from core.probes.families.inserted import in_template
 from core.scoring.lab_result import LabResult
 from core.scoring.occlusion import OcclusionMap, WordLoss
 from core.scoring.position_map import PositionMap
 from core.scoring.workbench import Workbench
 from core.scoring.worst_edit import Worst
-from core.settings import cache_dir, data_dir, lab_cache_mb
-from core.store.corpus_of_run import may_read, origin_of_run
-from core.store.manifest import Run, list_runs
+from core.settings import cache_dir, lab_cache_mb
+from pages.views.common.corpora import corpus_names, item_ids
 from pages.views.common.own_metrics import own_of_links
 from pages.views.common.shelf import Shelf
 from pages.views.common.slice_filters import read_switch
@@ -112,70 +107,6 @@ def _kept_embeddings() -> EmbeddingCache:
     """Embeddings of corpora's pictures and captions, as this machine's sessions left them."""
     most = lab_cache_mb()
     return EmbeddingCache(cache_dir() / "lab.sqlite" if most else None, max_mb=most or 1, memory_mb=64)
-
-
-@st.cache_data(show_spinner=False, ttl=30)
-def corpus_origins() -> dict[str, Origin]:
-    """Corpora that can be read here by their names, and how, the demo first.
-
-    A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it, the newest first.
-    """
-    known = {loader.name: loader for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo")}
-    found = {name: Origin(name) for name, loader in known.items() if not loader.needs_root}
-    for name in known.keys() - found.keys():
-        if (folder := data_dir() / "corpora" / name).is_dir():
-            found[name] = Origin(name, folder)
-    for run in reversed(list_runs()):
-        told = run.manifest["corpus"]
-        name, origin = str(told.get("name")), corpora.origin_of(told)
-        if name in found or origin is None or origin.loader not in known or origin.root is None:
-            continue
-        if may_read(origin) and origin.root.is_dir():
-            found[name] = origin
-    return found
-
-
-def corpus_roots() -> dict[str, Path | None]:
-    """Folders of the corpora that can be read here; None for one that ships."""
-    return {name: origin.root for name, origin in corpus_origins().items()}
-
-
-def corpus_names() -> tuple[str, ...]:
-    """Corpora that can be read here, the demo first."""
-    return tuple(corpus_origins())
-
-
-def load_corpus(name: str) -> Corpus:
-    """Read a corpus once for all sessions.
-
-    Raises:
-        InvariscopeError: if it cannot be read.
-    """
-    origin = corpus_origins().get(name) or Origin(name)
-    return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
-
-
-def load_corpus_of(run: Run) -> Corpus:
-    """Read the corpus of a run as the run read it, once for all sessions.
-
-    Raises:
-        InvariscopeError: if it cannot be read here.
-    """
-    origin = origin_of_run(run)
-    return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
-
-
-@st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
-def _load_corpus(loader: str, root: Path | None, options: tuple[tuple[str, str], ...]) -> Corpus:
-    return read_again(Origin(loader, root, dict(options)))
-
-
-def item_ids(corpus: str) -> tuple[str, ...]:
-    """Ids of a corpus, empty where it cannot be read."""
-    try:
-        return tuple(item.id for item in load_corpus(corpus).items)
-    except InvariscopeError:
-        return ()
 
 
 def offered_probes() -> dict[str, Probe]:

@@ -179,7 +179,8 @@ def nothing(what: str) -> None:
 def spoken(figure: Figure, *, most: int = 12) -> str:
     """Say the marks of a figure in a sentence: its alternative text."""
     told = [
-        f"{row.label}, {row.series}: {row.value:.3g}{figure.unit} ({row.low:.3g} to {row.high:.3g}, n {row.n})"
+        f"{', '.join(dict.fromkeys((str(row.label), str(row.series))))}: "
+        f"{row.value:.3g}{figure.unit} ({row.low:.3g} to {row.high:.3g}, n {row.n})"
         + (f" at {row.x:.3g} ({row.x_low:.3g} to {row.x_high:.3g})" if "x_low" in figure.frame else "")
         for row in figure.frame.head(most).itertuples()
     ]

@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions import Drawing, Options, Question
+from core.analysis.questions.needs import choice
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.charts.spec import Shade
 from pages.views.common.downloads import data_buttons
+from pages.views.common.links import RESULTS
 from pages.views.common.runs import Signature, scores
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import safe
@@ -37,8 +39,7 @@ def draw_questions(
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
     options = choose_options(state, there, table.corpora) if there else Options()
-    for reason in dict.fromkeys(filter(None, missing.values())):
-        _draw_missing(reason)
+    _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
     picked = [each for each in there if "evaluator" in each.pick]
     for question in there:
         own = chosen
@@ -85,12 +86,18 @@ def _draw_figure(
                  chosen=slice_link(state))  # fmt: skip
 
 
-def _draw_missing(reason: str) -> None:
-    """Say why the scores cannot give an answer, and show the command that would change it."""
-    said, command, rest = reason.partition(_COMMAND)
-    st.info(safe(f"{said[:1].upper()}{said[1:]}".rstrip(" :"), limit=600), icon=":material/library_add:")
-    if command:
-        st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
+    """Say why the scores cannot give an answer, and offer the run that can, or the command that would change it."""
+    ways = [choice(reason) for reason in reasons]
+    for place, (reason, way) in enumerate(zip(reasons, ways, strict=True)):
+        said, command, rest = reason.partition(_COMMAND)
+        st.info(safe(f"{said[:1].upper()}{said[1:]}".rstrip(" :"), limit=600), icon=":material/library_add:")
+        if command:
+            st.code(f"{command}{rest}", language="shell", wrap_lines=True)
+        if way and way not in ways[place + 1 :]:
+            named = safe(", ".join(f"{name} {each}" for name, each in way.items()))
+            st.page_link(RESULTS, label=f"Show {named}", icon=":material/visibility:",
+                         query_params={"question": state.get("question"), **way})  # fmt: skip
 
 
 def _evaluator(state: PageState, names: tuple[str, ...]) -> str:

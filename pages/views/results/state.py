@@ -1,6 +1,6 @@
 """What the results page remembers in its link, and the controls that set it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -8,8 +8,10 @@ import streamlit as st
 from core.analysis.effects import MEASURES
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import Dots
+from core.analysis.questions.unasked import PART as NOT_AUDITED
 from core.analysis.scope import holdings
 from core.analysis.verdicts import MARGIN
+from core.probes.titles import family_title
 from pages.views.common.runs import Signature, store, stored_values
 from pages.views.common.scope import scope_fields
 from pages.views.common.slice_filters import read_switch, slice_fields
@@ -63,6 +65,7 @@ def choose_section(state: PageState) -> str:
 def choose_part(state: PageState, known: Mapping[str, Question], section: str) -> tuple[Question, ...]:
     """Draw the choice of a part of a section; return its questions."""
     parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
+    parts.sort(key=lambda part: part == NOT_AUDITED)
     key = f"{state.key('part')}.widget"
     st.session_state[key] = state.get("part") if state.get("part") in parts else parts[0]
 
@@ -105,8 +108,8 @@ def choose_options(state: PageState, asked: Sequence[Question], corpora: Sequenc
                 help="A median %Δ whose 90 % interval lies within this margin is called invariant. It is yours to "
                 "set: how small a change would not matter to you?",
             )  # fmt: skip
-        family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are shown.") \
-            if "family" in names and families else None  # fmt: skip
+        family = choose_one(state, "under", "Family", families, help_text="The edits whose shifts are shown.",
+                            called=family_title) if "family" in names and families else None  # fmt: skip
         reference = choose_one(state, "reference", "Reference corpus", corpora, help_text="The corpus whose direction "
                                "is held against the others.") if "reference" in names else None  # fmt: skip
     return Options(
@@ -137,9 +140,12 @@ def parted(drawing: Drawing) -> Drawing:
     return replace(drawing, make=replace(drawing.make, panel=panel))
 
 
-def choose_one(state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str) -> str:
+def choose_one(
+    state: PageState, name: str, label: str, options: Sequence[str], *, help_text: str,
+    called: Callable[[str], str] = str,
+) -> str:  # fmt: skip
     """Draw a select box that stands beside what it changes; the first option is the usual one."""
-    return state.choose(st.container(width=280), name, label, list(options), help=help_text)
+    return state.choose(st.container(width=280), name, label, list(options), help=help_text, format_func=called)
 
 
 def read_margin(raw: str) -> tuple[float, str]:

@@ -10,6 +10,7 @@ from core.errors import InvariscopeError
 from core.jobs import jobs
 from core.jobs.checking import CheckRequest, check_request
 from core.probes import registry as probes
+from core.probes.titles import family_title
 from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe
 
@@ -48,7 +49,8 @@ def draw_check(evaluators: Sequence[str]) -> None:
         )
         strict = right.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
         families = st.multiselect(
-            "Families", _families(), key="run.check.probes", placeholder=f"The usual ones: {', '.join(PROBES)}",
+            "Families", _families(), key="run.check.probes", format_func=family_title,
+            placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
         )  # fmt: skip
         directional = st.toggle(
             "Also edits that break the meaning", key="run.check.directional", help="The score must drop."

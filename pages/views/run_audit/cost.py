@@ -26,7 +26,7 @@ from pages.views.run_audit.state import CLUSTER
 
 
 def draw_cost(state: PageState, asked: Asked) -> None:
-    """Draw the numbers, the command for a shell, and the button that starts the audit."""
+    """Draw the numbers, the button that starts the audit, the command for a shell, and what the audit could show."""
     st.header("What it costs", anchor=False)
     _workers(state)
     request, told, problem = asked.request, None, asked.missing
@@ -43,8 +43,6 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         (st.error if wrong else st.info)(safe(problem, limit=600))
     else:
         _numbers(told)
-        if request is not None and asked.corpus is not None:
-            _power(request.plan(asked.corpus), told.cost.items)
         problem = _obstacle(told)
         if problem:
             st.error(safe(problem, limit=600), icon=":material/error:")
@@ -59,6 +57,11 @@ def draw_cost(state: PageState, asked: Asked) -> None:
     if request is not None:
         st.caption("The same in a shell, in the folder of the checkout:")
         st.code(request.shell(), language="shell", wrap_lines=True)
+    if told is not None:
+        _machines(told)
+        _each(told)
+        if request is not None and asked.corpus is not None:
+            _power(request.plan(asked.corpus), told.cost.items)
 
 
 def _workers(state: PageState) -> None:
@@ -95,7 +98,9 @@ def _numbers(told: Estimate) -> None:
         threads = counted(told.threads, "thread")
         st.caption(f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
                    "a worker yet, so the time is not known.")  # fmt: skip
-    _machines(told)
+
+
+def _each(told: Estimate) -> None:
     with st.expander("Evaluator by evaluator"):
         draw_table(
             pd.DataFrame([{"Evaluator": each.name, "Model calls": each.inputs,

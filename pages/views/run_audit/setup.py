@@ -14,12 +14,12 @@ from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditRequest, audit_request, read_options, short_patterns
 from core.seeds import RUN_SEED
 from core.settings import data_dir
+from pages.views.common.corpora import corpus_roots
 from pages.views.common.places import typed
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.setup import choose_evaluators
-from pages.views.probe_lab.state import corpus_roots
 from pages.views.run_audit.bring import bring_metric, bring_pictures, draw_preview
 from pages.views.run_audit.check import METRIC, draw_check
 from pages.views.run_audit.get import draw_get, draw_said

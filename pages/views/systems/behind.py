@@ -9,6 +9,7 @@ import streamlit as st
 from core.analysis.systems.behind import lowest, swapped
 from core.analysis.systems.file import Leaderboard
 from core.probes.titles import family_title
+from pages.views.common.corpora import corpus_holding
 from pages.views.common.text import counted, number, safe
 from pages.views.flip_risk.pairs import pair_card, pictures
 
@@ -38,7 +39,7 @@ def _lowest(made: Leaderboard, asked: dict[str, str]) -> None:
     for row in _page(found):
         left, right = st.columns([3, 4], gap="medium")
         with left:
-            pictures(made.corpus, str(row["item"]))
+            pictures(corpus_holding(made.corpus, str(row["item"])), str(row["item"]))
         right.markdown(f"**{safe(str(row['item']))}**: {number(float(row['score']), digits=4)}")
         right.text(str(row["caption"]))
 
@@ -55,7 +56,7 @@ def _swapped(made: Leaderboard, asked: dict[str, str]) -> None:
     st.caption(f"On {counted(found['item'].nunique(), 'picture')} their captions change order "
                f"({counted(len(found), 'edited picture')}); largest change first.")  # fmt: skip
     for row in _page(found):
-        pair_card({**row, "corpus": made.corpus})
+        pair_card({**row, "corpus": corpus_holding(made.corpus, str(row["item"]))})
 
 
 def _page(found: pd.DataFrame) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from core.corpora.system_files import ENDINGS, System, parse_systems
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.probes.families.tails import tails, with_tail
+from core.probes.titles import title
 from core.probes.words.captions import base_caption
 from core.scoring.board_references import score_references
 from core.scoring.leaderboard import PEOPLE, Entered, enter, score_board
@@ -20,11 +21,12 @@ from core.seeds import RUN_SEED
 from core.store.files import csv_text
 from pages.views.common.access import may_operate, operates
 from pages.views.common.callbacks import operators_only
+from pages.views.common.corpora import corpus_names, load_corpus
 from pages.views.common.doors import Door, draw_doors
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
-from pages.views.probe_lab.state import corpus_names, load_corpus, ready_evaluators
+from pages.views.probe_lab.state import ready_evaluators
 from pages.views.systems.state import FEW, MOST, SOURCES
 
 FIRST = "first caption"
@@ -163,6 +165,7 @@ def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
     row[1].multiselect("Harmless edits", tuple(image_probes()), key=state.key("edits"), placeholder="None",
+                       format_func=title,
                        help="Each is applied to every picture; nobody can see the null edits")  # fmt: skip
     row = st.columns([2, 3], vertical_alignment="bottom")
     row[0].toggle("A row of people", key=state.key("human"), help="One reference of each picture, drawn by the seed, "

@@ -197,7 +197,7 @@ def test_what_cannot_be_carried_over_is_refused_in_a_sentence(demo: Store, tmp_p
     study = flips(demo, tmp_path)
     assert powered_rows(study, table).empty
     judge(study, {study.definition.items[0].item: 2})
-    with pytest.raises(InvalidInput, match="has 1 items with votes; 2 in every stratum"):
+    with pytest.raises(InvalidInput, match="has 1 item with votes; 2 in every stratum"):
         powered_rows(study, table)
     fewer = replace(table, stored=np.where(np.arange(len(table.items)) < 5, False, table.stored))
     with pytest.raises(InvalidInput, match="no sample of these pairs"):

@@ -13,7 +13,7 @@ from core.charts.layout import columns_on_top, layout, number
 from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, keyed, panels, reach
 from core.charts.placing import beside
 from core.charts.spec import Figure, series_styles
-from core.charts.style import AROUND, FAINT, INK, NEUTRAL, UPWARD, faded, plain
+from core.charts.style import AROUND, AROUND_DARK, CHALK, FAINT, INK, NEUTRAL, UPWARD, UPWARD_DARK, faded, plain
 
 CHOSEN = 2.1
 """Times the size of a mark, for the one that is chosen."""
@@ -40,22 +40,23 @@ class _Drawn(go.Figure):  # type: ignore[misc]  # plotly has no types
         return {"data": self._data, "layout": self._layout}
 
 
-def plot(figure: Figure, *, clicks: bool = False) -> go.Figure:
+def plot(figure: Figure, *, clicks: bool = False, dark: bool = False) -> go.Figure:
     """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
 
     Args:
         figure: to be drawn.
         clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
+        dark: a map's cells are for a dark page; every other colour holds on both.
     """
     # checking every property against the schema takes ten times as long as the figure; the tests do it
-    return _Drawn(*_parts(figure if clicks else _still(figure)), _validate=False)
+    return _Drawn(*_parts(figure if clicks else _still(figure), dark), _validate=False)
 
 
 def _still(figure: Figure) -> Figure:
     return replace(figure, frame=figure.frame.drop(columns="opens")) if "opens" in figure.frame else figure
 
 
-def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _parts(figure: Figure, dark: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The traces and the layout of a figure."""
     found = panels(figure)
     made = layout(figure, found)
@@ -63,7 +64,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     for place, panel in enumerate(found):
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
-            traces += [each | axes for each in _map(figure, panel, hovers)]
+            traces += [each | axes for each in _map(figure, panel, hovers, dark)]
             made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
@@ -237,21 +238,22 @@ def _opening(figure: Figure, rows: np.ndarray) -> dict[str, Any]:
     return {"customdata": figure.frame["opens"].to_numpy()[rows].tolist()} if "opens" in figure.frame else {}
 
 
-def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, Any]]:
+def _map(figure: Figure, panel: Panel, hovers: list[str], dark: bool) -> Iterable[dict[str, Any]]:
     """The cells, and over them what can be clicked: a cell of a map cannot."""
     value, rows = cells(panel)
     bare = hollow_cells(panel)
     said = figure.frame["text"].to_numpy() if "text" in figure.frame else None
     low, high = colour_span(figure)
-    colours = AROUND if figure.diverging else UPWARD
+    upward, around = (UPWARD_DARK, AROUND_DARK) if dark else (UPWARD, AROUND)
+    colours = around if figure.diverging else upward
     yield {
         "type": "heatmap", "z": np.where(bare, np.nan, value),
         "x": list(range(len(panel.marks))), "y": list(range(len(panel.names))),
         "text": [["" if said is None or row < 0 or open_ else _lines(said[row])
                   for row, open_ in zip(line, opens, strict=True)] for line, opens in zip(rows, bare, strict=True)],
         "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text",
-        "texttemplate": "%{text}", "textfont": {"color": INK, "size": 12}, "xgap": 2, "ygap": 2, "showscale": False,
-        "zmin": low, "zmax": high, "hoverongaps": True,
+        "texttemplate": "%{text}", "textfont": {"color": CHALK if dark else INK, "size": 12}, "xgap": 2, "ygap": 2,
+        "showscale": False, "zmin": low, "zmax": high, "hoverongaps": True,
         "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
     }  # fmt: skip
     if bare.any():

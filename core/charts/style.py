@@ -23,6 +23,13 @@ UPWARD = ("#F7FAFC", "#A9D0EC", "#4FA0D6")
 INK = "#17202A"
 """Of what is written on a map or on paper: on any of a map's colours at least 5.5:1."""
 
+AROUND_DARK = ("#8A5600", "#1E2630", "#1F5F94")
+UPWARD_DARK = ("#16202B", "#1B4468", "#1F659E")
+"""A map's colours on a dark page: what is least lies closest to the page there too."""
+
+CHALK = "#F2F5F8"
+"""Of what is written on a map of a dark page: on any of its colours at least 5.5:1."""
+
 FAINT = 0.2
 """Opacity of a band, and of a mark that is drawn open."""
 

@@ -15,7 +15,7 @@ from plotly.tools import return_figure_from_figure_or_data
 from core.charts import still
 from core.charts.interactive import page, plot
 from core.charts.spec import COLUMNS, Axis, Figure, Ray, Style
-from core.charts.style import PALETTE
+from core.charts.style import CHALK, INK, PALETTE, UPWARD, UPWARD_DARK
 from core.errors import InvalidInput
 from tests.charts.drawings import EDGES, MAKERS
 
@@ -148,6 +148,12 @@ def test_over_every_cell_of_a_map_that_opens_something_lies_a_mark_that_can_be_c
     names = [(drawn[1].x[place], drawn[1].y[place]) for place in range(3)]
     assert dict(zip(names, drawn[1].customdata, strict=True)) == {(0, 0): "first", (0, 1): "", (1, 1): "third"}
     assert drawn[1].marker.opacity == 0
+
+
+def test_the_cells_of_a_map_are_of_the_page_that_they_stand_on() -> None:
+    cells = [plot(figure(kind="map"), dark=dark).data[0] for dark in (False, True)]
+    assert [tuple(colour for _, colour in each.colorscale) for each in cells] == [UPWARD, UPWARD_DARK]
+    assert [each.textfont.color for each in cells] == [INK, CHALK]
 
 
 def test_a_file_has_nothing_to_open() -> None:

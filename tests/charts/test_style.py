@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.style import _FIXED, AROUND, INK, PALETTE, SYMBOLS, UPWARD, colours, faded, plain, signed, symbols
+from core.charts.style import (
+    _FIXED, AROUND, AROUND_DARK, CHALK, INK, PALETTE, SYMBOLS, UPWARD, UPWARD_DARK, colours, faded, plain, signed, symbols,
+)  # fmt: skip
 from core.evaluators.registry import catalogue
 
 CONFIG = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
@@ -80,6 +82,18 @@ def test_markers_repeat_only_after_all_were_used() -> None:
 @pytest.mark.parametrize("colour", [*AROUND, *UPWARD])
 def test_a_number_can_be_read_on_every_colour_of_a_map(colour: str) -> None:
     assert contrast(INK, colour) >= 5.5
+
+
+@pytest.mark.parametrize("colour", [*AROUND_DARK, *UPWARD_DARK])
+def test_a_number_can_be_read_on_every_colour_of_a_map_of_a_dark_page(colour: str) -> None:
+    assert contrast(CHALK, colour) >= 5.5
+
+
+@pytest.mark.parametrize(
+    ("theme", "least"), [("light", [AROUND[1], UPWARD[0]]), ("dark", [AROUND_DARK[1], UPWARD_DARK[0]])]
+)
+def test_the_cells_of_least_value_are_close_to_the_page(theme: str, least: list[str]) -> None:
+    assert all(contrast(colour, CONFIG["theme"][theme]["backgroundColor"]) <= 1.25 for colour in least)
 
 
 def test_an_evaluator_that_comes_with_the_house_keeps_its_colour_whoever_arrives() -> None:

@@ -39,10 +39,10 @@ def draw(
     answers = (clicked or picked) is not None and "opens" in figure.frame
     with st.container(key=_room(figure, key)):
         if not answers:
-            st.plotly_chart(plot(figure), width="stretch", config=CONFIG, alt=alt, key=key)
+            st.plotly_chart(plot(figure, dark=_dark()), width="stretch", config=CONFIG, alt=alt, key=key)
             return
         chosen = st.plotly_chart(
-            plot(figure, clicks=True),
+            plot(figure, clicks=True, dark=_dark()),
             width="stretch",
             config=CONFIG,
             alt=alt,
@@ -52,6 +52,11 @@ def draw(
         )
     if clicked and (opened := _opened(chosen)):
         clicked(opened)
+
+
+def _dark() -> bool:
+    """Is the page dark, as far as the browser said?"""
+    return st.context.theme.type == "dark"
 
 
 def _room(figure: Figure, key: str) -> str | None:

@@ -110,6 +110,7 @@ def _rename(story: Story, told: Telling) -> None:
                       on_change=_renamed, args=(story,))  # fmt: skip
 
 
+@operators_only
 def _renamed(story: Story) -> None:
     if title := st.session_state[f"stories.title.{story.id}"].strip():
         story.rename(title)

@@ -8,6 +8,7 @@ from qrcode.main import QRCode
 from core.charts.canvas import thumbnail
 from core.settings import public_url
 from pages.views.common.access import audience_lacks, may_operate, takes_audience
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.drawn import forget_object
@@ -59,11 +60,13 @@ def _tray(state: PageState) -> None:
                 st.rerun()  # the whole page, for another picture
 
 
+@operators_only
 def _open(state: PageState, key: str) -> None:
     forget_object(state)
     state.put("source", "upload")
     state.put("upload", key)
 
 
+@operators_only
 def _remove(key: str) -> None:
     shared().uploads.give(key, given=False)

@@ -13,17 +13,22 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from pages.views.common.headers import Headers
 from pages.views.common.key_link import KeyLink
-from pages.views.common.upload_limits import guard
+from pages.views.common.upload_door import UploadDoor
+from pages.views.common.upload_limits import UploadLimits, guard
 
 _EVERY_PAGE = ("core.analysis.questions", "core.report.build", "pages.views.common.runs", "pages.views.common.collect")
 """What pages import. Two sessions that do so at once, each from another page, meet modules that are half made."""
 
 
-@asynccontextmanager
-async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
+def _limits() -> UploadLimits:
     files = get_instance().uploaded_file_mgr
     assert isinstance(files, MemoryUploadedFileManager)
-    guard(files)
+    return guard(files)
+
+
+@asynccontextmanager
+async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
+    _limits()
     for name in _EVERY_PAGE:
         import_module(name)
     yield {}
@@ -31,6 +36,6 @@ async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any
 
 app = st.App(
     Path(__file__).resolve().with_name("app.py"),
-    middleware=[Middleware(Headers), Middleware(KeyLink)],
+    middleware=[Middleware(Headers), Middleware(KeyLink), Middleware(UploadDoor, limits=_limits)],
     lifespan=_from_the_first_moment,
 )

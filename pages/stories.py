@@ -10,6 +10,7 @@ from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate
 from pages.views.common.callbacks import operators_only
 from pages.views.common.doors import Door, draw_doors
+from pages.views.common.downloads import counted_making
 from pages.views.common.entry import enter
 from pages.views.common.frame import header
 from pages.views.common.links import FAILURES, LAB
@@ -85,7 +86,8 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
         held = story.read()
         draw_present(state, held)
         st.download_button(
-            "HTML", lambda: story_html(held).encode(), f"{story.id}.html", "text/html", icon=":material/download:",
+            "HTML", counted_making(lambda: story_html(held).encode()),
+            f"{story.id}.html", "text/html", icon=":material/download:",
             on_click="ignore", key="stories.html", disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",
         )  # fmt: skip
@@ -110,6 +112,7 @@ def _rename(story: Story, told: Telling) -> None:
                       on_change=_renamed, args=(story,))  # fmt: skip
 
 
+@operators_only
 def _renamed(story: Story) -> None:
     if title := st.session_state[f"stories.title.{story.id}"].strip():
         story.rename(title)

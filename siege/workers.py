@@ -21,6 +21,8 @@ KILLS = 2
 """Workers that are killed in one audit at most; three over one shard would stop it, as they should."""
 KILLED, QUICKLY_KILLED = 20, 2
 """Workers that are killed in all: audits go on until so many kills met one."""
+AUDITS, QUICK_AUDITS = 5, 1
+"""Audits that are killed over their workers."""
 _LEAVE_S = 30.0
 _MOST_AUDITS = 3
 """Audits for each worker that is to be killed, before it is said that too few were met."""
@@ -46,7 +48,7 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
             tally.attempt(told, partial(_workers, made, folder, moments, rng, killed), timed=False)
 
         until_killed(tally, QUICKLY_KILLED if quick else KILLED, killed, audit)
-        for number in range(1 if quick else 5):
+        for number in range(QUICK_AUDITS if quick else AUDITS):
             moment = rng.uniform(0.1, 1.0) * lasts
             folder = made.data / f"audit-{number}"
             tally.attempt(

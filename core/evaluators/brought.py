@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import re
+import secrets
 from pathlib import Path
 
 from core.errors import InvalidInput
@@ -46,8 +47,9 @@ def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
     known = sorted(folder.glob("*.py"))
     if not known:
         folder.mkdir(parents=True, exist_ok=True)
-        aside = folder / f".{stem}.part"
-        aside.write_bytes(data)
+        aside = folder / f".{secrets.token_hex(16)}.part"
+        with aside.open("xb") as out:  # made new: O_EXCL follows no link
+            out.write(data)
         aside.replace(path)
     return _references(known[0] if known else path)
 

@@ -7,7 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.charts.style import (
-    _FIXED, AROUND, AROUND_DARK, CHALK, INK, PALETTE, SYMBOLS, UPWARD, UPWARD_DARK, colours, faded, plain, signed, symbols,
+    _FIXED,
+    AROUND,
+    AROUND_DARK,
+    CHALK,
+    INK,
+    PALETTE,
+    SYMBOLS,
+    UPWARD,
+    UPWARD_DARK,
+    colours,
+    faded,
+    plain,
+    signed,
+    symbols,
 )  # fmt: skip
 from core.evaluators.registry import catalogue
 

@@ -1,5 +1,6 @@
 """A metric's file that was brought: kept by its content and read without being run."""
 
+import hashlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,6 +41,17 @@ def test_it_is_kept_by_its_content_and_nothing_of_it_runs() -> None:
     assert keep_metric("other.py", METRIC) == found == kept_metrics()
     other = keep_metric("my metric.py", METRIC + b"\n")
     assert set(kept_metrics()) == {*found, *other}
+
+
+def test_a_link_under_a_name_that_was_foreseen_is_not_followed(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(b"mine")
+    folder = metrics_dir() / hashlib.sha256(METRIC).hexdigest()[:16]
+    folder.mkdir(parents=True)
+    (folder / ".metric.part").symlink_to(foreign)
+    assert len(keep_metric("metric.py", METRIC)) == 2
+    assert foreign.read_bytes() == b"mine"
+    assert not (folder / "metric.py").is_symlink()
 
 
 def test_the_template_is_a_metric() -> None:

@@ -79,16 +79,45 @@ def test_a_file_arrives_whole_with_progress(server: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("path", ["whole.pt", "no-range"])
 def test_a_download_that_was_cut_off_goes_on(server: str, tmp_path: Path, path: str) -> None:
-    (tmp_path / "a.pt.part").write_bytes(BODY[:70_000])
+    (tmp_path / ".a.pt.0123.part").write_bytes(BODY[:70_000])
     download(f"{server}/{path}", tmp_path / "a.pt", sha256=SHA)
     assert (tmp_path / "a.pt").read_bytes() == BODY
     assert Publisher.asked == [(f"/{path}", "bytes=70000-")]
 
 
 def test_a_part_that_is_already_whole_is_taken(server: str, tmp_path: Path) -> None:
-    (tmp_path / "a.pt.part").write_bytes(BODY)
+    (tmp_path / ".a.pt.0123.part").write_bytes(BODY)
     download(f"{server}/whole.pt", tmp_path / "a.pt", sha256=SHA)
     assert (tmp_path / "a.pt").read_bytes() == BODY
+
+
+def test_what_was_cut_off_lies_under_a_name_that_nobody_can_foresee(server: str, tmp_path: Path) -> None:
+    names = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(NotAvailable):
+            download(f"{server}/cut", tmp_path / name / "a.pt")
+        (part,) = (tmp_path / name).iterdir()
+        assert part.read_bytes() == BODY[:1000]
+        names.add(part.name)
+        download(f"{server}/whole.pt", tmp_path / name / "a.pt", sha256=SHA)
+        assert [each.name for each in (tmp_path / name).iterdir()] == ["a.pt"]
+    assert len(names) == 2
+    assert Publisher.asked.count(("/whole.pt", "bytes=1000-")) == 2
+
+
+@pytest.mark.parametrize("name", ["a.pt.part", ".a.pt.0123.part"])
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_part_that_leads_elsewhere_is_not_written(server: str, tmp_path: Path, name: str, hard: bool) -> None:
+    foreign, folder = tmp_path / "foreign", tmp_path / "weights"
+    foreign.write_bytes(b"mine")
+    folder.mkdir()
+    link = folder / name
+    link.hardlink_to(foreign) if hard else link.symlink_to(foreign)
+    download(f"{server}/whole.pt", folder / "a.pt", sha256=SHA)
+    assert foreign.read_bytes() == b"mine"
+    assert (folder / "a.pt").read_bytes() == BODY
+    assert not (folder / "a.pt").is_symlink()
 
 
 def test_a_redirect_on_the_same_server_is_followed(server: str, tmp_path: Path) -> None:

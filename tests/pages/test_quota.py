@@ -1,5 +1,6 @@
 """Viewers keep the server scoring for so long and no longer; its operator for as long as they like."""
 
+import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
 from core.evaluators.pool import Pool
+from core.settings import ROOT
 from pages.views.common import access, quota
 from pages.views.common.downloads import _held
 from pages.views.common.quota import TOGETHER, WINDOW, Quota
@@ -148,3 +150,15 @@ def test_a_file_is_counted_for_who_was_shown_its_button(open_page: Open) -> None
     meter = AppTest.from_function(page).run().session_state["meter"]
     assert _held(meter, lambda: b"made") == b"made"
     assert len(quota.quota()._taken) == 1
+
+
+def test_no_button_of_the_lab_a_story_a_card_or_a_report_makes_a_file_uncounted() -> None:
+    places = ("stories.py", "views/probe_lab/downloads.py", "views/probe_lab/hand_out.py", "views/overview/files.py",
+              "views/failures/downloads.py", "views/common/downloads.py")  # fmt: skip
+    making = list[str]()
+    for place in places:
+        for call in ast.walk(ast.parse((ROOT / "pages" / place).read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "download_button":
+                making.append(getattr(getattr(call.args[1], "func", None), "id", f"{place}: {ast.unparse(call)}"))
+    assert len(making) >= 10
+    assert set(making) == {"counted_making"}

@@ -1,15 +1,29 @@
 """What Streamlit's endpoint for uploads takes of whom; the sums are those of a server's own files."""
 
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from bench.server import Server
+from bench.visitor import Visitor
 from pages.views.common import upload_limits
+from pages.views.common.access import PASSWORD
+from pages.views.common.upload_door import UploadDoor
 from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, guard
 from siege import endpoint
+from siege.material import data_folder
 from siege.trials import Tally
 
 
@@ -68,3 +82,63 @@ def test_a_real_server_refuses_who_may_bring_nothing_and_who_brings_too_much(tmp
     endpoint.run(tally)
     assert tally.found == []
     assert tally.counts["survived"] == tally.tried > 5
+
+
+def answered(files: MemoryUploadedFileManager, session: str, stated_mb: int | None) -> tuple[int, int]:
+    """Status of the answer to an upload that would never end, and how many MB of it were read before."""
+    read = 0
+    statuses = list[tuple[int, int]]()
+
+    async def read_whole(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"{len(await request.body())}")
+
+    async def receive() -> dict[str, Any]:
+        nonlocal read
+        read += 1
+        return {"type": "http.request", "body": bytes(MB), "more_body": read < 50}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append((message["status"], read))
+
+    app: Callable[..., Awaitable[None]] = Starlette(
+        routes=[Route("/_stcore/upload_file/{session}/{file}", read_whole, methods=["PUT"])],
+        middleware=[Middleware(UploadDoor, limits=lambda: guard(files))],
+    )
+    stated = [] if stated_mb is None else [(b"content-length", b"%d" % (stated_mb * MB))]
+    path = f"/_stcore/upload_file/{session}/new"
+    scope = {"type": "http", "method": "PUT", "path": path, "query_string": b"", "headers": stated, "root_path": ""}
+    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    (answer,) = statuses
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("session", "stated_mb", "status", "most_read_mb"),
+    [("nobody", 50, 403, 0), ("nobody", None, 403, 0), ("viewer", 50, 413, 0), ("viewer", None, 413, 4),
+     ("viewer", 1, 413, 4), ("operator", 50, 200, 50)],
+)  # fmt: skip
+def test_an_upload_is_refused_before_it_is_read_and_where_it_goes_on_too_long(
+    files: MemoryUploadedFileManager, session: str, stated_mb: int | None, status: int, most_read_mb: int
+) -> None:
+    guard(files).allow("viewer", 3)
+    guard(files).allow("operator", OPERATOR_MB)
+    found, read = answered(files, session, stated_mb)
+    assert found == status
+    assert read <= most_read_mb
+
+
+@pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")
+def test_a_real_server_answers_at_the_door_without_a_byte_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PASSWORD, "open sesame")
+    with data_folder() as data, Server(data) as server:
+        visitor = Visitor(server.address, "overview", "")
+        told = f"PUT /_stcore/upload_file/{visitor._session}/new HTTP/1.1\r\nHost: {server.address}\r\n"
+        with socket.create_connection(("localhost", server.port), timeout=20) as raw:
+            raw.sendall(f"{told}Content-Length: {60 * MB}\r\n\r\n".encode())
+            answer = b""
+            while not answer.endswith(b"may bring no files.") and (block := raw.recv(4096)):
+                answer += block
+        visitor.close()
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert answer.endswith(b"This session may bring no files.")

@@ -1,8 +1,14 @@
 """Fetching published weights: written aside, checked, renamed; an interrupted one goes on where it stopped."""
 
+import glob
+import os
+import secrets
 import shutil
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -16,6 +22,8 @@ MOST_BYTES = 16 * 2**30
 """A file larger than this is refused: no evaluator of the catalogue comes near it."""
 TIMEOUT_S = 30.0
 _BLOCK = 2**20
+_SUFFIX = ".part"
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 Progress = Callable[[int, int], None]
 """Called with (bytes so far, bytes in all); the second is 0 where the server does not say."""
@@ -56,7 +64,8 @@ def download(
 ) -> None:
     """Fetch one file over https (or from this machine, over http).
 
-    What arrives is written to ``<name>.part`` beside the target; where such a part is there, the rest is asked for.
+    What arrives is written beside the target under a name that nobody can foresee; where this user's part of an
+    earlier download is there, the rest is asked for.
 
     Raises:
         InvalidInput: for another kind of address.
@@ -64,7 +73,7 @@ def download(
             the published hash says.
     """
     _check_address(url)
-    part = target.with_name(target.name + ".part")
+    part = _part(target)
     try:
         _stream(url, part, most_bytes, progress)
     except (HTTPError, URLError, OSError) as error:
@@ -79,6 +88,36 @@ def download(
             part.unlink()
             raise NotAvailable(f"{url} gave a web page, not weights; open it in a browser and put the file at {target}")
     part.replace(target)
+
+
+def _part(target: Path) -> Path:
+    """The part that this user left, else a new name; what another user or a link put there is not taken for one."""
+    for each in sorted(target.parent.glob(f".{glob.escape(target.name)}.*{_SUFFIX}")):
+        with suppress(OSError):
+            if _is_ours(each.lstat()):
+                return each
+    return target.with_name(f".{target.name}.{secrets.token_hex(16)}{_SUFFIX}")
+
+
+def _opened(part: Path, *, resumed: bool) -> IO[bytes]:
+    """Open a part to append to, or a new one in its place; a link is never followed, nor a foreign file written.
+
+    Raises:
+        OSError: where something else took the name meanwhile.
+    """
+    if not resumed:
+        part.unlink(missing_ok=True)
+    how = os.O_APPEND if resumed else os.O_CREAT | os.O_EXCL
+    handle = os.open(part, os.O_WRONLY | how | _NO_LINK, 0o666)
+    if not _is_ours(os.fstat(handle)):
+        os.close(handle)
+        raise OSError(f"{part} is not a file of this user alone; remove it")
+    return os.fdopen(handle, "ab")
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    user = os.geteuid() if hasattr(os, "geteuid") else found.st_uid
+    return stat.S_ISREG(found.st_mode) and found.st_uid == user and found.st_nlink == 1
 
 
 def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) -> None:
@@ -100,7 +139,7 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
         if total > most_bytes:
             raise NotAvailable(f"{url} has {total:,} bytes, more than the {most_bytes:,} that are taken; not fetched")
         _check_room(part, total - done)
-        with part.open("ab" if resumed else "wb") as stream:
+        with _opened(part, resumed=resumed) as stream:
             while block := answer.read(_BLOCK):
                 done += len(block)
                 if done > most_bytes:

@@ -15,6 +15,7 @@ from core.report.signature import signature_of
 from core.stories.slide import MOST_NOTE, MOST_ROWS, MOST_TEXT, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, open_story, stories
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
 from pages.views.common.charts import with_titles
 from pages.views.common.dialogs import finding
 from pages.views.common.runs import Signature, scores, store
@@ -193,6 +194,7 @@ def _box(make: Callable[[], Slide]) -> None:
         st.error(safe(said, limit=400))
 
 
+@operators_only
 def _save(make: Callable[[], Slide]) -> None:
     chosen, note = st.session_state["collect.story"], st.session_state.get("collect.note", "")
     try:

@@ -69,7 +69,16 @@ def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> 
 
 
 def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str) -> None:
-    st.download_button(label, partial(_held, metered_here(), data), name, kind, on_click="ignore", key=key)
+    st.download_button(label, counted_making(data), name, kind, on_click="ignore", key=key)
+
+
+def counted_making(data: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What makes a file for a button, counted for the session that was shown the button, as what it scores is.
+
+    Raises:
+        NotAvailable: when it is called, where a viewer took what they may; says when there is time again.
+    """
+    return partial(_held, metered_here(), data)
 
 
 def _held(meter: Callable[[], AbstractContextManager[None]], data: Callable[[], bytes]) -> bytes:

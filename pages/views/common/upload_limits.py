@@ -53,17 +53,26 @@ class UploadLimits:
             HTTPException: 403 for a session that may bring none, 413 where there would be too much.
         """
         with self._lock:
-            self._check(session_id, file)
+            self._check(session_id, file.file_id, len(file.data))
             self._add(session_id=session_id, file=file)
 
-    def _check(self, session: str, file: UploadedFileRec) -> None:
+    def check(self, session: str, file_id: str, size_bytes: int) -> None:
+        """Ask whether a file may come, before it is read.
+
+        Raises:
+            HTTPException: 403 for a session that may bring none, 413 where there would be too much.
+        """
+        with self._lock:
+            self._check(session, file_id, size_bytes)
+
+    def _check(self, session: str, file_id: str, size_bytes: int) -> None:
         most = self._most.get(session, 0)
         if not most:
             raise HTTPException(403, "This session may bring no files.")
         held = {name: _mb(files) for name, files in list(self._files.file_storage.items())}
-        if replaced := self._files.get_files(session, [file.file_id]):
+        if replaced := self._files.get_files(session, [file_id]):
             held[session] -= len(replaced[0].data) / MB
-        size = len(file.data) / MB
+        size = size_bytes / MB
         if held.get(session, 0.0) + size > most:
             raise HTTPException(413, f"The files of one session may take {most} MB together; remove some first.")
         viewers = sum(taken for name, taken in held.items() if self._most.get(name) != OPERATOR_MB)

@@ -13,7 +13,7 @@ from core.charts.differences import side_by_side
 from core.charts.style import signed
 from core.corpora.images import encode_png
 from core.stories.tags import Held
-from pages.views.common.downloads import data_buttons
+from pages.views.common.downloads import counted_making, data_buttons
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import counted, number
 from pages.views.common.url_state import PageState
@@ -43,7 +43,8 @@ def draw_downloads(
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
         st.download_button(
-            "Contact sheet as PNG", lambda: encode_png(_sheet(files, found.pairs, rows, marks)), "failures.png",
+            "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(files, found.pairs, rows, marks))),
+            "failures.png",
             "image/png", on_click="ignore", key="failures.sheet",
         )  # fmt: skip
 

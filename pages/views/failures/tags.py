@@ -11,6 +11,7 @@ from core.probes.titles import title
 from core.stories.slide import MOST_NOTE
 from core.stories.tags import MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
 from pages.views.common.dialogs import finding
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -103,6 +104,7 @@ def with_tags(shifts: pd.DataFrame, held: Held, scope: Narrowed) -> pd.DataFrame
     return shifts.assign(tags=[", ".join(each.tags) for each in told], note=[each.note for each in told])
 
 
+@operators_only
 def _ask(pair: Pair, told: Tagged, before: Callable[[], None] | None) -> None:
     if before is not None:
         before()
@@ -133,6 +135,7 @@ def _box(held: Held) -> None:
         st.error(safe(said, limit=400))
 
 
+@operators_only
 def _save(pair: Pair) -> None:
     try:
         told = Tags().put(pair, st.session_state.get(_TAGS, []), st.session_state.get(_NOTE, ""))

@@ -10,6 +10,7 @@ from core.human.ledger import CLOSED, OPEN, PAUSED
 from core.human.quality import coverage_table
 from core.human.studies import Study
 from pages.views.common.access import draw_sign_out
+from pages.views.common.callbacks import operators_only
 from pages.views.common.collect import Origin, figures_of
 from pages.views.common.frame import header
 from pages.views.common.runs import narrowed, present
@@ -150,6 +151,7 @@ def _draw_head(study: Study) -> None:
         )  # fmt: skip
 
 
+@operators_only
 def _set_status(study: Study, before: str) -> None:
     chosen = st.session_state.get(f"study.status.{study.id}.{before}")
     if chosen and chosen != before:

@@ -28,6 +28,7 @@ from core.human.studies import studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.store.manifest import Run
+from pages.views.common.callbacks import operators_only
 from pages.views.common.empty import draw_no_run
 from pages.views.common.runs import Signature, present, store
 from pages.views.common.tables import draw_table
@@ -159,6 +160,7 @@ def _run(files: Signature, name: str) -> Run:
     return next(each for each in store(files).runs() if each.id == name)
 
 
+@operators_only
 def _create(
     state: PageState, files: Signature, title: str, run: str, kind: str, per_item: int, rate: float, seed: int,
     sample: Sample,

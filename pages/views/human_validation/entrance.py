@@ -5,6 +5,7 @@ import streamlit as st
 from core.human.consent import set_consent
 from core.human.entrance import CONSENT_LIMIT
 from core.human.studies import Study
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.practice_setting import draw_practice_setting
@@ -43,5 +44,6 @@ def _draw_consent(study: Study) -> None:
             st.caption("No consent is asked now.")
 
 
+@operators_only
 def _save_consent(study: Study, key: str) -> None:
     act(lambda: set_consent(study, str(st.session_state.get(key, ""))), "The text of consent is saved.")

@@ -10,6 +10,7 @@ import streamlit as st
 from core.errors import InvariscopeError
 from core.human.quality import coverage_table, quality_table
 from core.human.studies import Study
+from pages.views.common.callbacks import operators_only
 from pages.views.common.downloads import data_buttons
 from pages.views.common.qr import code_svg
 from pages.views.common.tables import draw_table
@@ -195,16 +196,19 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     return shown if table["pid"].notna().any() else shown.drop(columns="pid")
 
 
+@operators_only
 def _invite(study: Study) -> None:
     told = str(st.session_state.get("study.invite.names", "")).strip()
     names = [""] * min(int(told), 500) if told.isdigit() else [name.strip() for name in told.split(",") if name.strip()]
     _act(study.invite, names or [""])
 
 
+@operators_only
 def _set_rate(study: Study) -> None:
     _act(study.set_attention_rate, st.session_state[f"study.rate.{study.id}"] / 100)
 
 
+@operators_only
 def _act(action: Callable[[Any], object], value: Any) -> None:
     try:
         action(value)

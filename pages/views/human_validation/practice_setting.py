@@ -19,6 +19,7 @@ from core.human.entrance import (
 from core.human.kinds import TIE, Value
 from core.human.practice import practice_table, set_practice
 from core.human.studies import Study
+from pages.views.common.callbacks import operators_only
 from pages.views.common.downloads import data_buttons
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.desk import desk
@@ -72,6 +73,7 @@ def _draw_known(study: Study) -> None:
         st.form_submit_button("Save practice", icon=":material/check:", on_click=_save_known, args=(study, known, own))
 
 
+@operators_only
 def _save_known(study: Study, known: tuple[Exercise, ...], own: tuple[Exercise, ...]) -> None:
     number, needed, tries = (
         int(st.session_state[f"study.practice.{name}.{study.id}"]) for name in ("count", "needed", "tries")
@@ -146,6 +148,7 @@ def _draw_pictures(study: Study, item: StudyItem) -> None:
                      caption=f"{version}: {safe(item.caption(version))}")  # fmt: skip
 
 
+@operators_only
 def _add(study: Study, name: str, asked: tuple[str, ...]) -> None:
     said = {what: st.session_state.get(f"study.practice.right.{name}.{what}", _ANY) for what in asked}
     values = {what: {str(each): each for each in answers_to(what, study.definition.asked)} for what in asked}
@@ -156,6 +159,7 @@ def _add(study: Study, name: str, asked: tuple[str, ...]) -> None:
     _save_practice(study, (*before, Exercise(name, right, why)), needed, tries)
 
 
+@operators_only
 def _save_practice(study: Study, exercises: tuple[Exercise, ...], needed: int, tries: int) -> None:
     act(lambda: set_practice(study, exercises, needed=needed, tries=tries), "Practice is saved.")
 

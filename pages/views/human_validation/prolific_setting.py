@@ -5,6 +5,7 @@ import streamlit as st
 from core.human.entrance import Prolific
 from core.human.prolific import FEWEST_ANSWERED, MOST_ITEMS, close_link, link_query, new_code, open_link
 from core.human.studies import Study
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted
 from pages.views.human_validation.address import address
 from pages.views.human_validation.settings import act
@@ -59,6 +60,7 @@ def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
         st.form_submit_button(label, icon=":material/check:", on_click=_save, args=(study,))
 
 
+@operators_only
 def _save(study: Study) -> None:
     items, code, out = (st.session_state[f"study.prolific.{name}.{study.id}"] for name in ("items", "code", "out"))
     act(

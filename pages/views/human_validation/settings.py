@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.errors import InvariscopeError
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe
 
 _PROBLEM, _DONE = "study.settings.problem", "study.settings.done"
@@ -18,6 +19,7 @@ def draw_outcome() -> None:
         st.success(safe(told, limit=400))
 
 
+@operators_only
 def act(action: Callable[[], None], done: str) -> None:
     """Do something; what fails is one sentence on the next screen."""
     try:

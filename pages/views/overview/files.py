@@ -24,6 +24,7 @@ from core.store.manifest import Run
 from core.store.uploads import accept_published
 from pages.views.common.access import operates
 from pages.views.common.callbacks import operators_only
+from pages.views.common.downloads import counted_making
 from pages.views.common.quota import metered_here
 from pages.views.common.runs import Signature, store
 from pages.views.common.text import THE_PAPER, counted, listed, safe
@@ -72,7 +73,8 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
         st.markdown("**Fairness card**")
         st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
         st.download_button(
-            "Card to print", lambda: card_report(store(files), scope).encode(), "fairness-card.html", "text/html",
+            "Card to print", counted_making(lambda: card_report(store(files), scope).encode()),
+            "fairness-card.html", "text/html",
             icon=":material/print:", on_click="ignore", key="overview.card.print",
         )  # fmt: skip
     with whole.container(border=True, height="stretch"):
@@ -107,10 +109,12 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     st.code(made.signature, language=None, wrap_lines=True)
     stem = "-".join(("report", *ids))[:80]
     with st.container(horizontal=True, gap="small"):
-        st.download_button("HTML", lambda: html(made).encode(), f"{stem}.html", "text/html", on_click="ignore",
+        st.download_button("HTML", counted_making(lambda: html(made).encode()),
+                           f"{stem}.html", "text/html", on_click="ignore",
                            key="overview.report.html")  # fmt: skip
         for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
-            st.download_button(label, partial(_zipped, made, name), f"{stem}-{name}.zip", "application/zip",
+            st.download_button(label, counted_making(partial(_zipped, made, name)),
+                               f"{stem}-{name}.zip", "application/zip",
                                on_click="ignore", key=f"overview.report.{name}")  # fmt: skip
 
 

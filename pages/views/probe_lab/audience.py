@@ -5,6 +5,7 @@ import streamlit as st
 from core.charts.canvas import thumbnail
 from core.settings import public_url
 from pages.views.common.access import audience_lacks, may_operate, takes_audience
+from pages.views.common.callbacks import operators_only
 from pages.views.common.qr import code_svg
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -50,11 +51,13 @@ def _tray(state: PageState) -> None:
                 st.rerun()  # the whole page, for another picture
 
 
+@operators_only
 def _open(state: PageState, key: str) -> None:
     forget_object(state)
     state.put("source", "upload")
     state.put("upload", key)
 
 
+@operators_only
 def _remove(key: str) -> None:
     shared().uploads.give(key, given=False)

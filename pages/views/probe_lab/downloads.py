@@ -14,6 +14,7 @@ from core.probes.titles import title
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
+from pages.views.common.downloads import counted_making
 from pages.views.common.text import number
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.hand_out import draw_hand_out
@@ -27,15 +28,17 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     first.download_button(
-        "Results as CSV", lambda: csv_text(result.table()).encode("utf-8-sig"), f"{stem}.csv", "text/csv",
+        "Results as CSV", counted_making(lambda: csv_text(result.table()).encode("utf-8-sig")),
+        f"{stem}.csv", "text/csv",
         icon=":material/table:", on_click="ignore", key="lab.csv",
     )  # fmt: skip
     first.download_button(
-        "Results as JSON", lambda: result.as_json().encode(), f"{stem}.json", "application/json",
+        "Results as JSON", counted_making(lambda: result.as_json().encode()), f"{stem}.json", "application/json",
         icon=":material/data_object:", on_click="ignore", key="lab.json",
     )  # fmt: skip
     first.download_button(
-        "Contact sheet as PNG", lambda: encode_png(_sheet(bench, result, probes)), f"{stem}-sheet.png", "image/png",
+        "Contact sheet as PNG", counted_making(lambda: encode_png(_sheet(bench, result, probes))),
+        f"{stem}-sheet.png", "image/png",
         icon=":material/grid_on:", on_click="ignore", key="lab.sheet",
     )  # fmt: skip
     with first:
@@ -43,7 +46,9 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
     second.download_button(
         "Picture as PNG",
-        lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
+        counted_making(
+            lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1]))
+        ),
         f"{stem}-{name}.png", "image/png", icon=":material/image:", on_click="ignore", key="lab.png",
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from core.report.story import story_html
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.stories.story import Telling
+from pages.views.common.downloads import counted_making
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.slide import variant_slide
 
@@ -24,7 +25,7 @@ def draw_hand_out(
     """
     link = state.wanted()
     st.download_button(
-        "Hand-out as HTML", lambda: hand_out(link, bench, result, variants).encode(),
+        "Hand-out as HTML", counted_making(lambda: hand_out(link, bench, result, variants).encode()),
         f"{result.corpus}-{result.item}-hand-out.html", "text/html", icon=":material/co_present:", on_click="ignore",
         key=key, disabled=not variants or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",

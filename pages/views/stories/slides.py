@@ -8,6 +8,7 @@ from core.errors import InvariscopeError
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import Story, Telling
 from pages.views.common.access import may_operate
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import safe
 
 _SAID = "stories.said"
@@ -99,10 +100,12 @@ def _table(slide: Slide) -> list[str]:
     return lines + [f"| {' | '.join(safe(cell, limit=80) for cell in row)} |" for row in slide.rows]
 
 
+@operators_only
 def _note(story: Story, slide: Slide) -> None:
     _try(story.note, slide.id, st.session_state[f"stories.note.{slide.id}"].strip())
 
 
+@operators_only
 def _try(act: Callable[..., None], *args: object) -> None:
     """Do it; another session may have done it before."""
     try:

@@ -59,11 +59,11 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The traces and the layout of a figure."""
     found = panels(figure)
     made = layout(figure, found)
-    hovers, told, traces = _hovers(figure), set[str](), []
+    hovers, opens, told, traces = _hovers(figure), _openings(figure), set[str](), []
     for place, panel in enumerate(found):
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
-            traces += [each | axes for each in _map(figure, panel, hovers)]
+            traces += [each | axes for each in _map(figure, panel, hovers, opens)]
             made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
@@ -73,7 +73,7 @@ def _parts(figure: Figure) -> tuple[list[dict[str, Any]], dict[str, Any]]:
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
-            texts |= _opening(figure, marks.rows)
+            texts |= _opening(opens, marks.rows)
             traces += [each | axes for each in _band(figure, marks)]
             traces.append(_DRAWN[figure.kind](figure, marks) | named | texts | axes)
         if figure.kind == "scatter":
@@ -112,13 +112,13 @@ def _hovers(figure: Figure) -> list[str]:
     if "opens" not in figure.frame:
         return said
     return [f"{text}<br><i>click {figure.click}</i>" if opens else text
-            for text, opens in zip(said, figure.frame["opens"], strict=True)]  # fmt: skip
+            for text, opens in zip(said, figure.frame["opens"].tolist(), strict=True)]  # fmt: skip
 
 
 def _described(figure: Figure) -> list[str]:
     frame = figure.frame
     if "hover" in frame:
-        return [_bold(*str(text).split("\n")) for text in frame["hover"]]
+        return [_bold(*str(text).split("\n")) for text in frame["hover"].tolist()]
     rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
     return [
         _bold(
@@ -232,12 +232,17 @@ def _joints(panel: Panel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _opening(figure: Figure, rows: np.ndarray) -> dict[str, Any]:
+def _openings(figure: Figure) -> list[Any] | None:
+    """What a click on each row of the frame asks for; None where there is nothing to ask for."""
+    return figure.frame["opens"].tolist() if "opens" in figure.frame else None
+
+
+def _opening(opens: list[Any] | None, rows: np.ndarray) -> dict[str, Any]:
     """What a click on each of these rows asks for."""
-    return {"customdata": figure.frame["opens"].to_numpy()[rows].tolist()} if "opens" in figure.frame else {}
+    return {} if opens is None else {"customdata": [opens[row] for row in rows]}
 
 
-def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, Any]]:
+def _map(figure: Figure, panel: Panel, hovers: list[str], opens: list[Any] | None) -> Iterable[dict[str, Any]]:
     """The cells, and over them what can be clicked: a cell of a map cannot."""
     value, rows = cells(panel)
     bare = hollow_cells(panel)
@@ -256,13 +261,13 @@ def _map(figure: Figure, panel: Panel, hovers: list[str]) -> Iterable[dict[str, 
     }  # fmt: skip
     if bare.any():
         yield _open_cells(rows, bare, said, hovers)
-    if "opens" in figure.frame:
+    if opens is not None:
         down, across = np.nonzero(rows >= 0)
         there = rows[down, across]
         yield {
             "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers", "showlegend": False,
             "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0}, "hoverinfo": "text",
-            "hovertext": [hovers[row] for row in there], **_opening(figure, there),
+            "hovertext": [hovers[row] for row in there], **_opening(opens, there),
         }  # fmt: skip
 
 

@@ -255,3 +255,12 @@ def test_a_gap_of_evidence_counts_the_pairs_at_no_gap_twice_running(
     again = ShiftPairs(shifts, np.broadcast_to(np.arange(items), shifts.shape))
     gaps = np.array([found.low, found.estimate, found.high])
     assert pairs.risks(gaps).tolist() == again.risks(gaps).tolist()
+
+
+def test_the_interval_of_a_risk_counts_no_pair_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted, within = [], ShiftPairs._own
+    monkeypatch.setattr(ShiftPairs, "_own", lambda pairs, gap: counted.append(gap) or within(pairs, gap))
+    shifts, gaps = np.random.default_rng(3).normal(size=400), [0.5, 1.0, 1.5]
+    found = flip_risk_intervals(shifts, gaps)
+    assert counted == gaps
+    assert [each.estimate for each in found] == flip_risk(shifts, gaps).tolist()

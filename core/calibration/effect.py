@@ -172,7 +172,9 @@ def _agreements(
     band: tuple[np.ndarray, np.ndarray],
     sources: np.ndarray | None,
 ) -> Iterator[dict[str, object]]:
-    sides = rank_agreement(before, ratings), rank_agreement(after, ratings)
+    first = rank_agreement(before, ratings)
+    still = np.array_equal(before, after, equal_nan=True)  # of readings that leave clean scores alone
+    sides = first, first if still else rank_agreement(after, ratings)
     whole = ~(np.isnan(before) | np.isnan(after) | np.isnan(ratings))
     count = int(whole.sum()) if sources is None else len(np.unique(sources[whole]))
     rho = [

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def orbits(view: View, evaluator: str) -> Orbits:
             families[name] = Family(table.axis_of(name), probes, after, before)
     if not families:
         raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; audit some invariant probes with it first")
-    items = tuple(zip(table.items["corpus"], table.items["item"], strict=True))
+    items = tuple(zip(table.items["corpus"].tolist(), table.items["item"].tolist(), strict=True))
     return Orbits(evaluator, items, table.clean(evaluator), families, table.sources).part(view.items)
 
 
@@ -102,5 +103,6 @@ def dev_split(sources: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEE
     return np.array([side[source] for source in sources], dtype=bool)
 
 
+@lru_cache(maxsize=65_536)  # every slice of a corpus splits the same sources
 def _uniform(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

@@ -128,7 +128,7 @@ def _along(
     frame = pd.DataFrame(
         {"label": rows["strength"].astype(float), "series": rows["series"], "panel": "", "value": rows["value"],
          "low": rows["low"], "high": rows["high"], "n": rows["n"],
-         "hover": [_strength_hover(row) for row in rows.to_dict("records")]}
+         "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")]}
     )  # fmt: skip
     styles = {
         f"{name}, {words}": Style(colour[name], **_LINES[split])
@@ -146,6 +146,10 @@ def _along(
         along=Axis("strength λ", span=(-0.02, 1.02)), styles=styles, references=tuple(marks), height=290,
         shades=tuple(Shade(low, high, "along", ALLOWED, 0.1) for low, high in allowed),
     )  # fmt: skip
+
+
+_TOLD = ["series", "strength", "value", "low", "high", "n"]
+"""Columns of a point that its hover says."""
 
 
 def _strength_hover(row: Mapping[Any, Any]) -> str:

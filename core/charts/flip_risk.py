@@ -36,7 +36,7 @@ def risk_map(cells: pd.DataFrame) -> Figure:
         {"label": rows["family"].astype(str), "series": rows["evaluator"].astype(str), "panel": "",
          "value": 100 * rows["risk"], "low": 100 * rows["low"], "high": 100 * rows["high"], "n": rows["n_items"],
          "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
-         "hover": [_cell_hover(row) for row in rows.to_dict("records")], **_opens(rows)}
+         "hover": [_cell_hover(row) for row in _told(rows)], **_opens(rows)}
     )  # fmt: skip
     styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
     return Figure("", "", "", frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
@@ -57,7 +57,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
          "panel": rows["evaluator"].astype(str),
          "value": 100 * rows["risk"], "low": 100 * rows["low"] if "low" in rows else nothing,
          "high": 100 * rows["high"] if "high" in rows else nothing, "n": rows["n_items"],
-         "hover": [_cell_hover(row) for row in rows.to_dict("records")], **_opens(rows)}
+         "hover": [_cell_hover(row) for row in _told(rows)], **_opens(rows)}
     )  # fmt: skip
     looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
     marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
@@ -111,6 +111,16 @@ def flip_shares(table: pd.DataFrame, *, colour: str) -> Figure:
         span=(-1, max(1.1 * top, 5.0) if top == top else 5.0),
         styles={FLIPPED: Style(colour), STRICTLY: Style(colour, size=14, fill=0)},
     )  # fmt: skip
+
+
+_TOLD = {
+    "family", "evaluator", "risk", "low", "high", "null_risk", "gap", "d", "n_items", "n_shifts", "note",
+}  # fmt: skip
+"""Columns of a cell that its hover says."""
+
+
+def _told(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    return cells[[name for name in cells if name in _TOLD]].to_dict("records")
 
 
 def _share_hover(row: dict[Hashable, Any]) -> str:

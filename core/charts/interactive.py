@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.io as pio
 
 from core.charts.layout import columns_on_top, layout, number
 from core.charts.panels import SPREAD, Marks, Panel, arrows, cells, colour_span, hollow_cells, keyed, panels, reach
@@ -34,10 +36,36 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 
 
 class _Drawn(go.Figure):  # type: ignore[misc]  # plotly has no types
-    """A figure that is sent once and never changed: plotly copies every value of one before it writes it."""
+    """A figure that is sent once and never changed.
+
+    Plotly makes an object of every part of a figure and copies every value before it writes one. Here it does so when
+    somebody asks for a part; who only sends the figure gets what it was made of.
+
+    Args:
+        traces, layout: of :func:`_parts`.
+    """
+
+    def __init__(self, traces: list[dict[str, Any]], layout: dict[str, Any]) -> None:
+        usual = pio.templates.default
+        self._sent = {"data": traces, "layout": layout | ({"template": _template(usual)} if usual else {})}
 
     def to_dict(self) -> dict[str, Any]:
-        return {"data": self._data, "layout": self._layout}
+        return self._sent
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the figure: what a made one has is not there yet."""
+        if "_data_objs" in self.__dict__ or name.startswith("__") or "_sent" not in self.__dict__:
+            raise AttributeError(f"a figure has no {name!r}")
+        # checking every property against the schema takes ten times as long as the figure; the tests do it
+        super().__init__(self._sent["data"], self._sent["layout"], _validate=False)
+        return getattr(self, name)
+
+
+@lru_cache(maxsize=4)
+def _template(name: str) -> dict[str, Any]:
+    """What plotly's template of a name says; shared and never changed."""
+    found: dict[str, Any] = go.Layout(template=name).to_plotly_json()["template"]
+    return found
 
 
 def plot(figure: Figure, *, clicks: bool = False, dark: bool = False) -> go.Figure:
@@ -48,8 +76,7 @@ def plot(figure: Figure, *, clicks: bool = False, dark: bool = False) -> go.Figu
         clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
         dark: a map's cells are for a dark page; every other colour holds on both.
     """
-    # checking every property against the schema takes ten times as long as the figure; the tests do it
-    return _Drawn(*_parts(figure if clicks else _still(figure), dark), _validate=False)
+    return _Drawn(*_parts(figure if clicks else _still(figure), dark))
 
 
 def _still(figure: Figure) -> Figure:
@@ -60,11 +87,11 @@ def _parts(figure: Figure, dark: bool = False) -> tuple[list[dict[str, Any]], di
     """The traces and the layout of a figure."""
     found = panels(figure)
     made = layout(figure, found)
-    hovers, told, traces = _hovers(figure), set[str](), []
+    hovers, opens, told, traces = _hovers(figure), _openings(figure), set[str](), []
     for place, panel in enumerate(found):
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
-            traces += [each | axes for each in _map(figure, panel, hovers, dark)]
+            traces += [each | axes for each in _map(figure, panel, hovers, opens, dark)]
             made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
@@ -74,7 +101,7 @@ def _parts(figure: Figure, dark: bool = False) -> tuple[list[dict[str, Any]], di
                      "showlegend": marks.name not in told}  # fmt: skip
             told.add(marks.name)
             texts = {"hovertext": [hovers[row] for row in marks.rows], "hoverinfo": "text"}
-            texts |= _opening(figure, marks.rows)
+            texts |= _opening(opens, marks.rows)
             traces += [each | axes for each in _band(figure, marks)]
             traces.append(_DRAWN[figure.kind](figure, marks) | named | texts | axes)
         if figure.kind == "scatter":
@@ -113,13 +140,13 @@ def _hovers(figure: Figure) -> list[str]:
     if "opens" not in figure.frame:
         return said
     return [f"{text}<br><i>click {figure.click}</i>" if opens else text
-            for text, opens in zip(said, figure.frame["opens"], strict=True)]  # fmt: skip
+            for text, opens in zip(said, figure.frame["opens"].tolist(), strict=True)]  # fmt: skip
 
 
 def _described(figure: Figure) -> list[str]:
     frame = figure.frame
     if "hover" in frame:
-        return [_bold(*str(text).split("\n")) for text in frame["hover"]]
+        return [_bold(*str(text).split("\n")) for text in frame["hover"].tolist()]
     rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
     return [
         _bold(
@@ -233,12 +260,19 @@ def _joints(panel: Panel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _opening(figure: Figure, rows: np.ndarray) -> dict[str, Any]:
+def _openings(figure: Figure) -> list[Any] | None:
+    """What a click on each row of the frame asks for; None where there is nothing to ask for."""
+    return figure.frame["opens"].tolist() if "opens" in figure.frame else None
+
+
+def _opening(opens: list[Any] | None, rows: np.ndarray) -> dict[str, Any]:
     """What a click on each of these rows asks for."""
-    return {"customdata": figure.frame["opens"].to_numpy()[rows].tolist()} if "opens" in figure.frame else {}
+    return {} if opens is None else {"customdata": [opens[row] for row in rows]}
 
 
-def _map(figure: Figure, panel: Panel, hovers: list[str], dark: bool) -> Iterable[dict[str, Any]]:
+def _map(
+    figure: Figure, panel: Panel, hovers: list[str], opens: list[Any] | None, dark: bool
+) -> Iterable[dict[str, Any]]:
     """The cells, and over them what can be clicked: a cell of a map cannot."""
     value, rows = cells(panel)
     bare = hollow_cells(panel)
@@ -258,13 +292,13 @@ def _map(figure: Figure, panel: Panel, hovers: list[str], dark: bool) -> Iterabl
     }  # fmt: skip
     if bare.any():
         yield _open_cells(rows, bare, said, hovers)
-    if "opens" in figure.frame:
+    if opens is not None:
         down, across = np.nonzero(rows >= 0)
         there = rows[down, across]
         yield {
             "type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers", "showlegend": False,
             "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0}, "hoverinfo": "text",
-            "hovertext": [hovers[row] for row in there], **_opening(figure, there),
+            "hovertext": [hovers[row] for row in there], **_opening(opens, there),
         }  # fmt: skip
 
 

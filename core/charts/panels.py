@@ -196,7 +196,7 @@ class _Labels:
         if figure.kind == "lines" and pd.api.types.is_numeric_dtype(frame["label"]):
             return cls((), frame["label"].to_numpy(dtype=np.float64), levels=False)
         labels = frame["label"].astype(str)
-        there = dict.fromkeys(labels)
+        there = dict.fromkeys(labels.unique())
         names = [name for name in figure.order if name in there]
         names += [name for name in there if name not in figure.order]
         return cls(tuple(names), pd.Index(names).get_indexer(pd.Index(labels)).astype(np.float64), levels=True)

@@ -199,7 +199,7 @@ def called(figure: Figure, name: str) -> str:
 
 def series_styles(figure: Figure) -> dict[str, Style]:
     """Style of every series that the frame has, in the order of the legend."""
-    there = list(dict.fromkeys(map(str, figure.frame["series"])))
+    there = list(dict.fromkeys(map(str, figure.frame["series"].unique())))
     names = [name for name in figure.styles if name in there]
     names += [name for name in there if name not in figure.styles]
     usual = coloured(there)

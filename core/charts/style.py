@@ -57,8 +57,9 @@ def colours(names: Iterable[str]) -> dict[str, str]:
         >>> colours(["conse-lite0"]) == {"conse-lite0": colours(["conse-lite0", "judge"])["conse-lite0"]}
         True
     """
-    given = {name: PALETTE[_FIXED[name]] for name in sorted(set(names)) if name in _FIXED}
-    for name in sorted(set(names) - set(given)):
+    different = sorted(set(names))
+    given = {name: PALETTE[_FIXED[name]] for name in different if name in _FIXED}
+    for name in (each for each in different if each not in given):
         start = sha256(name.encode()).digest()[0] % len(PALETTE)
         order = [PALETTE[(start + step) % len(PALETTE)] for step in range(len(PALETTE))]
         free = [colour for colour in order if colour not in given.values()]

@@ -100,7 +100,8 @@ def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.9
     wanted = np.asarray(gaps, dtype=np.float64)
     if said := _nothing(pairs):
         return [Interval(math.nan, math.nan, math.nan, pairs.n_items, level, said) for _ in wanted]
-    return [_interval(pairs, *each, level) for each in zip(wanted.tolist(), pairs.risks(wanted).tolist(), strict=True)]
+    # a gap at a time: its interval needs the counts of its risk, which the next gap's would take the place of
+    return [_interval(pairs, gap, float(pairs.risks(np.array([gap]))[0]), level) for gap in wanted.tolist()]
 
 
 def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.95) -> Interval:

@@ -52,8 +52,11 @@ class ShiftPairs:
         self._sizes = np.bincount(codes, minlength=self.n_items)
         self._weights = 1.0 / self._sizes[self._items]
         self._table = self._padded(values, codes)
-        self._last: tuple[float, np.ndarray] | None = None
+        self._last: tuple[float, np.ndarray, np.ndarray] | None = None
+        # looking for a gap comes back to the same gaps and places again and again
         self._squares: dict[float, float] = {}
+        self._exceeding: dict[float, float] = {}
+        self._further: dict[int, float] = {}
 
     def _padded(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Shifts of each item in a column, NaN below the last one, shape [most shifts of an item, items]."""
@@ -68,10 +71,21 @@ class ShiftPairs:
         n = self.n_items
         if n < 2:
             return np.full(len(gaps), math.nan)
-        below = np.concatenate([[0.0], np.cumsum(self._weights)])
-        pairs = [_dot(self._weights, below[self._below(gap)]) - self._own(gap).sum() for gap in gaps]
+        pairs = [self._pairs(float(gap)) for gap in gaps]
         # sums of weights round; a share cannot leave [0, 1], and the share of no pair is 0
         return np.clip(np.round(np.array(pairs) / (n * (n - 1)), 13), 0.0, 1.0)
+
+    def _pairs(self, gap: float) -> float:
+        """Weight of the pairs of two items that exceed a gap, counted once."""
+        if gap not in self._exceeding:
+            position, own = self._counted(gap)
+            self._exceeding[gap] = _dot(self._weights, self._weight_below[position]) - float(own.sum())
+        return self._exceeding[gap]
+
+    @cached_property
+    def _weight_below(self) -> np.ndarray:
+        """Weight of the first so many of the ordered shifts, shape [shifts + 1]."""
+        return np.concatenate([[0.0], np.cumsum(self._weights)])
 
     def curve(self, gaps: np.ndarray) -> np.ndarray:
         """RRF at many gaps at once, each at most CURVE_ERROR from the exact one, shape [gaps].
@@ -98,10 +112,10 @@ class ShiftPairs:
 
     def influence(self, gap: float) -> np.ndarray:
         """Empirical influence of each item on the risk, up to a constant factor, shape [items]."""
-        below, position = np.concatenate([[0.0], np.cumsum(self._weights)]), self._below(gap)
+        below, (position, own) = self._weight_below, self._counted(gap)
         # a shift counts as δ′ above what lies below it, and as δ below what lies above it
         above = below[-1] - below[np.cumsum(np.bincount(position, minlength=len(position)))[: len(position)]]
-        pairs = np.bincount(self._items, self._weights * (below[position] + above), self.n_items) - 2 * self._own(gap)
+        pairs = np.bincount(self._items, self._weights * (below[position] + above), self.n_items) - 2 * own
         influence: np.ndarray = pairs - pairs.mean()
         return influence
 
@@ -188,14 +202,20 @@ class ShiftPairs:
 
     def _place(self, risk: float) -> int:
         """How many places of the grid apart the risk falls below a share, about."""
-        shares, below, _ = self._grid
         wanted, n = risk * self.n_items * (self.n_items - 1), self.n_items
-        few, many = 0, len(shares)
+        few, many = 0, len(self._grid[0])
         while many - few > 1:
             lag = (few + many) // 2
             # pairs within an item do not count: at most one item's weight each
-            few, many = (lag, many) if _apart(shares, below, lag) - n / 2 >= wanted else (few, lag)
+            few, many = (lag, many) if self._apart(lag) - n / 2 >= wanted else (few, lag)
         return many
+
+    def _apart(self, lag: int) -> float:
+        """Weight of the pairs that lie at least so many places of the grid apart, counted once."""
+        if lag not in self._further:
+            shares, below, _ = self._grid
+            self._further[lag] = _apart(shares, below, lag)
+        return self._further[lag]
 
     def _between_places(self, risk: float) -> tuple[float, float]:
         """Gaps between which the risk falls below a share: a few places of the grid apart, where shifts are many."""
@@ -220,13 +240,13 @@ class ShiftPairs:
     def _risk(self, gap: float) -> float:
         return float(self.risks(np.array([gap]))[0])
 
-    def _below(self, gap: float) -> np.ndarray:
-        """For each δ′, how many of the ordered shifts lie below δ′ - gap."""
-        last = self._last  # risk, influence and bounds of a gap need it in turn
+    def _counted(self, gap: float) -> tuple[np.ndarray, np.ndarray]:
+        """For each δ′, how many of the ordered shifts lie below δ′ - gap; and :meth:`_own`."""
+        last = self._last  # risk, influence and bounds of a gap need them in turn
         if last is None or last[0] != gap:
-            last = (gap, np.searchsorted(self._values, self._values - gap, side="left"))
+            last = (gap, np.searchsorted(self._values, self._values - gap, side="left"), self._own(gap))
             self._last = last
-        return last[1]
+        return last[1], last[2]
 
     def _own(self, gap: float) -> np.ndarray:
         """Weight of the pairs within each item that exceed the gap, shape [items]."""

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from core.analysis.questions import Options, catalogue
-from core.analysis.questions.columns import opening
+from core.analysis.questions import Options, catalogue, columns
+from core.analysis.questions.columns import opening, openings
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import Slice, where
@@ -110,3 +111,19 @@ def test_a_mark_of_one_of_several_corpora_opens_its_items_there(tmp_path: Path) 
                 link = json.loads(opens)
                 scope = narrow(store, Scope(corpus=link["corpus"])).only()
                 assert n in _items(store, scope, link), (drawing.id, link)
+
+
+def test_rows_that_open_the_same_are_asked_once_and_each_opens_what_it_does_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [("e", "c", family, gap, tests) for family in ("a", "b (control)", "") for gap in (1.5, float("nan"))
+            for tests in ("t", "")]  # fmt: skip
+    frame = pd.DataFrame(rows * 3, columns=["evaluator", "corpus", "family", "gap", "tests"])
+    frame = pd.concat([frame, frame.assign(corpus="all corpora")], ignore_index=True)
+    opens = {"families": "family", "axes": "=spatial"}
+    alone = [opening(row, opens) for row in frame.to_dict("records")]
+    assert len(set(alone)) > 3
+    asked = []
+    monkeypatch.setattr(columns, "opening", lambda row, opens: asked.append(row) or opening(row, opens))
+    assert openings(frame, opens) == alone
+    assert len(asked) == 2 * 3 * 2

@@ -10,12 +10,14 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from core.calibration import effect
 from core.calibration.effect import before_after
 from core.calibration.fit import FEW, HUMAN, ORACLE, Fit, axis_sensitivity, fit, sweep_table
 from core.calibration.readings import CHOSEN, FIXED
 from core.errors import InvalidInput
 from core.statistics.changes import interquartile_range
 from core.statistics.flip_risk import LEAST_SOURCES, flip_risk_intervals
+from core.statistics.rank_agreement import rank_agreement
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, write_run
 
@@ -117,6 +119,19 @@ def test_every_number_before_and_after_has_an_interval_that_holds_it(found: Fit)
     assert set(table["measure"]) == {
         "sensitivity", "percent", "axis sensitivity", "flip risk", "spearman", "kendall_b", "kendall_c",
     }  # fmt: skip
+
+
+def test_a_reading_that_leaves_clean_scores_alone_has_each_agreement_worked_out_once(
+    monkeypatch: pytest.MonkeyPatch, found: Fit
+) -> None:
+    asked: list[np.ndarray] = []
+    monkeypatch.setattr(effect, "rank_agreement", lambda one, other: asked.append(one) or rank_agreement(one, other))
+    assert found.terms.reading == "shift"
+    table = before_after(found.scores, found.terms, 0.5, found.others).set_index(["measure", "name"])
+    assert len(asked) == len(found.others)
+    for name, ratings in found.others.items():
+        expected = rank_agreement(found.scores.clean, ratings).kendall_b
+        assert table.loc[("kendall_b", name), ["before", "after"]].tolist() == [expected, expected]
 
 
 def test_bands_hold_the_correlation_that_they_belong_to(found: Fit) -> None:

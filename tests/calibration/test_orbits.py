@@ -1,5 +1,6 @@
 """Arranging the table into arrays, and splitting by image."""
 
+import hashlib
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,6 +112,13 @@ def test_an_image_is_on_one_side_in_any_order(images: list[str], random) -> None
     shuffled = list(images)
     random.shuffle(shuffled)
     assert [side[image] for image in shuffled] == dev_split(shuffled).tolist()
+
+
+def test_a_source_s_side_is_worked_out_once_for_every_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = [f"{number} of a split made once" for number in range(50)]
+    whole = dev_split(images)
+    monkeypatch.setattr(hashlib, "sha256", None)
+    assert dev_split(images[10:30]).tolist() == whole[10:30].tolist()
 
 
 def test_the_split_has_the_share_asked_for() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 from plotly.io import to_json
 from plotly.tools import return_figure_from_figure_or_data
@@ -180,3 +181,19 @@ def test_what_is_sent_is_what_plotly_would_send() -> None:
         arrays = {"x", "y", "error_x"}
         assert {key: mine[key] for key in mine.keys() - arrays} == {key: theirs[key] for key in theirs.keys() - arrays}
     assert {key: value for key, value in sent["layout"].items() if value != []} == usual["layout"]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("template", ["plotly", None])
+def test_a_figure_is_sent_as_it_is_and_made_only_for_who_asks_for_a_part(
+    monkeypatch: pytest.MonkeyPatch, maker: str, template: str | None
+) -> None:
+    monkeypatch.setattr(pio.templates, "default", template)
+    drawn = plot(MAKERS[maker](EDGES["usual"]), clicks=True)
+    sent = json.loads(to_json(return_figure_from_figure_or_data(drawn, validate_figure=True), validate=False))
+    assert "_data_objs" not in vars(drawn)
+    made = json.loads(to_json({"data": go.Figure(drawn)._data, "layout": drawn._layout}, validate=False))
+    assert sent == made
+    assert ("template" in sent["layout"]) is bool(template)
+    with pytest.raises(AttributeError, match="nothing_of_it"):
+        drawn.nothing_of_it  # noqa: B018  # asked for, not used

@@ -12,6 +12,7 @@ from core.charts.human import ALL_PAIRS, reanalysis_dots
 from core.charts.interactive import plot
 from core.charts.spec import COLUMNS, Figure
 from core.settings import ROOT
+from pages.views.common import charts
 from pages.views.common.runs import present, store
 from pages.views.human_validation.read import with_all_opened
 
@@ -67,3 +68,13 @@ def test_over_a_whole_run_the_medians_of_all_pairs_open_them() -> None:
     assert json.loads(links[ALL_PAIRS]) == {"evaluators": "e", "families": "rotation", "run": "demo", "corpus": "demo",
                                             "subject": "template", "language": "en"}  # fmt: skip
     assert [link for name, link in links.items() if name != ALL_PAIRS] == [""]
+
+
+def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, asked = json.loads, []
+    monkeypatch.setattr(charts.json, "loads", lambda text: asked.append(text) or read(text))
+    row = (1.0, 0.5, 2.0, 7)
+    marks = pd.DataFrame([("e", "vflip", "", *row), ("e", "rotation", "", *row)] * 50, columns=list(COLUMNS))
+    opens = [json.dumps({"families": name}) for name in marks["series"]]
+    assert charts.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
+    assert sorted(asked) == sorted(set(opens))

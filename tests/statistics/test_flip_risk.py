@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
+from core.statistics import shift_pairs
 from core.statistics.flip_risk import LEAST_SOURCES, evident_gap, excess, flip_risk, flip_risk_intervals
 from core.statistics.shift_pairs import CURVE_ERROR, ShiftPairs
 
@@ -227,3 +228,39 @@ def test_curves_of_smooth_shifts_are_far_closer_than_their_bound() -> None:
     pairs = ShiftPairs(rng.normal(size=40_000), np.arange(40_000) // 4)
     gaps = np.array([0.001, 0.01, 0.1, 1.0])
     np.testing.assert_allclose(pairs.curve(gaps), pairs.risks(gaps), atol=CURVE_ERROR / 50)
+
+
+@pytest.mark.parametrize(("items", "edits"), [(300, 1), (400, 3)])
+def test_a_gap_of_evidence_counts_the_pairs_at_no_gap_twice_running(
+    monkeypatch: pytest.MonkeyPatch, items: int, edits: int
+) -> None:
+    counted, apart, within = [], [], ShiftPairs._own
+    places = shift_pairs._apart
+
+    def spied(self: ShiftPairs, gap: float) -> np.ndarray:
+        counted.append(gap)
+        return within(self, gap)
+
+    def looked(shares: np.ndarray, below: np.ndarray, lag: int) -> float:
+        apart.append(lag)
+        return places(shares, below, lag)
+
+    monkeypatch.setattr(ShiftPairs, "_own", spied)
+    monkeypatch.setattr(shift_pairs, "_apart", looked)
+    shifts = np.random.default_rng(items).standard_t(4, size=(edits, items))
+    pairs = ShiftPairs(shifts, np.broadcast_to(np.arange(items), shifts.shape))
+    found = evident_gap(pairs)
+    assert all(one != other for one, other in itertools.pairwise(counted))
+    assert len(apart) == len(set(apart))
+    again = ShiftPairs(shifts, np.broadcast_to(np.arange(items), shifts.shape))
+    gaps = np.array([found.low, found.estimate, found.high])
+    assert pairs.risks(gaps).tolist() == again.risks(gaps).tolist()
+
+
+def test_the_interval_of_a_risk_counts_no_pair_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted, within = [], ShiftPairs._own
+    monkeypatch.setattr(ShiftPairs, "_own", lambda pairs, gap: counted.append(gap) or within(pairs, gap))
+    shifts, gaps = np.random.default_rng(3).normal(size=400), [0.5, 1.0, 1.5]
+    found = flip_risk_intervals(shifts, gaps)
+    assert counted == gaps
+    assert [each.estimate for each in found] == flip_risk(shifts, gaps).tolist()

@@ -219,7 +219,7 @@ def marks(
     if "drift" in frame:
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
-        data["opens"] = [opening(row, opens) for row in frame.to_dict("records")]
+        data["opens"] = openings(frame, opens)
     return data.dropna(subset=["value"]).reset_index(drop=True)
 
 
@@ -230,6 +230,14 @@ def one_a_line(data: pd.DataFrame) -> bool:
 
 CONTROL = " (control)"
 """Behind the label of a row that others are held against."""
+
+
+def openings(frame: pd.DataFrame, opens: Mapping[str, str]) -> list[str]:
+    """:func:`opening` of every row of an answer; rows that open the same are asked once."""
+    asked = [name for name in dict.fromkeys(("evaluator", "corpus", "tests", *opens.values())) if name in frame]
+    rows = list(zip(*(frame[name].tolist() for name in asked), strict=True))
+    found = {row: opening(dict(zip(asked, row, strict=True)), opens) for row in dict.fromkeys(rows)}
+    return [found[row] for row in rows]
 
 
 def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ, SCALE, Cell, cell_risks, evident_gaps, group_cells
 from core.analysis.questions.base import Column, Drawing, Options, Question, once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, openings
 from core.analysis.questions.contrasts import CONTRAST, Named, named_groups, without
 from core.analysis.questions.paper import CONTRASTS, THINGS_ONLY
 from core.analysis.table import ScoreTable, View
@@ -171,8 +171,8 @@ def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
         cells: columns evaluator, corpus and family, the label of the cell.
     """
     rows = _with_opened(_labelled(view, cells))
-    opens = [opening(row, _OPENS) for row in rows.to_dict("records")]
-    return cells.assign(family=rows["family"].where(rows["of"] != CONTRAST, rows["label"]), opens=opens)
+    family = rows["family"].where(rows["of"] != CONTRAST, rows["label"])
+    return cells.assign(family=family, opens=openings(rows, _OPENS))
 
 
 def _by_gap(view: View, options: Options) -> pd.DataFrame:

@@ -69,7 +69,7 @@ def _room(figure: Figure, key: str) -> str | None:
 
 def with_titles(figure: Figure) -> Figure:
     """A figure that calls the families that its marks open, and what the paper compares by name, by their titles."""
-    named = {*map(str, figure.frame["label"]), *map(str, figure.frame["series"])}
+    named = {str(each) for name in ("label", "series") for each in figure.frame[name].unique()}
     return titled(figure, (_opened_families(figure) | {*CONTRASTS}) & named)
 
 
@@ -88,7 +88,7 @@ def _opened_families(figure: Figure) -> set[str]:
     """Families that the marks of a figure open."""
     if "opens" not in figure.frame:
         return set()
-    asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"]]
+    asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"].unique()]
     return {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
 
 

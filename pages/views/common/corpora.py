@@ -29,23 +29,28 @@ class Here:
     of_run: Mapping[str, str]
 
 
-def corpus_origins() -> Mapping[str, Origin]:
+def corpus_origins(files: Signature | None = None) -> Mapping[str, Origin]:
     """Corpora that can be read here by their names, and how, the demo first.
 
     A corpus that needs a folder is looked for in ``data/corpora/<name>``, then where a run read it, the newest first.
     One that a run read otherwise, from another folder or with other options, has a name of its own: ``coco of RUN``.
+
+    Args:
+        files: what :func:`pages.views.common.runs.present` told the page; None: the runs are looked at again, every
+            shard of them.
     """
-    return _here(present()).origins
+    return _here(present() if files is None else files).origins
 
 
-def corpus_name_of(run: str, corpus: str) -> str | None:
+def corpus_name_of(run: str, corpus: str, files: Signature | None = None) -> str | None:
     """The name under which the corpus of a run can be read here; None where it cannot.
 
     Args:
         run: its id.
         corpus: what the run calls its corpus; for a run that is not open.
+        files: see :func:`corpus_origins`.
     """
-    here = _here(present())
+    here = _here(present() if files is None else files)
     return here.of_run.get(run, corpus if corpus in here.origins and run not in here.of_run else None)
 
 
@@ -87,9 +92,9 @@ def corpus_roots() -> dict[str, Path | None]:
     return {name: origin.root for name, origin in corpus_origins().items()}
 
 
-def corpus_names() -> tuple[str, ...]:
-    """Corpora that can be read here, the demo first."""
-    return tuple(corpus_origins())
+def corpus_names(files: Signature | None = None) -> tuple[str, ...]:
+    """Corpora that can be read here, the demo first; ``files`` as of :func:`corpus_origins`."""
+    return tuple(corpus_origins(files))
 
 
 def load_corpus(name: str) -> Corpus:

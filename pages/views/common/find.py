@@ -123,7 +123,10 @@ def _evaluators(files: Signature) -> list[Place]:
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Listing the items …")
 def _items(files: Signature) -> list[Place]:
     scope = narrowed(files, Scope())
-    rows, called = scores(files, scope).items, {corpus: corpus_name_of(run, corpus) for corpus, run in scope.runs}
+    rows, called = (
+        scores(files, scope).items,
+        {corpus: corpus_name_of(run, corpus, files) for corpus, run in scope.runs},
+    )
     return [
         Place(
             f"Item · {label or 'no label'} · {item} · {corpus}",

@@ -10,6 +10,7 @@ import streamlit as st
 from core.analysis.failures import PAIR
 from core.probes.titles import family_title, title
 from pages.views.common.corpora import corpus_name_of, corpus_names
+from pages.views.common.runs import Signature
 from pages.views.common.text import safe
 from pages.views.common.url_state import carried
 
@@ -30,16 +31,18 @@ _MANY = 4
 Row = Mapping[str, Any] | pd.Series
 
 
-def lab_link(row: Row, *, evaluators: Sequence[str] = ()) -> dict[str, str]:
+def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | None = None) -> dict[str, str]:
     """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators.
 
     Args:
         row: has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
         evaluators: to show instead of the row's own.
+        files: see :func:`pages.views.common.corpora.corpus_origins`.
     """
     probes = "" if row["axis"] == "null" else row["probe"]
     link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
-    if (corpus := corpus_name_of(row["run"], row["corpus"]) or row["corpus"]) != corpus_names()[0]:
+    corpus = corpus_name_of(row["run"], row["corpus"], files) or row["corpus"]
+    if corpus != corpus_names(files)[0]:
         link = {"corpus": corpus, **link}
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
 

@@ -57,7 +57,7 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
                     st.caption(upheld(pair))
                 scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
                 with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                    to_lab(pair, own)
+                    to_lab(pair, own, files)
                     collect_button(partial(card_slide, files, scope, pair, own, marks="none", link=link),
                                    key=f"contrast.{place}")  # fmt: skip
         for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):

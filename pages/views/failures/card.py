@@ -16,6 +16,7 @@ from core.stories.slide import Slide
 from pages.views.common.collect import collect_button
 from pages.views.common.corpora import corpus_name_of
 from pages.views.common.links import LAB, lab_link, record_text
+from pages.views.common.runs import Signature
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.pictures import Made
@@ -167,14 +168,14 @@ def scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -
 
 
 def actions(
-    pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None], show_item: Callable[[], None],
-    slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
+    files: Signature, pair: pd.Series, rows: pd.DataFrame, *, key: str, open_record: Callable[[], None],
+    show_item: Callable[[], None], slide: Callable[[], Slide], tag: Callable[[], None], like: Callable[[], None],
 ) -> None:  # fmt: skip
     """Draw what can be done with the pair."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
         st.button("Full record", icon=":material/receipt_long:", type="tertiary", key=f"failures.open.{key}",
                   on_click=open_record, help="Every column that the store has of this pair")  # fmt: skip
-        to_lab(pair, rows)
+        to_lab(pair, rows, files)
         tag()
         collect_button(slide, key=f"failure.{key}")
         st.button("More like this", icon=":material/image_search:", type="tertiary", key=f"failures.like.{key}",
@@ -189,12 +190,12 @@ def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
     return lambda: state.put("record", record_text(pair))
 
 
-def to_lab(pair: pd.Series, rows: pd.DataFrame) -> None:
+def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
-    if corpus_name_of(pair["run"], pair["corpus"]) is not None:
+    if corpus_name_of(pair["run"], pair["corpus"], files) is not None:
         row = {**rows.iloc[0], **pair}
         st.page_link(LAB, label="Open in Probe lab", icon=":material/science:",
-                     query_params=lab_link(row, evaluators=list(rows["evaluator"])))  # fmt: skip
+                     query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files))  # fmt: skip
 
 
 def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:

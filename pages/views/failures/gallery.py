@@ -216,6 +216,7 @@ def _below(
     named = pair_of(pair, language=scope.language, rank=scope.rank)
     draw_tags(held.of(named))
     actions(
+        files,
         pair,
         rows,
         key=key,

@@ -72,7 +72,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
         st.download_button("Record as JSON", text.encode(), f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
                            "application/json", icon=":material/data_object:", on_click="ignore",
                            key="failures.record.json")  # fmt: skip
-        to_lab(pair, rows)
+        to_lab(pair, rows, files)
         tag_button(named, held, key="record", before=lambda: state.put("record", ""))
     with st.expander("As JSON, to copy"):
         st.code(text, language="json", height=300)

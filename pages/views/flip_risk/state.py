@@ -56,7 +56,7 @@ def systems_shelf() -> Shelf[Systems]:
 
 def flip_state(files: Signature) -> PageState:
     """Return the page's fields, with the defaults of this machine."""
-    corpora = corpus_names()
+    corpora = corpus_names(files)
     ready = ready_evaluators()
     corpus, evaluator = corpora[0] if corpora else None, ready[0] if ready else None
     return PageState(

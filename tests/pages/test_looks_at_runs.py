@@ -1,0 +1,30 @@
+"""A page looks at the files of its runs once: a look asks after every shard, of thousands where runs are large."""
+
+import pytest
+
+from core.store.store import run_paths
+from pages.views.common import runs
+from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, Open
+
+
+@pytest.mark.parametrize(
+    ("page", "store", "heading"),
+    [(FAILURES, "demo", "Failures"), (FLIP_RISK, "demo", "Flip risk"), (CONTRAST, "both_halves", "Contrast tests")],
+)
+def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, open_page: Open, page: str, store: str,
+    heading: str,
+) -> None:  # fmt: skip
+    request.getfixturevalue(store)
+    app, look, looks = open_page(page), runs.signature, list[object]()
+
+    def counted(paths: object) -> tuple[tuple[str, int, int], ...]:
+        if paths == run_paths():
+            looks.append(paths)
+        return look(paths)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runs, "signature", counted)
+    app.run()
+    assert not app.exception
+    assert heading in [each.value for each in app.title]
+    assert len(looks) == 1

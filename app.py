@@ -11,6 +11,7 @@ from pages.views.common.entry import by_the_door
 from pages.views.common.find import draw_find
 from pages.views.common.help_icons import describe_help
 from pages.views.common.quota import limit_viewers
+from pages.views.common.refused_files import tell_refused_files
 from pages.views.common.upload_limits import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
@@ -43,6 +44,7 @@ PAGES = {
 
 share_arenas()
 catch_crashes()
+tell_refused_files()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")

@@ -56,9 +56,8 @@ def draw() -> None:
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
     with turn(bench, caption, probes, names):
-        if probes:
-            st.header("Variants")
-            strip(state, bench, probes, caption)
+        if probes and not _variants(state, bench, caption, probes):
+            return
         result = _shifts(stage, bench, caption, probes, names)
     if result is None:
         return
@@ -91,6 +90,17 @@ def _lost(state: PageState) -> str:
     if state.get("mask"):
         return "What you painted or uploaded is in this link only as long as this server runs."
     return UPLOAD_LOST if state.get("source") != "corpus" else ""
+
+
+def _variants(state: PageState, bench: Workbench, caption: str, probes: Sequence[Probe]) -> bool:
+    """Draw every variant; False where they may not be made now, which is said."""
+    st.header("Variants")
+    try:
+        strip(state, bench, probes, caption)
+    except InvariscopeError as error:
+        st.error(safe(str(error), limit=600))
+        return False
+    return True
 
 
 def _shifts(

@@ -46,11 +46,16 @@ class Workbench(Pairs):
 
     def make(self, probe: Probe, subject: Subject | None = None) -> Variant | ProbeRejected:
         """Return the variant of a probe, or why the probe cannot be applied; an edited image is made once for all."""
-        key = (probe.name, None if probe.edits is Edits.IMAGE else subject)
+        key = _kept_under(probe, subject)
         with self._lock:
             if key not in self._made:
                 self._made[key] = super().make(probe, key[1])
             return self._made[key]
+
+    def holds(self, probe: Probe, subject: Subject | None = None) -> bool:
+        """Whether the variant of a probe is made already, or it is known why there is none."""
+        with self._lock:
+            return _kept_under(probe, subject) in self._made
 
     def forget(self) -> None:
         """Let go of what was made; it is made again, the same, when it is asked for."""
@@ -73,6 +78,11 @@ class Workbench(Pairs):
             if variant.probe not in self._hashes:
                 self._hashes[variant.probe] = pixel_hash(variant.pixels)
             return self._hashes[variant.probe], variant.pixels
+
+
+def _kept_under(probe: Probe, subject: Subject | None) -> tuple[str, Subject | None]:
+    """What a variant is kept under: an edited image is the same beside every caption."""
+    return probe.name, None if probe.edits is Edits.IMAGE else subject
 
 
 def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: str | None = None) -> Item:

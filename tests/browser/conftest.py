@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -75,6 +76,22 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(script: Path, folder: Path) -> Iterator[str]:
+    """Address of a script that Streamlit serves; its log and its data are in the folder."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    env = {**os.environ, "INVARISCOPE_DATA": str(folder / "data")}
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            wait_until_healthy(f"http://localhost:{port}", process, folder / "log.txt")
+            yield f"http://localhost:{port}"
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
 
 
 def wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:

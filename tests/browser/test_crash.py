@@ -1,17 +1,13 @@
 """A page that fails, in a browser: what a reader sees and keeps of it."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT, free_port, wait_until_healthy
-from tests.plugins.gate import PATIENCE_S
+from tests.browser.conftest import ROOT, served
 
 pytestmark = pytest.mark.browser
 
@@ -37,17 +33,8 @@ def failing_server(tmp_path: Path) -> Iterator[str]:
     """Address of the app with a fault in one of its pages."""
     (tmp_path / "pages").symlink_to(ROOT / "pages")
     (tmp_path / "app.py").write_text(FAILING)
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py"), "--server.port", str(port)]
-    env = {**os.environ, "INVARISCOPE_DATA": str(tmp_path / "data")}
-    with (tmp_path / "log.txt").open("w") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
-        try:
-            wait_until_healthy(f"http://localhost:{port}", process, tmp_path / "log.txt")
-            yield f"http://localhost:{port}"
-        finally:
-            process.terminate()
-            process.wait(PATIENCE_S)
+    with served(tmp_path / "app.py", tmp_path) as address:
+        yield address
 
 
 def test_a_page_that_fails_offers_a_report_and_shows_nothing_else_of_the_fault(

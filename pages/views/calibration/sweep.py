@@ -22,7 +22,7 @@ from pages.views.calibration.measured import OPENS, Source, draw_measured, measu
 from pages.views.calibration.selective import draw_selectivity
 from pages.views.calibration.state import MEASURES, Bands, effect
 from pages.views.common.charts import draw
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.tables import draw_table
@@ -230,8 +230,9 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
     model = calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Calibrator as JSON", lambda: model.model_dump_json(indent=2).encode(), f"{name}-calibrator.json",
-            "application/json", icon=":material/data_object:", on_click="ignore", key="calib.json",
+            "Calibrator as JSON", counted_making(lambda: model.model_dump_json(indent=2).encode()),
+            f"{name}-calibrator.json", "application/json",
+            icon=":material/data_object:", on_click="ignore", key="calib.json",
             help="Reading, λ, weights, shifts and the evaluator's fingerprint",
         )  # fmt: skip
         data_buttons(table, f"{name}-sweep", key="calib.table")

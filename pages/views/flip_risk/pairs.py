@@ -16,6 +16,7 @@ from core.probes.titles import title
 from core.scoring.workbench import Workbench
 from pages.views.common.corpora import load_corpus
 from pages.views.common.downloads import data_buttons
+from pages.views.common.making import make_counted
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
@@ -76,7 +77,9 @@ def pictures(corpus: str, item_id: str, probe: str = "") -> None:
         item = load_corpus(corpus).get(item_id)
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
-        made = bench.make(image_probes()[probe]) if probe else None
+        probes = [image_probes()[probe]] if probe else []
+        make_counted(bench, probes)
+        made = bench.make(probes[0]) if probes else None
     except (InvariscopeError, KeyError) as error:
         st.caption(safe(str(error), limit=300))
         return

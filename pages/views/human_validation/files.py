@@ -1,12 +1,13 @@
 """Votes out and in: export for other tools, import of what was annotated elsewhere."""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from core.errors import InvariscopeError
 from core.human.exchange import FORMATS, MOST_BYTES, export_votes, import_votes
 from core.human.studies import Study
+from pages.views.common.downloads import counted_making
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
@@ -22,7 +23,8 @@ def draw_files(study: Study, _state: PageState) -> None:
     with st.container(horizontal=True):
         for form in FORMATS:
             st.download_button(
-                form.upper() if form != "parquet" else "Parquet", _maker(study, form, withdrawn),
+                form.upper() if form != "parquet" else "Parquet",
+                counted_making(partial(export_votes, study, form, withdrawn=withdrawn)),
                 f"{study.id}-votes.{form}", _KINDS[form], on_click="ignore", key=f"study.export.{form}",
             )  # fmt: skip
     st.header("Import", anchor=False)
@@ -39,7 +41,3 @@ def draw_files(study: Study, _state: PageState) -> None:
             st.success(f"{counted(count, 'vote')} new or changed.")
         except InvariscopeError as error:
             st.error(safe(str(error), limit=500))
-
-
-def _maker(study: Study, form: str, withdrawn: bool) -> Callable[[], bytes]:
-    return lambda: export_votes(study, form, withdrawn=withdrawn)

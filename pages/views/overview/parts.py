@@ -14,6 +14,7 @@ from core.scoring.workbench import Workbench
 from core.store.manifest import Run
 from pages.views.common.corpora import corpus_name_of, load_corpus
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link
+from pages.views.common.making import make_counted
 from pages.views.common.runs import evaluator_names, run_table
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
@@ -78,6 +79,7 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
         key = (corpus, item.id, item.label, item.category, None)
         bench = shared().benches.get_or(key, lambda: Workbench(item, read_item(item).pixels))
         probe = offered_probes().get(row["probe"])
+        make_counted(bench, [probe] if probe else [])
         made = bench.make(probe) if probe else None
     except InvariscopeError as error:
         return str(error)

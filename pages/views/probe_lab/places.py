@@ -12,6 +12,7 @@ from core.evaluators.pool import shared_pool
 from core.scoring.position_map import PositionMap, position_map
 from core.scoring.workbench import Workbench
 from core.store.files import csv_text
+from pages.views.common.downloads import counted_making
 from pages.views.common.own_metrics import stamps
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.asked import ask, asked
@@ -51,9 +52,10 @@ def draw_places(bench: Workbench, caption: str, names: Sequence[str]) -> None:
         "%Δ from the unedited pair with the object's centroid in the cell; orange falls, blue rises, each evaluator on "
         "its own scale. A cell without a number would cover another object, or its baseline scores 0 or less."
     )
-    written = csv_text(kept.rows_of_places()).encode("utf-8-sig")
+    done = kept
     st.download_button(
-        "Places as CSV", written, f"{bench.item.corpus}-{bench.item.id}-places.csv", "text/csv",
+        "Places as CSV", counted_making(lambda: csv_text(done.rows_of_places()).encode("utf-8-sig")),
+        f"{bench.item.corpus}-{bench.item.id}-places.csv", "text/csv",
         icon=":material/table:", on_click="ignore", key="lab.places.csv",
     )  # fmt: skip
 

@@ -21,11 +21,12 @@ from core.probes.base import IDENTITY, Construction, Probe, Subject
 from core.probes.pairs import subject_of
 from core.probes.strengths import measured_in, sweeps_among
 from core.probes.titles import family_title, title
-from core.scoring.lab import run_lab
+from core.scoring.lab import null_probes, run_lab
 from core.scoring.lab_result import LabResult
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
 from pages.views.common.charts import draw
+from pages.views.common.making import make_counted
 from pages.views.common.own_metrics import own_metrics, stamps
 from pages.views.common.runs import null_bands, present
 from pages.views.common.tables import draw_table
@@ -69,6 +70,7 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
     if kept is not None:
         return kept
     status = place.status("Starting …", type="compact")
+    make_counted(bench, (*null_probes(), *probes), subject_of(bench.item, caption))
     result = run_lab(
         bench, caption, probes, names, pool=shared_pool(), cache=partial(shared().embeddings_of, bench),
         progress=lambda step: status.update(label=f"{step} …"), bands=null_bands(present()),
@@ -79,7 +81,13 @@ def compute(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequ
 
 
 def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: str) -> None:
-    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it."""
+    """Draw every variant, an edit of the caption as its text; choosing one shows what the metric saw of it.
+
+    Raises:
+        NotAvailable: where variants are to be made and a viewer took what they may.
+    """
+    subject = subject_of(bench.item, caption)
+    make_counted(bench, probes, subject)
     made_of = {probe.construction for probe in probes}
     if Construction.INSERTED in made_of:
         st.caption(
@@ -95,7 +103,7 @@ def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: 
         cells = st.grid(6, min_column_width=150, gap="small")
         for place, probe in enumerate(probes):
             with cells.container(gap="xxsmall", border=True, height="stretch", key=f"lab_cell_{place}"):
-                _preview(state, bench, probe, subject_of(bench.item, caption))
+                _preview(state, bench, probe, subject)
 
 
 def chosen_turn() -> int:

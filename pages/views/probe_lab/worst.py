@@ -27,6 +27,7 @@ from core.scoring.worst_edit import (
 )
 from core.statistics.changes import percent_change
 from core.store.files import csv_text
+from pages.views.common.downloads import counted_making
 from pages.views.common.own_metrics import stamps
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, number, safe
@@ -111,7 +112,7 @@ def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None
                 f"median of the {each.scored} edits that were tried moves it by {middle} %."
             )
             st.download_button(
-                "This picture as PNG", partial(_png, bench, each.edit),
+                "This picture as PNG", counted_making(partial(_png, bench, each.edit)),
                 f"{stem}-worst-{each.evaluator}.png", "image/png", icon=":material/image:", on_click="ignore",
                 key=f"lab.worst.png.{each.evaluator}",
             )  # fmt: skip
@@ -126,7 +127,7 @@ def _draw(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None
         "finds the same edit."
     )
     st.download_button(
-        "Every edit that was tried as CSV", lambda: csv_text(candidates(found)).encode("utf-8-sig"),
+        "Every edit that was tried as CSV", counted_making(lambda: csv_text(candidates(found)).encode("utf-8-sig")),
         f"{stem}-worst-edits.csv", "text/csv", icon=":material/table:", on_click="ignore", key="lab.worst.csv",
         help="Each with the evaluator, its five numbers in full, both scores and %Δ, so that it can be made again",
     )  # fmt: skip

@@ -12,6 +12,7 @@ from core.analysis.suites.result import added, result_of, store
 from core.corpora.suites import read_suites, without_companions
 from core.errors import InvalidInput, InvariscopeError
 from pages.views.common.access import operates
+from pages.views.common.callbacks import operators_only
 from pages.views.common.text import counted, safe
 
 MOST_MB = 64
@@ -50,6 +51,7 @@ def draw_bring() -> None:
             (st.success if kind == "taken" else st.error)(safe(sentence, limit=800))
 
 
+@operators_only
 def _ask() -> None:
     st.session_state[_ASKED] = True
 

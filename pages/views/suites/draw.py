@@ -12,7 +12,7 @@ from core.analysis.suites.result import SuiteResult
 from core.charts.suites import agreement
 from core.corpora.suites.videos import VIDEOS
 from pages.views.common.charts import draw
-from pages.views.common.downloads import data_buttons, figure_buttons
+from pages.views.common.downloads import counted_making, data_buttons, figure_buttons
 from pages.views.common.tables import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -95,8 +95,8 @@ def _decisions(result: SuiteResult) -> None:
           "suites.decisions", tall=_SENTENCE)  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
-        st.download_button("Result as JSON", lambda: result.model_dump_json(indent=2).encode(), f"{result.id}.json",
-                           "application/json", on_click="ignore", key="suites.json")  # fmt: skip
+        st.download_button("Result as JSON", counted_making(lambda: result.model_dump_json(indent=2).encode()),
+                           f"{result.id}.json", "application/json", on_click="ignore", key="suites.json")  # fmt: skip
     st.caption(tables.DECISION_NOTE)
     hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
     st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))

@@ -23,6 +23,7 @@ from pages.views.common.access import may_operate, operates
 from pages.views.common.callbacks import operators_only
 from pages.views.common.corpora import corpus_names, load_corpus
 from pages.views.common.doors import Door, draw_doors
+from pages.views.common.downloads import counted_making
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.flip_risk.state import image_probes
@@ -116,6 +117,7 @@ def own_systems(corpus: Corpus) -> list[System]:
     return [System(name, captions) for name, captions in made.items()]
 
 
+@operators_only
 def _ask() -> None:
     st.session_state["systems.asked"] = True
 
@@ -148,7 +150,8 @@ def _uploaded(state: PageState, corpus: Corpus) -> list[System]:
                 icon=":material/upload_file:")  # fmt: skip
         st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
         draw_doors(_example(state))
-        st.download_button("The example as a file", lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
+        st.download_button("The example as a file",
+                           counted_making(lambda: csv_text(example_table(corpus)).encode("utf-8-sig")),
                            "captioners.csv", "text/csv", icon=":material/download:", on_click="ignore",
                            key="systems.example", help="To bring back above, or to write your own after")  # fmt: skip
         return []

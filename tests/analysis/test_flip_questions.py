@@ -15,8 +15,8 @@ from tests.analysis.made_runs import scores_of, write_run
     ("scale", "iqr", "said"),
     [
         ("", "", ""),
-        ("few", "few", "both gaps: few"),
-        ("few", "few; flat", "both gaps: few; gap of 0.7 % of the IQR: flat"),
+        ("few", "few", "few"),
+        ("few", "few; flat", "few; gap of 0.7 % of the IQR: flat"),
         ("far", "", "gap of 0.7 % of the scale: far"),
     ],
 )

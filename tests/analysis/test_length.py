@@ -74,7 +74,7 @@ def test_where_no_trend_is_shown_it_says_what_would_have_been(tmp_path: Path) ->
     assert row["said"] == "no trend with length shown"
     power = aside(Interval(row["value"], row["low"], row["high"], row["n_items"], 0.95), bound=0.0)
     assert row["power"] == (f"a difference from {power.detectable:.3f} points a word on would have shown; were it as "
-                            f"found here, {power.needed} items would tell")  # fmt: skip
+                            f"found here, {power.needed:,} items would tell")  # fmt: skip
 
 
 def test_the_curve_passes_the_means_where_there_are_as_many_lengths_as_knots(

@@ -146,12 +146,12 @@ def _at_gap(view: View, options: Options) -> pd.DataFrame:
 
 
 def _by_gap_said(scale: str, iqr: str) -> str:
-    """What the remarks on two gaps say, each part once, with the gap that it speaks of."""
+    """What the remarks on two gaps say, each part once, with the gap that it speaks of unless that is both."""
     first, second = ([part for part in note.split("; ") if part] for note in (scale, iqr))
-    said = {"both gaps": [part for part in first if part in second],
-            f"gap of {100 * GAP:g} % of the scale": [part for part in first if part not in second],
-            f"gap of {100 * GAP:g} % of the IQR": [part for part in second if part not in first]}  # fmt: skip
-    return "; ".join(f"{gap}: {', '.join(dict.fromkeys(parts))}" for gap, parts in said.items() if parts)
+    said = {"": [part for part in first if part in second],
+            f"gap of {100 * GAP:g} % of the scale: ": [part for part in first if part not in second],
+            f"gap of {100 * GAP:g} % of the IQR: ": [part for part in second if part not in first]}  # fmt: skip
+    return "; ".join(gap + ", ".join(dict.fromkeys(parts)) for gap, parts in said.items() if parts)
 
 
 def _labelled(view: View, found: pd.DataFrame) -> pd.DataFrame:

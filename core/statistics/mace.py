@@ -20,7 +20,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
 
 STARTS = 10
-STEPS = 500
+STEPS = 5000
 CLOSE = 1e-9
 """Largest change of any parameter at which a run has come to rest."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
@@ -72,6 +72,7 @@ def test_neither_the_order_of_rows_nor_names_change_what_is_found(seed: int) -> 
 
 
 @given(st.integers(0, 1000))
+@example(280)  # comes to rest slowly
 @settings(max_examples=8, deadline=None)
 def test_annotators_in_another_order_are_the_same_annotators(seed: int) -> None:
     answers, _ = answered(seed, units=60, skills=(0.9, 0.8, 0.7, 0.1))

@@ -410,7 +410,10 @@ def _record_of(app: AppTest) -> str:
     return str(app.query_params["record"])
 
 
-def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(open_page: Open, demo: Path) -> None:
+def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
     run = json.loads((demo / "manifest.json").read_text("utf-8"))
     key = next(each["fingerprint"]["key"] for each in run["evaluators"] if each["name"] == "conse-lite0")
     items = pd.read_parquet(demo / "items").drop_duplicates("item").set_index("item")["pixels_sha256"]
@@ -432,7 +435,10 @@ def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(open
 
 
 @pytest.mark.usefixtures("demo")
-def test_pictures_that_nobody_opened_are_looked_at_on_a_click(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_that_nobody_opened_are_looked_at_on_a_click(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))  # where the lab of other tests kept nothing
     monkeypatch.setattr(like, "AT_ONCE", 4)
     app = open_page(FAILURES, families="vertical-flip", like="cat")
     button = app.button(key="failures.like.embed")

@@ -1,7 +1,6 @@
 """Viewers keep the server scoring for so long and no longer; its operator for as long as they like."""
 
 import ast
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -23,6 +22,7 @@ from pages.views.common.downloads import _held
 from pages.views.common.quota import TOGETHER, WINDOW, Quota
 from pages.views.common.refused_files import tell_refused_files
 from pages.views.probe_lab.state import shared
+from tests.loops import finish
 from tests.pages.opening import FAILURES, LAB, OVERVIEW, Open, said
 
 
@@ -269,4 +269,4 @@ def _answer(data: Callable[[], bytes]) -> BackendOperationResponse:
     files = MediaFileManager(MemoryMediaFileStorage("/media"))
     asked = DeferredFileRequestPayload(file_id=files.add_deferred(data, "text/plain", "a", "a.txt"))
     request = BackendOperationRequest(request_id="1", deferred_file=asked)
-    return asyncio.run(DeferredFileHandler(lambda: files).handle(request, "session"))
+    return finish(DeferredFileHandler(lambda: files).handle(request, "session"))

@@ -1,6 +1,5 @@
 """What Streamlit's endpoint for uploads takes of whom; the sums are those of a server's own files."""
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from pages.views.common.upload_limits import MB, OPERATOR_MB, VIEWER_MB, guard
 from siege import endpoint
 from siege.material import data_folder
 from siege.trials import Tally
+from tests.loops import finish
 
 
 def file(name: str, size_mb: int = 1) -> UploadedFileRec:
@@ -108,7 +108,7 @@ def answered(files: MemoryUploadedFileManager, session: str, stated_mb: int | No
     stated = [] if stated_mb is None else [(b"content-length", b"%d" % (stated_mb * MB))]
     path = f"/_stcore/upload_file/{session}/new"
     scope = {"type": "http", "method": "PUT", "path": path, "query_string": b"", "headers": stated, "root_path": ""}
-    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    finish(app(scope, receive, send))  # type: ignore[arg-type]
     (answer,) = statuses
     return answer
 

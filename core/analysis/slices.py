@@ -96,6 +96,11 @@ class Slice:
         if self.upheld is not None and not 0 <= self.upheld <= 1:
             raise InvalidInput(f"upheld must be a share in [0, 1], got {self.upheld}")
 
+    def of_items(self) -> "Slice":
+        """The same slice of items and evaluators, whichever of their edits it keeps."""
+        return Slice(categories=self.categories, coverage_bins=self.coverage_bins, evaluators=self.evaluators,
+                     told=self.told, untied=self.untied)  # fmt: skip
+
     def without(self, field: str) -> "Slice":
         """The same slice with one choice taken back."""
         usual: Any = getattr(Slice(), field)

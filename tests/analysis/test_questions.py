@@ -619,3 +619,28 @@ def test_raw_scales_of_evaluators_never_share_an_axis(asked: dict[str, Question]
     figure = asked["T7"].figures[0].figure(answer("T7"), measure="delta")
     assert figure.free
     assert set(figure.frame["panel"]) == set(EVALUATORS)
+
+
+EDITS = (
+    Slice(axes=("spatial",)), Slice(families=("vertical-flip",)), Slice(probes=("vflip",)),
+    Slice(modifiers=("luxury",)), Slice(sign="down"), Slice(inside=(0.5, 1.0)), Slice(controls=True),
+    Slice(accepted=0.5), Slice(upheld=0.5), Slice(whole=True),
+)  # fmt: skip
+
+
+def test_answers_of_clean_scores_know_no_edits(table: ScoreTable, asked: dict[str, Question]) -> None:
+    clean = [each for each in asked.values() if each.clean and not each.needs(table)]
+    assert {"T5", "T6", "S17", "S14-size", "S-balance", "S11"} <= {each.id for each in clean}
+    for question in clean:
+        whole = question.compute(table.view(), Options())
+        for chosen in EDITS:
+            assert question.read(chosen) == Slice()
+            pd.testing.assert_frame_equal(question.compute(table.view(chosen), Options()), whole)
+
+
+def test_answers_of_clean_scores_are_of_the_items_that_are_kept(asked: dict[str, Question]) -> None:
+    of_items = {"categories": ("animal",), "coverage_bins": ("0-10",), "evaluators": ("conse-lite0",),
+                "told": (("knob", "count"),), "untied": True}  # fmt: skip
+    chosen = Slice(**of_items, families=("vertical-flip",), sign="down")  # type: ignore[arg-type]
+    assert asked["T5"].read(chosen) == Slice(**of_items)  # type: ignore[arg-type]
+    assert asked["T3"].read(chosen) == chosen

@@ -70,7 +70,7 @@ def _size(table: ScoreTable) -> Question:
         f"evaluator.{of_reference(table)}",
         (EVALUATOR, CORPUS, _LEVEL, COUNT, Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low",
                                                   high="high"), _P, _HOLM, _F, _DF, _FREEDOM, _REMARK),
-        _size_rows, lambda table: _needs(table, "coverage_bin", "category"), paper="B.2", tests="the bins",
+        _size_rows, lambda table: _needs(table, "coverage_bin", "category"), paper="B.2", tests="the bins", clean=True,
     )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _category(table: ScoreTable) -> Question:
          Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
          _F, Column("p", "p", kind="p"), Column("adjusted_f", "F, adjusted", digits=1),
          Column("adjusted_p", "p, adjusted", kind="p"), _DF, _FREEDOM, _REMARK),
-        _category_rows, lambda table: _needs(table, "coverage", "category"), paper="B.2",
+        _category_rows, lambda table: _needs(table, "coverage", "category"), paper="B.2", clean=True,
     )  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def _balanced() -> Question:
         Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"), _REMARK,
     )  # fmt: skip
     return Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows,
-                    lambda table: _needs(table, "category", "coverage_bin"), paper="B.2")  # fmt: skip
+                    lambda table: _needs(table, "category", "coverage_bin"), paper="B.2", clean=True)  # fmt: skip
 
 
 def _balanced_rows(view: View, options: Options) -> pd.DataFrame:

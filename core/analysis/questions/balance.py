@@ -41,7 +41,7 @@ def _balance(table: ScoreTable) -> Question:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
     return Question("S-balance", "Items by category and coverage: is either balanced over the other?", "object", PART,
-                    note, columns, compute, _needs)  # fmt: skip
+                    note, columns, compute, _needs, clean=True)  # fmt: skip
 
 
 def _tied() -> Question:
@@ -68,7 +68,7 @@ def _tied() -> Question:
         return found
 
     return Question("S-ties", "Labels that could as well belong to another category", "object", PART, note, columns,
-                    compute, _needs_ties)  # fmt: skip
+                    compute, _needs_ties, clean=True)  # fmt: skip
 
 
 def _needs_ties(table: ScoreTable) -> str:
@@ -100,7 +100,7 @@ def _masks() -> Question:
         return counts
 
     return Question("S-masks", "Where the outlines of moved objects come from", "object", PART, note, columns,
-                    compute, _needs_masks)  # fmt: skip
+                    compute, _needs_masks, clean=True)  # fmt: skip
 
 
 def _mask_of(table: ScoreTable) -> pd.Series:

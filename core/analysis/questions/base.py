@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
+from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Figure
@@ -155,6 +156,8 @@ class Question:
         families: those that ``Options.family`` can be, the usual one first.
         pick: columns of the frame of which a page shows one value at a time.
         part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
+        clean: whether it reads items and their clean scores alone, so that the answer is the same whichever edits a
+            slice keeps.
     """
 
     id: str
@@ -172,6 +175,11 @@ class Question:
     families: tuple[str, ...] = ()
     pick: tuple[str, ...] = ()
     part_of: str = ""
+    clean: bool = False
+
+    def read(self, chosen: Slice) -> Slice:
+        """The part of a slice that can change the answer."""
+        return chosen.of_items() if self.clean else chosen
 
     def family(self, options: Options) -> str:
         """The family that a question of one family is asked for."""

@@ -50,13 +50,14 @@ def factor_questions(
     note: str = "",
     paper: str = "",
     asks: tuple[str, ...] = (),
+    clean: bool = False,
 ) -> tuple[Question, Question]:
     """Two questions of one factor: the tests of all levels at once, and pair by pair.
 
     Args:
         id_: of the first; the second's ends in ``-pairs``.
         title: of the first, a question.
-        section, part, needs, paper, asks: see :class:`Question`.
+        section, part, needs, paper, asks, clean: see :class:`Question`.
         levels: what is compared, and the names of the levels.
         note: what stands behind HOW.
     """
@@ -79,7 +80,8 @@ def factor_questions(
         ]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_PAIR)
 
-    shared = {"section": section, "part": part, "needs": needs, "note": f"{HOW}{note}", "asks": asks}
+    shared = {"section": section, "part": part, "needs": needs, "note": f"{HOW}{note}", "asks": asks,
+              "clean": clean}  # fmt: skip
     return (
         Question(id_, title, columns=COLUMNS, compute=omnibus, paper=paper, **shared),  # type: ignore[arg-type]
         Question(

@@ -82,7 +82,7 @@ def _agreement() -> Question:
         "from, p is of the means over the items of each, since items of one are no independent evidence."
     )
     return Question("S11", "Do the evaluators order the items alike?", "summary", "agreement", note, columns, compute,
-                    needs, paper="3.3")  # fmt: skip
+                    needs, paper="3.3", clean=True)  # fmt: skip
 
 
 def _rejections() -> Question:

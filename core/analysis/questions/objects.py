@@ -69,11 +69,11 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     scores = Question(
         f"T{number}", title, "object", name, f"{_HOW} A row is a level of {level}.",
         (EVALUATOR, CORPUS, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
-        partial(_scores, columns=(column,)), needs, (drawing,), f"Table {number}",
+        partial(_scores, columns=(column,)), needs, (drawing,), f"Table {number}", clean=True,
     )  # fmt: skip
     tests = factor_questions(
         f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", section="object", part=name,
-        levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2",
+        levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2", clean=True,
     )  # fmt: skip
     return (scores, *tests, _shifts(table, name))
 
@@ -163,7 +163,7 @@ def _curve(table: ScoreTable) -> Question:
     return Question(
         "S17", title, "object", "coverage", note, (), compute, partial(_needs, column="coverage"),
         (Drawing("F-coverage", title, note, partial(curve_figure, x="coverage, %", y="score", scale=100)),),
-        pick=("evaluator",),
+        pick=("evaluator",), clean=True,
     )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def _map() -> Question:
         (Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.",
                  Map("level", "other", values=PLAIN, axis="median score", digits=3,
                      columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"))),),
-        pick=("evaluator", "corpus"), part_of="T6",
+        pick=("evaluator", "corpus"), part_of="T6", clean=True,
     )  # fmt: skip
 
 
@@ -236,5 +236,5 @@ def _composition() -> Question:
     return Question(
         "S21", "Categories of the items", "object", "category", note, (), compute,
         figures=(Drawing("F13", "Categories of the items", note,
-                         Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13"),),
+                         Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13"),), clean=True,
     )  # fmt: skip

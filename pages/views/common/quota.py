@@ -25,6 +25,9 @@ WINDOW = 600.0
 TOGETHER = 0.5
 """Share of WINDOW that all viewers may take together: the rest is the operator's."""
 
+Meter = Callable[[], AbstractContextManager[None]]
+"""Holds what is made for a session, and counts how long it took; see :func:`metered_here`."""
+
 
 class Quota:
     """Seconds that each of many took, and all together, within the last WINDOW; safe under several threads.
@@ -96,7 +99,7 @@ def limit_viewers() -> None:
     meter_leases(_of_the_session)
 
 
-def metered_here() -> Callable[[], AbstractContextManager[None]]:
+def metered_here() -> Meter:
     """What holds the making of a report, a picture or a file for this session, in whatever thread it is made.
 
     It counts with what the session has scored, within :data:`USUAL_SECONDS` at least: what is stored can be looked at

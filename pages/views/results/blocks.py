@@ -151,7 +151,7 @@ def interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool
     ends = frame[[low, high]].astype(float).round(digits) + 0.0  # so that nothing reads as minus zero
     said = [
         "" if pd.isna(first) or pd.isna(last) else f"{write(first, digits=digits)} to {write(last, digits=digits)}"
-        for first, last in ends.itertuples(index=False)
+        for first, last in ends.itertuples(index=False, name=None)
     ]
     look = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
     return pd.Series(said, index=frame.index).replace("", None), look

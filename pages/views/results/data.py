@@ -62,7 +62,11 @@ def _baseline_beside(
     return with_baseline(rates, seen(files, scope, chosen), list_studies()[0], known=options.known)
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
 def answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
     """The answer to one question about what a slice leaves of a scope: the frame that a report writes of it."""
+    return _answer(files, scope, questions(files, scope)[id_].read(chosen), id_, options)
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=_KEPT, show_spinner="Working it out …")
+def _answer(files: Signature, scope: Narrowed, chosen: Slice, id_: str, options: Options) -> pd.DataFrame:
     return questions(files, scope)[id_].compute(seen(files, scope, chosen), options)

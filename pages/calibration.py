@@ -18,7 +18,7 @@ from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
 from pages.views.common.runs import Signature, present, scores, store, under_all, view
-from pages.views.common.scope import choose_scope
+from pages.views.common.scope import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -50,6 +50,7 @@ def draw() -> None:
 
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
+    say_withheld(files, scope)
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)

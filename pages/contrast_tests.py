@@ -10,7 +10,7 @@ from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store, view
-from pages.views.common.scope import choose_scope
+from pages.views.common.scope import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import safe
 from pages.views.contrast_tests.depth import draw_test
@@ -41,6 +41,7 @@ def draw() -> None:
             figures_of(of_scores("pages/contrast_tests.py", state, files, scope))
             draw_responses(state, files, scope)
         else:
+            say_withheld(files, scope)
             asked = choose_view(state)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
             figures_of(of_scores("pages/contrast_tests.py", state, files, scope, describe(chosen)))

@@ -8,7 +8,7 @@ from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store
-from pages.views.common.scope import choose_scope
+from pages.views.common.scope import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice
 from pages.views.common.text import safe
 from pages.views.failures.gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
@@ -43,6 +43,7 @@ def draw() -> None:
     try:
         row = chips(state)
         scope = choose_scope(state, files, row=row).only()
+        say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
         begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state, held)

@@ -10,7 +10,7 @@ from pages.views.common.entry import enter
 from pages.views.common.frame import Chips, chips, header
 from pages.views.common.own_metrics import barred_encoders, own_ready, stamps
 from pages.views.common.runs import Signature, present, store
-from pages.views.common.scope import choose_scope
+from pages.views.common.scope import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe, slice_link
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
@@ -41,6 +41,7 @@ def draw() -> None:
 
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
+    say_withheld(files, scope)
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     evaluator = choose_encoder(state, encoders(files, scope, barred_encoders(), own_ready()))
     if evaluator is None:

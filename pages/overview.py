@@ -27,7 +27,7 @@ from pages.views.common.runs import (
     scores,
     store,
 )
-from pages.views.common.scope import choose_scope, scope_fields
+from pages.views.common.scope import choose_scope, say_withheld, scope_fields
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.overview.card import draw_card
@@ -75,6 +75,7 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     table, contrasts, risk = (work(files, seen, held.margin) for work in (card, families, risks))
     worst = findings(files, seen, held.margin, held.least)
     draw_loaded(store(files).runs(), scores(files, seen))
+    say_withheld(files, seen)
     draw_found(worst, held)
     draw_ways(worst)
     sources = origin_of_scores(files, seen)

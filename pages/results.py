@@ -8,7 +8,7 @@ from pages.views.common.empty import draw_no_run
 from pages.views.common.entry import enter
 from pages.views.common.frame import chips, header
 from pages.views.common.runs import present, store, stored_values
-from pages.views.common.scope import choose_scope
+from pages.views.common.scope import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe
 from pages.views.common.text import safe
 from pages.views.results.data import questions
@@ -40,6 +40,7 @@ def draw() -> None:
         whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
         section = choose_section(state)
         scope = whole if section in ACROSS else whole.only()
+        say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
         if said := describe(chosen):
             st.caption(f"Filtered: {safe(said, limit=400)}")

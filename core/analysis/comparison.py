@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from core.analysis.table import View
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, STILL, TOO_FEW, agreed, drift
+from core.analysis.table import Changes, View
+from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca, median_bca_levels
@@ -35,6 +35,14 @@ SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (each.replace("drift", 
 NO_SPREAD = "no spread"
 """What is said where the clean scores of a side have none, so that its shifts cannot be standardised."""
 
+NO_PERCENT = "%Δ withheld"
+"""What is said where a side has negative baselines; see :meth:`core.analysis.table.ScoreTable.withheld`."""
+
+SIDES_NOT_SHOWN = "the test finds that the sides differ, the median difference does not show it"
+"""A conflict of drift; what scatters is the size."""
+
+SIZES_NOT_SHOWN = "the test finds that the sides’ sizes differ, the median difference does not show it"
+
 _SAID = {DRIFTS: DIFFER, DRIFTS_WITHIN: DIFFER_WITHIN, STILL: ALIKE}
 _SCATTER_SAID = {DRIFTS: SCATTER_DIFFERS, DRIFTS_WITHIN: SCATTER_DIFFERS_WITHIN, STILL: SCATTER_ALIKE}
 
@@ -49,10 +57,10 @@ _OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 
 COLUMNS = (
     "label", "a_value", "a_low", "a_high", "a_n", "b_value", "b_low", "b_high", "b_n", "difference", "low", "high",
-    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "conflict", "cliffs_delta", "detectable", "needed",
-    "note", "a_size", "a_size_low", "a_size_high", "b_size", "b_size_low", "b_size_high", "size_difference", "size_low",
-    "size_high", "scatter", "size_test", "size_p", "size_p_holm", "size_conflict", "size_detectable", "size_needed",
-    "size_note",
+    "n_items", "how", "shared", "verdict", "test", "p", "p_holm", "m_tests", "conflict", "cliffs_delta", "detectable",
+    "needed", "note", "a_size", "a_size_low", "a_size_high", "b_size", "b_size_low", "b_size_high", "size_difference",
+    "size_low", "size_high", "scatter", "size_test", "size_p", "size_p_holm", "size_m_tests", "size_conflict",
+    "size_detectable", "size_needed", "size_note",
 )  # fmt: skip
 
 
@@ -78,11 +86,12 @@ def compare(
     Returns:
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
         on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, NO_SPREAD (a side cannot be
-        standardised), or of NO_CLAIM. The columns with size are the same of an item's median absolute shift, scatter
+        standardised), NO_PERCENT, or of NO_CLAIM, or why a side's scores show no shift (SILENT). The columns with size
+        are the same of an item's median absolute shift, scatter
         one of SCATTER_DIFFERS and so on. Empty where a side is.
-        The first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows, of
-        drift and of scatter apart; a difference that its corrected test does not bear out is undecided, and conflict
-        says so.
+        The first row leaves the null edits out, unless a side asks for them. Holm's correction is over the rows that
+        have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A difference
+        that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
 
     Raises:
         InvalidInput: if a side has not one evaluator, or the measure or the levels are unknown.
@@ -100,17 +109,24 @@ def compare(
     pairs += [(level, first[level], second[level]) for level in both]
     pairing = can_pair(a, b)
     table = pd.DataFrame([_row(label, x, y, pairing, measure, margin) for label, x, y in pairs])
-    table = _held(table, "", "verdict", _SAID)
-    return _held(table, "size_", "scatter", _SCATTER_SAID).reindex(columns=list(COLUMNS))
+    table = _held(table, "", "verdict", _SAID, SIDES_NOT_SHOWN)
+    return _held(table, "size_", "scatter", _SCATTER_SAID, SIZES_NOT_SHOWN).reindex(columns=list(COLUMNS))
 
 
-def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str]) -> pd.DataFrame:
+def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str], not_shown: str) -> pd.DataFrame:
     """Claims held to their tests, corrected over the rows; ``of`` begins the columns of the test."""
-    corrected = holm(table[f"{of}p"].astype(float))
-    held = [agreed(word, p) for word, p in zip(table[claim], corrected, strict=True)]
+    alone = table[f"{of}p"].astype(float)
+    tested = alone.notna() & (table[f"{of}test"] != NO_TEST) & ~table["control"]
+    corrected = holm(alone.where(tested))
+    held = [agreed(*row) for row in zip(table[claim], corrected, alone, strict=True)]
     words = [said.get(each.drift, each.drift) for each in held]
-    conflicts = [each.conflict for each in held]
-    return table.assign(**{f"{of}p_holm": corrected}).assign(**{claim: words, f"{of}conflict": conflicts})
+    conflicts = [not_shown if each.conflict == NOT_SHOWN else each.conflict for each in held]
+    told: dict[str, Any] = {
+        f"{of}p_holm": corrected,
+        f"{of}m_tests": np.where(tested, int(tested.sum()), 0),
+        f"{of}conflict": conflicts,
+    }
+    return table.assign(**told, **{claim: words})
 
 
 def can_pair(a: View, b: View) -> bool:
@@ -131,7 +147,7 @@ def _numbers(a: View, b: View) -> tuple[np.ndarray, np.ndarray]:
 class _Values:
     """What is compared of one side: numbers of the items, ascending, their values and sizes, no NaN, and sources.
 
-    ``spread`` is false where the side has shifts but no clean scores of any spread to divide them by.
+    ``why`` says why nothing can be claimed of the side whatever its n; ``control`` whether it holds controls alone.
     """
 
     items: np.ndarray
@@ -139,7 +155,8 @@ class _Values:
     sizes: np.ndarray
     sources: np.ndarray | None
     stored: bool
-    spread: bool = True
+    why: str = ""
+    control: bool = False
 
 
 class _Side:
@@ -196,8 +213,22 @@ class _Side:
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
         sources = self._view.table.sources
         of = None if sources is None else sources[kept][order]
-        spread = measure == "percent" or bool(kept.any()) or not (items & (found.n_shifts > 0)).any()
-        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored, spread)
+        control = bool(self._view.table.probes.loc[probes, "control"].all())
+        why = self._why(found, measure, items, lost=not kept.any())
+        return _Values(self._numbers[kept][order], values[kept][order], sizes[kept][order], of, stored, why, control)
+
+    def _why(self, found: Changes, measure: str, items: np.ndarray, *, lost: bool) -> str:
+        """Why nothing can be claimed of some changes whatever their n; ``lost``: no item has a value."""
+        table = self._view.table
+        silent = {
+            table.silent(self._evaluator, name) for name in table.corpora if (table.of_corpus(name) & items).any()
+        }
+        if len(silent) == 1 and (said := silent.pop()):
+            return said
+        if measure == "percent":
+            return NO_PERCENT if found.withheld[items].any() else ""
+        scored = found.n_shifts + found.n_zero_baseline
+        return NO_SPREAD if lost and (items & (scored > 0)).any() else ""
 
     def _moves(self, probes: tuple[str, ...]) -> np.ndarray:
         """Median |Δ| of every item, float64 [N]."""
@@ -223,10 +254,11 @@ def _row(label: str, a: _Values, b: _Values, pairing: bool, measure: str, margin
         "low": shown.interval.low, "high": shown.interval.high, "n_items": shown.interval.n, "how": shown.how,
         "shared": shown.shared, "verdict": _claim(a, b, shown, bound), "test": shown.test, "p": shown.p,
         "detectable": power.detectable, "needed": power.needed, "cliffs_delta": cliffs_delta(a.values, b.values),
-        "note": shown.interval.note, **_medians("size", size_a, size_b), "size_difference": apart.interval.estimate,
+        "note": _noted(a, b, shown), "control": a.control and b.control,
+        **_medians("size", size_a, size_b), "size_difference": apart.interval.estimate,
         "size_low": apart.interval.low, "size_high": apart.interval.high, "scatter": _claim(a, b, apart, bound),
         "size_test": apart.test, "size_p": apart.p, "size_detectable": size_power.detectable,
-        "size_needed": size_power.needed, "size_note": apart.interval.note,
+        "size_needed": size_power.needed, "size_note": _noted(a, b, apart),
     }  # fmt: skip
 
 
@@ -242,9 +274,16 @@ def _medians(of: str, a: _Values, b: _Values) -> dict[str, float]:
     }  # fmt: skip
 
 
+def _noted(a: _Values, b: _Values, found: "_Found") -> str:
+    """Why a side allows no claim, and the remark on the interval, which for pairs is of their differences."""
+    why = [f"side {name}: {each.why}" for name, each in (("A", a), ("B", b)) if each.why]
+    said = found.interval.note
+    return "; ".join([*why, said.replace("values", "differences") if found.how == PAIRED else said]).strip("; ")
+
+
 def _claim(a: _Values, b: _Values, found: "_Found", margin: float) -> str:
-    if not (a.spread and b.spread):
-        return NO_SPREAD
+    if a.why or b.why:
+        return a.why or b.why
     return TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=margin)
 
 

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, with_holm
+from core.analysis.effects import corpora, corrected
 from core.analysis.facts import fact, keys, verified
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
@@ -53,6 +53,7 @@ class Capability:
         probes: directional; each is compared with its own baseline.
         tests: name of the family of tests that the row's p-value is corrected in; empty for none.
         key, level: of the comparisons whose variants tell this fact alone; empty for all.
+        shown: False for a test that only counts in Holm's correction: a reader chose other ones.
     """
 
     label: str
@@ -62,6 +63,7 @@ class Capability:
     tests: str = ""
     key: str = ""
     level: str = ""
+    shown: bool = True
 
 
 KIND = "kind"
@@ -101,10 +103,14 @@ def axes(table: ScoreTable, expectation: str = DIRECTIONAL) -> tuple[str, ...]:
 
 
 def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
-    """One a directional family; its axis is the family of tests of Holm's correction."""
-    found = families(view, axis=axis)
-    return [Capability(name, name, view.table.axis_of(name), probes, view.table.axis_of(name))
-            for name, probes in found.items()]  # fmt: skip
+    """One a directional family; its axis is the family of tests of Holm's correction.
+
+    A family that the view leaves out is not shown.
+    """
+    kept = families(view, axis=axis)
+    return [Capability(name, name, view.table.axis_of(name), kept.get(name, probes), view.table.axis_of(name),
+                       shown=name in kept)
+            for name, probes in families(view.whole(), axis=axis).items()]  # fmt: skip
 
 
 def kinds(view: View) -> list[Capability]:
@@ -149,7 +155,7 @@ def comparison_rows(
 
     Args:
         view: of the table of scores.
-        tests: a row each.
+        tests: a row each; those that are not shown have none, and count in Holm's correction.
         known: only comparisons whose wrong side is known to be wrong.
         drops: draw the intervals of the drops of means, which take most of the time; otherwise they are NaN.
 
@@ -160,13 +166,15 @@ def comparison_rows(
         run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
         comparison are left out.
     """
+    asked = {each.tests for each in tests if each.shown}
+    counted = [each for each in tests if each.shown or (each.tests and each.tests in asked)]
     records = [
         {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label,
-         "tests": test.tests, **_record(found, missing, view.table.silent(evaluator, corpus))}
-        for evaluator, test in product(view.evaluators, tests)
-        for corpus, found, missing in _compared(view, evaluator, test, known=known, drops=drops)
+         "tests": test.tests, "shown": test.shown, **_record(found, missing, view.table.silent(evaluator, corpus))}
+        for evaluator, test in product(view.evaluators, counted)
+        for corpus, found, missing in _compared(view, evaluator, test, known=known, drops=drops and test.shown)
     ]  # fmt: skip
-    found = with_holm(pd.DataFrame(records, columns=list(COLUMNS)))
+    found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
     rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
     return found.assign(conflict=[_conflict(*row) for row in rows])
 

@@ -6,13 +6,14 @@ items share theirs.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.slices import CHOICES
 from core.analysis.table import BASELINE, Changes, ScoreTable, View
 from core.analysis.verdicts import (
     DRIFTS,
@@ -34,6 +35,9 @@ from core.statistics.shift_tests import NO_TEST, PairedTest, cliffs_delta, holm,
 
 ALL = "all"
 """Stands in the corpus column where the items of every corpus are taken together, on purpose."""
+
+CHOSEN_BY: Mapping[str, str] = {column: name for name, column in CHOICES.items()}
+"""Column -> the field of a slice that chooses its values."""
 
 MEASURES: Mapping[str, str] = {
     "percent": "%Δ, the change in percent of the baseline score",
@@ -60,12 +64,14 @@ class Group:
         against: what they are compared with: BASELINE, or the name of a probe, whose scores stand in its place.
         tests: name of the family of tests that the row's p-value is corrected in, beside evaluator and corpus; empty
             for a row that is a control or otherwise outside the question: its p-value is not corrected.
+        shown: False for a row that only counts in Holm's correction: a reader chose other ones.
     """
 
     label: str
     probes: tuple[str, ...]
     against: str = BASELINE
     tests: str = "all rows"
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +157,8 @@ def effect(
         return None
     groups = None if sources is None else sources[keep]
     before, after = _scored(changes, keep)
-    negative = int((before < 0).sum())
-    percent, sizes = (_withheld(each[keep], negative) for each in (changes.percent, changes.size))
+    negative, withheld = int((before < 0).sum()), bool(changes.withheld[keep].any())
+    percent, sizes = (_known(changes, each, keep) for each in (changes.percent, changes.size))
     beyond = share(np.where(np.isnan(sizes), math.nan, sizes > margin), groups=groups)
     moved, narrow = median_bca_levels(percent, levels=(0.95, 0.90), groups=groups)
     size, shift = median_bca(sizes, groups=groups), median_bca(changes.delta[keep], groups=groups)
@@ -160,18 +166,18 @@ def effect(
     unit = spread if spread > 0 else math.nan
     notes = (
         _missing_said(n_missing, n_shifts + n_zero + n_missing),
-        _negative_said(negative, len(before)) or _zero_said(n_zero, n_shifts + n_zero),
+        _negative_said(negative, len(before)) if withheld else _zero_said(n_zero, n_shifts + n_zero),
         _still_said(sizes),
-        _withheld_said(shift, unit) if negative else moved.note,
+        _withheld_said(shift, unit) if withheld else moved.note,
     )
     return Effect(
         moved.estimate, moved.low, moved.high, size.estimate, size.low, size.high,
         100 * beyond.estimate, 100 * beyond.low, 100 * beyond.high, shift.estimate, shift.low,
         shift.high, shift.estimate / unit, shift.low / unit, shift.high / unit, cliffs_delta(after, before), test.name,
-        test.p, test.note, _drift_of_delta(shift) if negative else drift(moved, narrow, margin=margin),
-        UNDECIDED if negative else scatter(size, beyond, margin=margin), power.detectable, power.needed,
-        math.nan if negative else _scatter_needed(size, beyond, margin=margin),
-        len(before) if negative else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
+        test.p, test.note, _drift_of_delta(shift) if withheld else drift(moved, narrow, margin=margin),
+        UNDECIDED if withheld else scatter(size, beyond, margin=margin), power.detectable, power.needed,
+        math.nan if withheld else _scatter_needed(size, beyond, margin=margin),
+        len(before) if withheld else moved.n, len(before), n_shifts, n_zero, n_missing, "; ".join(filter(None, notes)),
     )  # fmt: skip
 
 
@@ -182,7 +188,7 @@ def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
         changes: of every item.
         keep: which items, bool [N].
     """
-    return _withheld(changes.size[keep], int((_scored(changes, keep)[0] < 0).sum()))
+    return _known(changes, changes.size, keep)
 
 
 def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,9 +203,9 @@ def _tested(changes: Changes, keep: np.ndarray, sources: np.ndarray | None) -> P
     return paired_test(*_scored(changes, keep), groups=None if sources is None else sources[scored])
 
 
-def _withheld(percent: np.ndarray, negative: int) -> np.ndarray:
-    """A change in percent of a negative score has the wrong sign: none is given where a baseline is one."""
-    return np.full(len(percent), math.nan) if negative else percent
+def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Changes in percent of some items; none where those of one of their corpora are withheld."""
+    return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
 
 
 def _scatter_needed(size: Interval, beyond: Interval, *, margin: float) -> float:
@@ -249,7 +255,9 @@ def _still_said(sizes: np.ndarray) -> str:
 
 
 def _negative_said(negative: int, items: int) -> str:
-    return f"%Δ withheld: the baseline is negative in {negative} of {items} items" if negative else ""
+    if not negative:
+        return "%Δ withheld: other baselines of this evaluator are negative"
+    return f"%Δ withheld: the baseline is negative in {negative} of {items} items"
 
 
 def effects(
@@ -260,18 +268,16 @@ def effects(
     pooled: bool = False,
     keep: np.ndarray | None = None,
     margin: float = MARGIN,
-    only: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Effect of every group under every evaluator in every corpus.
 
     Args:
         view: of the table of scores.
-        groups: a row each; one without a probe here is left out.
+        groups: a row each; one without a probe here is left out, and so is one that is not shown.
         level: column of the items (``category``, ``coverage_bin``) whose values make rows of their own.
         pooled: add rows over the items of all corpora together, where there are several.
         keep: items to keep beside what the view says, bool [N].
         margin: equivalence margin in percent.
-        only: labels of the groups that are given; the others only count in Holm's correction. None: all.
 
     Returns:
         Columns evaluator, corpus, label, tests (the family of Holm's correction), level where asked for, those of
@@ -283,19 +289,32 @@ def effects(
     """
     if not margin > 0:
         raise InvalidInput(f"the margin must be a positive percentage, got {margin!r}")
-    items = view.items if keep is None else view.items & keep
+    of = CHOSEN_BY.get(level or "")
+    every = view.whole(of) if of else view  # a level that a reader left out is a test all the same
+    items = every.items if keep is None else every.items & keep
     records: list[dict[str, object]] = []
-    for evaluator, group in product(view.evaluators, (each for each in groups if each.probes)):
-        whole = only is None or group.label in only
+    asked = {each.tests for each in groups if each.shown}
+    counted = [each for each in groups if each.probes and (each.shown or each.tests in asked)]
+    for evaluator, group in product(view.evaluators, counted):
         for corpus, own in corpora(view.table, pooled=pooled):
             for cell, chosen in _levels(view.table, level, own & items):
-                found = _found(view, evaluator, group, corpus, chosen, margin=margin, whole=whole)
+                shown = group.shown and bool((chosen & view.items).any())
+                found = _found(view, evaluator, group, corpus, chosen, margin=margin, whole=shown)
                 if found is not None:
                     records.append({"evaluator": evaluator, "corpus": corpus, "label": group.label,
-                                    "tests": group.tests, **cell, **found})  # fmt: skip
+                                    "tests": group.tests, "shown": shown, **cell, **found})  # fmt: skip
     names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *_EFFECT]
-    rows = with_holm(pd.DataFrame(records, columns=names))
-    return rows if only is None else rows[rows["label"].isin(only)].reset_index(drop=True)
+    return corrected(pd.DataFrame(records, columns=[*names, "shown"]))
+
+
+def corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows that are shown, corrected over these and the others; see :func:`with_holm`.
+
+    Args:
+        table: as there, and shown.
+    """
+    found = with_holm(table)
+    return found[found["shown"].astype(bool)].drop(columns="shown").reset_index(drop=True)
 
 
 def _found(
@@ -370,7 +389,7 @@ def _levels(table: ScoreTable, level: str | None, items: np.ndarray) -> Iterator
 
 
 def family_groups(view: View, *, axis: str | None = None, controls: bool = True) -> list[Group]:
-    """A group a family; its family of tests is its axis, controls outside.
+    """A group a family; its family of tests is its axis, controls outside. One that the view leaves out is not shown.
 
     The bare template caption is no family here: it is the caption that the others are made of.
 
@@ -379,26 +398,29 @@ def family_groups(view: View, *, axis: str | None = None, controls: bool = True)
         axis: of this axis only.
         controls: keep the families that hold nothing but controls (blur, null).
     """
-    table = view.table
+    table, kept = view.table, view.families(axis=axis)
     return [
-        Group(name, probes, tests="" if table.is_control(name) else table.axis_of(name))
-        for name, probes in view.families(axis=axis).items()
-        if name != BASE_CAPTION and (controls or not table.is_control(name))
-    ]
+        Group(name, kept.get(name, probes), tests="" if table.is_control(name) else table.axis_of(name),
+              shown=name in kept)
+        for name, probes in view.whole().families(axis=axis).items()
+        if name != BASE_CAPTION and (name in kept or not table.is_control(name))
+        and (controls or not table.is_control(name))
+    ]  # fmt: skip
 
 
 def probe_groups(view: View, family: str) -> list[Group]:
-    """A group a probe of one family; the family is the family of tests, controls outside."""
+    """A group a probe of one family; the family is the family of tests, controls outside; see :func:`family_groups`."""
     table = view.table
-    found = view.families(controls=True).get(family, ())
+    kept = view.families(controls=True).get(family, ())
+    found = view.whole().families(controls=True).get(family, ())
     outside = table.is_control(family)
-    return [
-        Group(name, (name,), tests="" if outside or table.probes.loc[name, "control"] else family) for name in found
-    ]
+    tests = {name: "" if outside or table.probes.loc[name, "control"] else family for name in found}
+    return [Group(name, (name,), tests=of, shown=name in kept) for name, of in tests.items() if of or name in kept]
 
 
 def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bool = False) -> list[Group]:
-    """A group a word of one family; controls, where they are kept, stand outside the family of tests.
+    """A group a word of one family; controls, where they are kept, stand outside the family of tests. A word that the
+    view leaves out is not shown.
 
     A word that several probes put in (as it was written, and swapped in), and a probe without one, go by the name of
     the probe.
@@ -409,12 +431,15 @@ def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bo
         controls: keep the neutral words, whose own baseline is the bare caption.
         bare: compare every word with the bare caption instead of the neutral one closest in length.
     """
-    rows = view.table.probes
-    found = [name for name in view.families(controls=True).get(family, ()) if controls or not rows.loc[name, "control"]]
+    rows, kept = view.table.probes, view.families(controls=True).get(family, ())
+    found = [
+        name for name in view.whole().families(controls=True).get(family, ())
+        if (controls and name in kept) or not rows.loc[name, "control"]
+    ]  # fmt: skip
     said = rows.loc[found, "modifier"].fillna("").astype(str).tolist()
     return [
         Group(word if word and said.count(word) == 1 else name.removeprefix(f"{family}:"), (name,),
-              BASE_CAPTION if bare else BASELINE, "" if rows.loc[name, "control"] else family)
+              BASE_CAPTION if bare else BASELINE, "" if rows.loc[name, "control"] else family, name in kept)
         for name, word in zip(found, said, strict=True) if any(said)
     ]  # fmt: skip
 

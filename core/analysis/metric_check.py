@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.bar import BEYOND, MOST_FAILURES, UNDECIDED, judged, needed
+from core.analysis.bar import BEYOND, MOST_FAILURES, NOTHING, UNDECIDED, judged, needed
 from core.analysis.metric_breaks import Broken, broken, check_bounds
 from core.analysis.metric_contract import Finding, check_contract
 from core.corpora.pictures import read_item
@@ -21,7 +21,7 @@ from core.scoring.lab import run_lab
 from core.scoring.lab_result import LabRow
 from core.scoring.workbench import Workbench
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.changes import item_medians
+from core.statistics.changes import WITHHELD, item_medians
 
 ITEMS = 24
 THRESHOLD = 5.0
@@ -40,7 +40,8 @@ class FamilyShift:
         shift: median over items of an item's median %Δ, signed, likewise.
         missing: pairs without a %Δ: rejected, unscored, or with a baseline of 0.
         verdict: WITHIN or BEYOND, where the interval of ``size`` lies on that side of the threshold; UNDECIDED where
-            it lies astride or there is none; NOTHING where no pair has a %Δ.
+            it lies astride or there is none; NOTHING where no pair has a %Δ; WITHHELD where the metric gives negative
+            baselines. Neither of the last two decides anything.
         needed: items that would decide it with 80 % power, were the size as found; NaN where it is decided or
             nothing can be said.
     """
@@ -83,7 +84,7 @@ class MetricReport:
     def undecided(self) -> tuple[str, ...]:
         """What these items decide neither way: families, and the selectivity where one is asked for."""
         broken = () if self.broken is None else self.broken.undecided
-        return (*(each.family for each in self.families if each.verdict == UNDECIDED), *broken)
+        return (*(each.family for each in self.families if each.verdict in (UNDECIDED, NOTHING, WITHHELD)), *broken)
 
     @property
     def needed(self) -> dict[str, float]:
@@ -207,9 +208,12 @@ def _family(
     for place, item in enumerate(own):
         for row in item:
             percent[probes.index(row.probe), place] = np.nan if row.percent is None else row.percent
+    below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)
+    if below:
+        percent[:] = np.nan
     sources = groups[: len(own)]  # fewer items than asked for, where the metric could not be run
     size, shift = (median_bca(item_medians(each), groups=sources) for each in (np.abs(percent), percent))
-    verdict = judged(size, threshold)
+    verdict = WITHHELD if below else judged(size, threshold)
     missing = sum(map(len, own)) - int((~np.isnan(percent)).sum())
     return FamilyShift(family[0], family[1], size, shift, missing, verdict, needed(size, threshold))
 

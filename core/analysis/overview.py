@@ -51,15 +51,16 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None) -> pd.Dat
         families: what :func:`family_contrasts` returned for it; None: worked out now.
 
     Returns:
-        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + worst_in (NaN where the
-        axis has one family, or too few items for an interval), and those of
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + alike (how many of
+        them nothing tells from the worst, it included) + worst_in (NaN where the axis has one family, or too few items
+        for an interval), and those of
         :func:`core.analysis.over_null.beside_null`. Empty where there are no shifts. Who has no row is named by
         :func:`not_on_card`.
     """
     table = family_contrasts(view) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
-    ranked = worst_first(view, cells, keys).drop(columns="alike")
+    ranked = worst_first(view, cells, keys)
     worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
     worst["n_families"] = cells.groupby(keys).size().to_numpy()
     rivals: dict[Hashable, tuple[str, ...]] = {key: tuple(own["family"]) for key, own in cells.groupby(keys)}
@@ -76,17 +77,29 @@ def _worst_in(view: View, row: Any, rivals: Mapping[Hashable, tuple[str, ...]]) 
     return 100 * float(found[names.index(row.family)])
 
 
-def picked_of(n_families: int, worst_in: float) -> str:
+def picked_of(n_families: int, worst_in: float, alike: int = 1) -> str:
     """From how many families the worst was picked, and how sure it is that it is the worst, in words.
 
     Args:
-        n_families, worst_in: see :func:`fairness_card`.
+        n_families, worst_in, alike: see :func:`fairness_card`.
 
     Example:
         >>> picked_of(4, 62.3)
         'of 4, the worst in 62 % of the draws'
+        >>> picked_of(4, 25.0, 4)
+        'of 4 and 3 more alike, the worst in 25 % of the draws'
     """
-    return f"of {n_families}" + ("" if math.isnan(worst_in) else f", the worst in {worst_in:.0f} % of the draws")
+    drawn = "" if math.isnan(worst_in) else f", the worst in {worst_in:.0f} % of the draws"
+    return f"of {n_families}{more_alike(alike)}{drawn}"
+
+
+def more_alike(alike: int) -> str:
+    """How many families nothing tells from the one that is named; empty where it is alone.
+
+    Args:
+        alike: it included.
+    """
+    return f" and {alike - 1} more alike" if alike > 1 else ""
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ does, only the size in standard deviations of the items' own shifts can be said.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pandas as pd
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, holdings, open_probes
-from core.analysis.verdicts import MARGIN
+from core.analysis.verdicts import MARGIN, smallest
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Expectation, Probe
 from core.statistics.power import POWER, rescaled, smallest_effect
@@ -32,7 +33,9 @@ class Planned:
             (expected, by the share of items that the family could be made of in that run), detectable (smallest
             drift in percent), needed (items of the audit that would place a drift of none within ±MARGIN), run,
             corpus, n_prior (items behind the spread).
-        unknown: evaluator -> families that no stored run knows the spread of.
+        unknown: evaluator -> families that no stored run holds.
+        still: evaluator -> families that a stored run holds and whose interval has no width there, or that has none:
+            by far most items move alike, or they are too few.
         standardised: smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown.
     """
 
@@ -40,6 +43,7 @@ class Planned:
     table: pd.DataFrame
     unknown: Mapping[str, tuple[str, ...]]
     standardised: float
+    still: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sentences(self, *, called: Callable[[str], str] = str) -> tuple[str, ...]:
         """What a reader should know before an audit starts, each with its source.
@@ -47,7 +51,9 @@ class Planned:
         Args:
             called: the words for a family.
         """
-        return tuple(filter(None, (self._known(called), self._needed(called), self._unknown(called))))
+        return tuple(
+            filter(None, (self._known(called), self._needed(called), self._flat(called), self._unknown(called)))
+        )
 
     def _known(self, called: Callable[[str], str]) -> str:
         if self.table.empty:
@@ -55,10 +61,8 @@ class Planned:
         ordered = self.table.sort_values("detectable")
         least, most = ordered.iloc[0], ordered.iloc[-1]
         runs = " and ".join(dict.fromkeys(self.table["run"]))
-        ends = [
-            f"{row['detectable']:.2f} % ({called(row['family'])} under {row['evaluator']})" for row in (least, most)
-        ]
-        said = ends[0] if len(self.table) == 1 else f"from {ends[0]} to {ends[1]}"
+        ends = [f"{smallest(row['detectable'])} % ({self._of(row, 'detectable', called)})" for row in (least, most)]
+        said = ends[0] if least["detectable"] == most["detectable"] else f"from {ends[0]} to {ends[1]}"
         return (f"With {self.n} items the smallest drift found with {100 * POWER:.0f} % power is {said}, "
                 f"by the scatter that run {runs} measured.")  # fmt: skip
 
@@ -67,17 +71,28 @@ class Planned:
         if ordered.empty:
             return ""
         least, most = ordered.iloc[0], ordered.iloc[-1]
-        ends = [
-            f"{int(row['needed']):,} items ({called(row['family'])} under {row['evaluator']})" for row in (least, most)
-        ]
-        said = ends[0] if len(ordered) == 1 else f"from {ends[0]} to {ends[1]}"
+        ends = [f"{int(row['needed']):,} items ({self._of(row, 'needed', called)})" for row in (least, most)]
+        said = ends[0] if least["needed"] == most["needed"] else f"from {ends[0]} to {ends[1]}"
         return (f"To say of a family that does not drift that it stays within ±{MARGIN:g} %, with {100 * POWER:.0f} % "
                 f"power, takes {said}.")  # fmt: skip
+
+    def _of(self, row: pd.Series, column: str, called: Callable[[str], str]) -> str:
+        """Whose a number is, and how many more have the same."""
+        same = int((self.table[column] == row[column]).sum()) - 1
+        more = f" and {same} more alike" if same else ""
+        return f"{called(row['family'])} under {row['evaluator']}{more}"
+
+    def _flat(self, called: Callable[[str], str]) -> str:
+        if not self.still:
+            return ""
+        named = ", ".join(f"{name} ({', '.join(map(called, families))})" for name, families in self.still.items())
+        return (f"No smallest drift is told of {named}: the stored items all move alike there, or too few of them are "
+                "scored, so that no spread is known.")  # fmt: skip
 
     def _unknown(self, called: Callable[[str], str]) -> str:
         if not self.unknown:
             return ""
-        every = set(self.table["evaluator"])
+        every = {*self.table["evaluator"], *self.still}
         named = ", ".join(f"{name} ({', '.join(map(called, families))})" if name in every else name
                           for name, families in self.unknown.items())  # fmt: skip
         return (f"No stored run knows the scatter of {named}: {self.n} items find a median shift of "
@@ -110,7 +125,8 @@ def prior(
 
     Returns:
         Columns PRIOR: n_items (with a %Δ) and n_run (of the run), detectable and needed, see
-        :class:`core.statistics.power.Reach`; families and evaluators that no run knows are left out.
+        :class:`core.statistics.power.Reach`, NaN where no spread is known; families and evaluators that no run knows
+        are left out.
     """
     rows, probes = holdings(store), open_probes(store)
     knows = probes.assign(known=probes["family"].where(probes["family"].isin(families)))
@@ -139,7 +155,6 @@ def _spreads(
     view = table.view()
     groups = [each for each in family_groups(view, controls=False) if each.label in families]
     found = effects(view, groups).rename(columns={"label": "family"})
-    found = found[found["detectable"].notna()]
     known = found.assign(run=run, subject=subject, n_run=len(table.items))
     return known[list(PRIOR)].reset_index(drop=True)
 
@@ -156,6 +171,7 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
     columns = ("n_items", "n_run", "detectable", "needed")
     measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)
     items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]
+    measured = np.maximum(measured, 1)  # of no item nothing is detectable anyway
     table = pd.DataFrame(
         {"evaluator": known["evaluator"], "family": known["family"], "n_items": items,
          "detectable": [rescaled(each, n=int(then), planned=now)
@@ -165,5 +181,9 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
     )  # fmt: skip
     table = table[table["detectable"].notna()].sort_values(["evaluator", "family"], ignore_index=True)
     there = set(zip(table["evaluator"], table["family"], strict=True))
-    lacks = {name: tuple(each for each in families if (name, each) not in there) for name in evaluators}
-    return Planned(n, table, {name: each for name, each in lacks.items() if each}, smallest_effect(n))
+    flat = set(zip(known["evaluator"], known["family"], strict=True)) - there
+    lacks, still = (
+        {name: found for name in evaluators if (found := tuple(each for each in families if (name, each) in some))}
+        for some in ({*product(evaluators, families)} - there - flat, flat)
+    )
+    return Planned(n, table, lacks, smallest_effect(n), still)

@@ -22,6 +22,9 @@ CHOICES: Mapping[str, str] = {
 }
 """Field of a slice -> column of the store's ``shifts``."""
 
+PROBES = ("axes", "families", "probes", "modifiers")
+"""Fields that choose probes, and so rows of a table. Such a choice changes no corrected p-value of what it leaves."""
+
 SIGNS: Mapping[str, str] = {"up": "delta > 0", "down": "delta < 0", "none": "delta = 0"}
 """Where the score went -> condition."""
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from core.analysis.kept import Answers
 from core.analysis.scope import REFERENCE, Narrowed
-from core.analysis.slices import Slice, is_cut
+from core.analysis.slices import PROBES, Slice, is_cut
 from core.analysis.ties import COLUMNS, TIES, other_category
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
 from core.errors import InvalidInput
@@ -45,13 +45,15 @@ class Changes:
     """What some probes do to every item under one evaluator; an item counts once, by the median over the probes.
 
     Args:
-        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor.
+        percent: median %Δ, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
         size: median |%Δ|, likewise.
         delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
         baseline: median score of the baselines whose pair was scored, likewise.
         n_shifts: shifts with a %Δ, int [N].
         n_zero_baseline: scored shifts without one: the baseline lies below the floor.
         n_missing: shifts without a score, of the variant or of its baseline.
+        withheld: items whose %Δ is withheld, since a baseline of their corpus is negative, bool [N]: among scores of
+            both signs the rest would be a choice of items by their score.
     """
 
     percent: np.ndarray
@@ -61,6 +63,7 @@ class Changes:
     n_shifts: np.ndarray
     n_zero_baseline: np.ndarray
     n_missing: np.ndarray
+    withheld: np.ndarray
 
 
 class Kept:
@@ -324,11 +327,50 @@ class ScoreTable:
             against: BASELINE, or the name of the probe that each is compared with.
             cells: which scores to look at, bool [E, P, N]; None: all.
         """
-        if cells is not None:
-            return _changes(*self._pairs(evaluator, probes, against, cells))
-        return self.kept.changes.get(
-            (evaluator, tuple(probes), against), lambda: _changes(*self._pairs(evaluator, probes, against, None))
-        )
+
+        def work() -> Changes:
+            pairs = self._pairs(evaluator, probes, against, cells)
+            return _changes(*pairs, self._withheld(evaluator, None if against == BASELINE else pairs[1]))
+
+        return work() if cells is not None else self.kept.changes.get((evaluator, tuple(probes), against), work)
+
+    def withheld(self, evaluator: str, corpus: str) -> bool:
+        """Whether %Δ is withheld, since one of the evaluator's baselines in a corpus is negative.
+
+        A percent change of a negative score has the wrong sign, and without the items that have one the others are a
+        choice by score.
+        """
+        return corpus in self._negative[evaluator]
+
+    def withheld_said(self, evaluators: Sequence[str] | None = None) -> str:
+        """Name the evaluators whose %Δ is withheld, in a sentence; empty where it is of none.
+
+        Args:
+            evaluators: that are looked at; None: all.
+        """
+        named = self.evaluators if evaluators is None else evaluators
+        found = [f"{name} on {corpus}" for name in named for corpus in self.corpora if self.withheld(name, corpus)]
+        if not found:
+            return ""
+        return (f"%Δ is withheld of {', '.join(found)}: some baseline scores are negative, so that no change in "
+                "percent is told; what is of %Δ alone leaves it out.")  # fmt: skip
+
+    def _withheld(self, evaluator: str, before: np.ndarray | None) -> np.ndarray:
+        """Items whose %Δ is withheld, bool [N]; ``before``: scores [k, N] that stand in the baselines' place."""
+        found = np.zeros(len(self.items), dtype=bool)
+        for corpus in self.corpora:
+            own = self.of_corpus(corpus)
+            if self.withheld(evaluator, corpus) or (before is not None and bool((before[:, own] < 0).any())):
+                found |= own
+        return found
+
+    @cached_property
+    def _negative(self) -> dict[str, frozenset[str]]:
+        """Evaluator -> the corpora in which one of its baselines is negative."""
+        every = tuple(map(str, self.probes.index))
+        low = {name: (self.before(name, every) < 0).any(axis=0) for name in self.evaluators}
+        return {name: frozenset(corpus for corpus in self.corpora if bool((found & self.of_corpus(corpus)).any()))
+                for name, found in low.items()}  # fmt: skip
 
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, cells: np.ndarray | None = None
@@ -415,15 +457,16 @@ class ScoreTable:
         return found.hexdigest()[:16]
 
 
-def _changes(after: np.ndarray, before: np.ndarray, stored: np.ndarray) -> Changes:
-    """See :class:`Changes`; all of shape [k, N]."""
+def _changes(after: np.ndarray, before: np.ndarray, stored: np.ndarray, withheld: np.ndarray) -> Changes:
+    """See :class:`Changes`; all of shape [k, N], withheld [N]."""
     delta, percent = after - before, percent_change(after, before)
     scored, counted = ~np.isnan(delta), ~np.isnan(percent)
+    percent = np.where(withheld, math.nan, percent)
     return Changes(
         percent=item_medians(percent), size=item_medians(np.abs(percent)),
         delta=item_medians(delta), baseline=item_medians(np.where(scored, before, math.nan)),
         n_shifts=counted.sum(axis=0), n_zero_baseline=(scored & ~counted).sum(axis=0),
-        n_missing=(stored & ~scored).sum(axis=0),
+        n_missing=(stored & ~scored).sum(axis=0), withheld=withheld,
     )  # fmt: skip
 
 
@@ -459,6 +502,16 @@ class View:
             there = ", ".join(self.evaluators) or "none"
             raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
         return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
+
+    def whole(self, *fields: str) -> "View":
+        """The same with some choices of the slice taken back: what the tests of a question are counted over.
+
+        Args:
+            fields: of the slice; none: those of probes (PROBES).
+        """
+        taken = dict.fromkeys(fields or PROBES, ())
+        chosen = replace(self.chosen, **taken)  # type: ignore[arg-type]
+        return self if chosen == self.chosen else View(self.table, chosen)
 
     @property
     def corpora(self) -> tuple[str, ...]:

@@ -218,7 +218,17 @@ def reached(found: str, detectable: float, needed: float) -> str:
     if found != UNDECIDED or math.isnan(detectable):
         return ""
     more = "" if math.isnan(needed) else f"; {needed:,.0f} items would show that it lies within the margin if it is 0"
-    return f"a drift from {detectable:.2f} % on would have shown{more}"
+    return f"a drift from {smallest(detectable)} % on would have shown{more}"
+
+
+def smallest(value: float, *, digits: int = 2) -> str:
+    """A smallest effect in words: one that rounds to 0 keeps its first digit, for an effect of 0 is none.
+
+    Example:
+        >>> smallest(0.284), smallest(0.0032)
+        ('0.28', '0.003')
+    """
+    return f"{value:.{digits}f}" if float(f"{value:.{digits}f}") > 0 else f"{value:.1g}"
 
 
 def untold(found: Interval, *, unit: str, bound: float = 0.0, of: str = "items", digits: int = 1) -> str:
@@ -243,7 +253,7 @@ def apart(detectable: float, needed: float, *, unit: str, of: str = "items", dig
     if math.isnan(detectable):
         return ""
     more = "" if math.isnan(needed) else f"; were it as found here, {needed:,.0f} {of} would tell"
-    return f"a difference from {detectable:.{digits}f} {unit} on would have shown{more}"
+    return f"a difference from {smallest(detectable, digits=digits)} {unit} on would have shown{more}"
 
 
 def settled(found: str, needed: float) -> str:

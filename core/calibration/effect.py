@@ -24,7 +24,7 @@ from core.calibration.readings import Corrections, Terms, corrections
 from core.calibration.sides import LEVEL, Side, median, ratio, side_of
 from core.calibration.sweep import moved
 from core.statistics.bootstrap import Interval, too_few
-from core.statistics.changes import item_medians, percent_change
+from core.statistics.changes import item_medians, percent_changes
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import rank_agreement
 from core.statistics.spearman_band import spearman_bands
@@ -156,7 +156,7 @@ def _noted(before: str, after: str) -> str:
 
 
 def _percent(family: Family, sources: np.ndarray | None) -> Interval:
-    return median(item_medians(np.abs(percent_change(family.scores, family.baselines))), sources)
+    return median(item_medians(np.abs(percent_changes(family.scores, family.baselines))), sources)
 
 
 def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:

@@ -184,7 +184,7 @@ def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:
 def _line(each: "FamilyShift") -> tuple[object, ...]:
     size, shift = each.size, each.shift
     if not size.n:
-        return ("none", each.family, "", "", "", "", 0, each.missing)
+        return ("none", each.family, each.verdict, "", "", "", 0, each.missing)
     interval = size.note if math.isnan(size.low) else f"{size.low:.2f} to {size.high:.2f}"
     return (
         _said(each.verdict),

@@ -82,8 +82,11 @@ _PEOPLE = {
         Column("median_all", "Median %Δ of all judged pairs [95 % CI]", signed=True, low="low_all", high="high_all"),
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
-        Column("change", "Change, points", signed=True), Column("turned", "Direction", kind="text"),
-    ), "Only pairs that people judged. 95 % BCa intervals over items."),
+        Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),
+        Column("note", "Remark", kind="text"),
+    ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
+       "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else it cannot be "
+       "told."),
     "S-human-powered": (POWERED_TITLE, (
         _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
         Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),
@@ -213,8 +216,7 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     except InvalidInput as error:
         yield "S-human-scores", nothing, str(error)
         return
-    turned = ["turned" if each else "same" for each in again["flips"]]
-    yield "S-human-scores", again.assign(turned=turned), "" if len(again) else f"study {study.id} judged controls alone"
+    yield "S-human-scores", again, "" if len(again) else f"study {study.id} judged controls alone"
 
 
 def _over_all(study: Study, table: ScoreTable) -> tuple[str, pd.DataFrame, str]:

@@ -33,7 +33,7 @@ from core.store.store import Store
 EVERY_FAMILY = ("S16",)
 """Questions of one family that a report asks of every family: the intersections."""
 
-_DATA_ONLY = ("family", "cliffs_delta", "test", "p", "m_tests", "conflict")
+_DATA_ONLY = ("family", "cliffs_delta", "test", "p")
 """Columns of the further families that are in the data alone: their title or the first table says them."""
 
 NO_ROW = "the scores leave no row of it"

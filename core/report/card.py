@@ -52,6 +52,7 @@ _HEADERS = (
     "Flip risk % [95 % CI]",
     "Null edits %",
     "No evidence below [95 % CI]",
+    "Null edits: below",
     "Claims",
 )
 
@@ -125,11 +126,11 @@ def _row(row: pd.Series, risks: Risks) -> str:
     risk = risks[row["evaluator"], row["axis"], row["family"]]
     shares = tuple(100 * risk[name] for name in ("risk", "low", "high"))
     cells = (
-        row["axis"], f"{row['family']} ({picked_of(row['n_families'], row['worst_in'])})",
+        row["axis"], f"{row['family']} ({picked_of(row['n_families'], row['worst_in'], row['alike'])})",
         _with(row["median_abs_percent"], row["abs_low"], row["abs_high"], digits=2), str(row["n_items"]),
         _with(*shares, digits=1), number(100 * risk["null_risk"], digits=1),
         _with(risk["evidence"], risk["evidence_low"], risk["evidence_high"], digits=3),
-        claims(row),
+        number(risk["null_evidence"], digits=3), claims(row),
     )  # fmt: skip
     return "<tr>" + "".join(
         f'<td class="words">{escape(str(cell))}</td>' if header in _WORDS else f"<td>{escape(cell)}</td>"

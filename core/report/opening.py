@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from core.analysis.beside import caption_of
+from core.analysis.overview import more_alike
 from core.analysis.questions.contrasts import CONTRAST
 from core.analysis.questions.controls import PASSES
 from core.analysis.questions.cut import SMALL_TURNS, UNCUT
@@ -16,7 +17,18 @@ from core.analysis.questions.directional import RATES
 from core.analysis.questions.filters import OPEN, SAME, TURNED
 from core.analysis.questions.selective import HEADLINE, unverified, usual
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NO_CLAIM, PARTS, SCATTERS, STILL, UNDECIDED, reached
+from core.analysis.verdicts import (
+    DRIFTS,
+    DRIFTS_WITHIN,
+    MARGIN,
+    NO_CLAIM,
+    PARTS,
+    SCATTERS,
+    STILL,
+    UNDECIDED,
+    reached,
+    smallest,
+)
 from core.analysis.worst_family import furthest, worst_first
 from core.probes.base import Axis
 from core.report.cells import number
@@ -79,7 +91,10 @@ def _of(name: str, families: pd.DataFrame, table: ScoreTable, answers: Answers) 
     rows = families[(families["evaluator"] == name) & families["median_percent"].notna()]
     broken = _broken(name, table, answers)
     if rows.empty:
-        return (f"Of {name} no family has a change in percent.", *broken)
+        withheld = ": %Δ is withheld, some of its baseline scores are negative" * table.withheld(
+            name, table.scope.corpus
+        )
+        return (f"Of {name} no family has a change in percent{withheld}.", *broken)
     return (_drift(rows, table), _scatter(rows, table), _risk(name, table, answers), *broken)
 
 
@@ -232,7 +247,7 @@ def _undecided(rows: pd.DataFrame) -> Iterator[str]:
     open_ = rows[rows["drift"] == UNDECIDED]
     if len(open_):
         found = open_["detectable"].dropna()
-        ends = " to ".join(dict.fromkeys(f"{each:.2f}" for each in (found.min(), found.max()))) if len(found) else ""
+        ends = " to ".join(dict.fromkeys(map(smallest, (found.min(), found.max())))) if len(found) else ""
         shown = f"; the smallest drift that their n and spread would have shown is {ends} %" if ends else ""
         yield (f"That undecided means invariant: {len(open_)} of {len(rows)} drifts are undecided{shown}.")
     few = int(rows["drift"].isin(NO_CLAIM).sum())
@@ -279,7 +294,7 @@ def _worst(rows: pd.DataFrame, table: ScoreTable, *, first: tuple[str, ...] = ()
 
 def _alike(row: pd.Series) -> str:
     """How many families nothing tells from the worst; empty where it is alone."""
-    return f" and {row['alike'] - 1} more alike" if row["alike"] > 1 else ""
+    return more_alike(int(row["alike"]))
 
 
 def _said(row: pd.Series) -> str:

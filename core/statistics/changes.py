@@ -69,6 +69,19 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     return np.asarray(100 * (np.asarray(after, dtype=np.float64) - first) / floored)
 
 
+WITHHELD = "%Δ withheld: some baseline scores are negative"
+
+
+def percent_changes(after: ArrayLike, before: ArrayLike) -> np.ndarray:
+    """:func:`percent_change` of one evaluator's pairs; NaN throughout where a baseline is negative, see WITHHELD.
+
+    A percent change of a negative score has the wrong sign, and without those pairs the others are a choice by score.
+    """
+    first = np.asarray(before, dtype=np.float64)
+    found = percent_change(after, first)
+    return np.full(found.shape, math.nan) if bool((first < 0).any()) else found
+
+
 def item_medians(values: np.ndarray) -> np.ndarray:
     """Median over probes of each item, so that an item counts once: float64 [k, n] to [n], NaN left out."""
     return row_medians(np.ascontiguousarray(values))

@@ -10,7 +10,7 @@ References:
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, few, median_bca
-from core.statistics.changes import SHIFT_FLOOR, percent_change, standard_deviation
+from core.statistics.changes import SHIFT_FLOOR, WITHHELD, percent_changes, standard_deviation
 from core.statistics.power import Aside, aside
 from core.statistics.ratios import ratio_bca
 from core.statistics.shares import share
@@ -63,8 +63,9 @@ class Comparison:
         sd_right, sd_wrong: their standard deviations.
         scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3].
         scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale.
-        drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources.
-        median_drop: median over items of an item's median %Δ, in percent: the convention of paper A.
+        drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources. None
+            where a right side is negative.
+        median_drop: median over items of an item's median %Δ, in percent: the convention of paper A; likewise.
         correct: right - wrong where right > wrong [1].
         incorrect: wrong - right where wrong ≥ right [1].
         test: paired test of the items' means, or of those of the sources that items share.
@@ -140,7 +141,7 @@ def compare(
     near, beaten, detection = (
         share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
-    means = [_item_means(each, rank) for each in (r, w)]
+    means, percent = [_item_means(each, rank) for each in (r, w)], percent_changes(w, r)
     t, t_p = _as_if_independent(r, w)
     said, sd_r, sd_w = (
         verdict(failure, beaten, items=len(names), sources=n_sources),
@@ -151,7 +152,7 @@ def compare(
         failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
         sd_r, sd_w, _scaled(_mean(r), low, width), _scaled(_mean(w), low, width),
         _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
-        median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
+        _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
         paired_test(*means, groups=of_items),
         t, t_p, len(r), len(names),
@@ -236,10 +237,16 @@ def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tu
 
 
 def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None, bounds: bool) -> Interval:
+    if (r < 0).any():
+        return Interval(math.nan, math.nan, math.nan, len(r), 0.95, WITHHELD)
     if len(r) and r.mean() < SHIFT_FLOOR:
         return Interval(math.nan, math.nan, math.nan, len(r), 0.95, "the mean of the right sides is not above 0")
     found = ratio_bca(w - r, r, groups=groups, bounds=bounds)
     return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
+
+
+def _noted(found: Interval, right: np.ndarray) -> Interval:
+    return replace(found, note=WITHHELD) if (right < 0).any() else found
 
 
 def _as_if_independent(r: np.ndarray, w: np.ndarray) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from scipy import stats
 from core.errors import InvalidInput
 from core.statistics.by_source import named, ranks_of, source_means
 from core.statistics.rank_tests import MANN_WHITNEY, rank_sum
-from core.statistics.shift_tests import cliffs_delta, holm, paired_test
+from core.statistics.shift_tests import NO_TEST, cliffs_delta, holm, paired_test
 
 LEAST_OMNIBUS = 5
 """Fewest items (of each level, or with every level) for an omnibus test: below, χ² approximates nothing."""
@@ -49,7 +49,8 @@ class FactorTest:
             independent one; of sources that lie at several levels too, which makes it cautious.
         friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
             each item has one level only (categories, bins).
-        pairs: one row a pair of levels: a, b, test, p, p_holm, cliffs_delta (a over b), n, note.
+        pairs: one row a pair of levels: a, b, test, p, p_holm (NaN without a test), m_tests (tests in the correction;
+            0 without one), cliffs_delta (a over b), n, note.
     """
 
     kruskal: Omnibus
@@ -146,7 +147,9 @@ def _pairwise(table: pd.DataFrame, ranks: np.ndarray | None) -> pd.DataFrame:
     values = {level: table[level].to_numpy() for level in table}
     records = [{"a": a, "b": b, **_compare(values[a], values[b], ranks)} for a, b in combinations(values, 2)]
     pairs = pd.DataFrame(records, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
-    pairs.insert(4, "p_holm", holm(pairs["p"].astype(float)))
+    tested = (pairs["test"] != NO_TEST) & pairs["p"].notna()
+    pairs.insert(4, "p_holm", holm(pairs["p"].astype(float).where(tested)))
+    pairs.insert(5, "m_tests", np.where(tested, int(tested.sum()), 0))
     return pairs
 
 

@@ -70,10 +70,9 @@ def median_differences(
     medians = [each.medians(resamples, (seed, side)) for side, each in enumerate(sides)]
     differences = medians[0][0] - medians[1][0]
     if np.ptp(differences) == 0:
-        return tuple(
-            Interval(estimate, estimate, estimate, n, level, "nearly all values of each side are equal: exact bound")
-            for level in levels
-        )
+        equal, whole = (" and ".join(map(str, each)) for each in zip(*map(_at_median, (a, b)), strict=True))
+        said = f"{equal} of {whole} values of the sides equal their medians: exact bound"
+        return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
     bent = acceleration(np.concatenate([_influence(medians[0][1]), -_influence(medians[1][1])]))
     drawn_at = [level if groups is None else expanded(level, least.count) for level in levels]
     return tuple(
@@ -107,6 +106,11 @@ class _Sample:
             return source_medians(self.values, self.sources, resamples=resamples, seed=seed)
         drawn = bootstrap_medians(self.values, resamples=resamples, rng=np.random.default_rng(seed))
         return drawn, jackknife_medians(self.values)
+
+
+def _at_median(values: np.ndarray) -> tuple[int, int]:
+    """How many values equal the median, and of how many."""
+    return int((values == np.median(values)).sum()), len(values)
 
 
 def _influence(left_out: np.ndarray) -> np.ndarray:

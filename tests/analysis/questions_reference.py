@@ -98,10 +98,12 @@ def assert_levels(row: pd.Series, pairs: pd.DataFrame, wide: pd.DataFrame) -> No
         friedman = stats.friedmanchisquare(*(complete[name] for name in complete))
         assert (row["friedman_n"], row["friedman_p"]) == (len(complete), pytest.approx(friedman.pvalue))
     assert len(pairs) == len(groups) * (len(groups) - 1) / 2 == row["pairs"]
-    tested = pairs[pairs["test"] != "none"]
-    made = pairs["p"].notna()  # a test that could not be made is none of those corrected for
+    made = pairs["test"] != "none"  # where no item differs there is no test: none of those corrected for
+    tested = pairs[made]
     assert pairs.loc[~made, "p_holm"].isna().all()
-    np.testing.assert_allclose(pairs.loc[made, "p_holm"].astype(float), holm(pairs.loc[made, "p"]), rtol=1e-9)
+    np.testing.assert_allclose(tested["p_holm"].astype(float), holm(tested["p"]), rtol=1e-9)
+    assert set(tested["m_tests"]) <= {len(tested)}
+    assert (pairs.loc[~made, "m_tests"] == 0).all()
     assert row["differ"] == (tested["p_holm"] < 0.05).sum()
     for _, pair in pairs.iterrows():
         a, b = wide[pair["a"]].dropna(), wide[pair["b"]].dropna()

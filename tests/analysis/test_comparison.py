@@ -27,7 +27,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import View
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import CONSTANT, NO_SCORE, TOO_FEW
 from core.errors import InvalidInput
 from core.statistics.bootstrap import median_bca
 from core.store.store import Store
@@ -88,9 +88,6 @@ def test_scatter_is_compared_by_the_sizes_of_the_items_shifts(held: Held) -> Non
     assert found["size_p"] == pytest.approx(
         stats.wilcoxon(apart.groupby(cut_outs[apart.index].to_numpy()).mean()).pvalue
     )
-    table = held(ONE, OTHER)
-    tested = table[table["size_p"].notna()]
-    np.testing.assert_allclose(tested["size_p_holm"], multipletests(tested["size_p"], method="holm")[1])
 
 
 def test_sides_of_one_drift_that_scatter_differently_are_not_called_alike(tmp_path: Path) -> None:
@@ -118,7 +115,7 @@ def test_a_claim_that_its_test_takes_back_is_named(held: Held) -> None:
     table = held(ONE, OTHER)
     for claim, of in (("verdict", ""), ("scatter", "size_")):
         apart = (table[f"{of}low"] > 0) | (table[f"{of}high"] < 0)
-        differ = apart != (table[f"{of}p_holm"] < 0.05)
+        differ = apart != (table[f"{of}p_holm"].fillna(table[f"{of}p"]) < 0.05)
         assert (differ == (table[f"{of}conflict"] != "")).all()
         assert not table.loc[table[claim].str.contains("differs"), f"{of}conflict"].any()
 
@@ -219,8 +216,16 @@ def test_raw_scales_are_refused(held: Held) -> None:
 
 def test_holms_correction_is_over_the_rows(held: Held) -> None:
     table = held(ONE, OTHER)
-    tested = table[table["p"].notna()]
-    np.testing.assert_allclose(tested["p_holm"], multipletests(tested["p"], method="holm")[1])
+    rows = shifts(raw())
+    control = rows.groupby("family")["control"].agg(lambda own: own.astype(bool).all())
+    outside = table["label"].isin(control.index[control])
+    assert set(table.loc[outside, "label"]) == {"null", "blur"}
+    for of in ("", "size_"):
+        tested = table[~outside & (table[f"{of}test"] != "none")]
+        np.testing.assert_allclose(tested[f"{of}p_holm"], multipletests(tested[f"{of}p"], method="holm")[1])
+        assert set(tested[f"{of}m_tests"]) == {len(tested)}
+        assert table.loc[outside, f"{of}p_holm"].isna().all()
+        assert not table.loc[outside, f"{of}m_tests"].any()
 
 
 @pytest.mark.parametrize("by", ["family", "modifier", "probe", "category", "coverage_bin"])
@@ -324,3 +329,57 @@ def test_a_side_whose_clean_scores_have_no_spread_is_not_called_small(tmp_path: 
     found = compare(flat, wide, measure="standardised")
     assert set(found["verdict"]) == set(found["scatter"]) == {NO_SPREAD}
     assert not set(compare(flat, wide)["verdict"]) & {NO_SPREAD, TOO_FEW}
+
+
+def sides(folder: Path, **values: Callable[[str, int], float | None]) -> tuple[View, View]:
+    """Two evaluators of 40 items: what each gives to a probe of an item."""
+    rows = [row for name, value in values.items()
+            for row in scores_of(["identity", "vflip", "hflip"], 40, value, evaluator=name)]  # fmt: skip
+    with Store.open(write_run(folder / "r", rows)) as store:
+        table = read_table(store)
+    one, other = (table.view(Slice(evaluators=(name,))) for name in values)
+    return one, other
+
+
+def moving(probe: str, item: int) -> float:
+    return (0.5 + item / 1000) * (1 if probe == "identity" else 0.9 + item / 10_000)
+
+
+def test_a_conflict_is_of_the_two_sides_and_not_of_a_score_that_shifts(tmp_path: Path) -> None:
+    """In a fifth of the items B falls: every test sees it, and no median."""
+
+    def other(probe: str, item: int) -> float:
+        return moving(probe, item) * (0.9 if probe != "identity" and item % 5 == 0 else 1)
+
+    found = compare(*sides(tmp_path, one=moving, two=other)).iloc[0]
+    assert (found["difference"], found["p_holm"] < 0.05) == (0, True)
+    assert found["conflict"] == "the test finds that the sides differ, the median difference does not show it"
+    assert found["size_conflict"].startswith("the test finds that the sides’ sizes differ")
+    assert found["note"] == "32 of 40 differences equal the median: exact bound"
+
+
+def test_a_side_whose_scores_cannot_move_is_named_and_never_alike(tmp_path: Path) -> None:
+    found = compare(*sides(tmp_path, one=lambda probe, item: 0.3, two=lambda probe, item: 0.4))
+    assert set(found["verdict"]) == set(found["scatter"]) == {CONSTANT}
+    assert found["note"].str.startswith(f"side A: {CONSTANT}; side B: {CONSTANT}").all()
+    missing = compare(*sides(tmp_path / "m", one=moving, two=lambda probe, item: None))
+    assert set(missing["verdict"]) == {NO_SCORE}
+    assert missing["note"].str.startswith(f"side B: {NO_SCORE}").all()
+
+
+def test_baselines_of_zero_leave_a_side_without_spread_and_not_with_too_few(tmp_path: Path) -> None:
+    """Every Δ is there, and no clean score differs from another."""
+    one, other = sides(tmp_path, one=moving, two=lambda probe, item: 0.0 if probe == "identity" else item / 100)
+    found = compare(one, other, measure="standardised")
+    assert set(found["verdict"]) == {NO_SPREAD}
+    assert found["note"].str.startswith(f"side B: {NO_SPREAD}").all()
+    assert set(compare(one, other)["verdict"]) == {TOO_FEW}  # none has a change in percent
+
+
+def test_equal_rows_are_no_tests_and_are_not_corrected_for(tmp_path: Path) -> None:
+    def other(probe: str, item: int) -> float:
+        return moving(probe, item) * (0.95 if probe == "vflip" else 1)
+
+    found = compare(*sides(tmp_path, one=moving, two=other), by="probe").set_index("label")
+    assert (found.loc["hflip", "test"], found.loc["hflip", "p"], found.loc["hflip", "m_tests"]) == ("none", 1.0, 0)
+    assert found.loc["vflip", "m_tests"] == 2  # and all together

@@ -15,7 +15,7 @@ from core.store.store import Store
 def card_row(evaluator: str, axis: str, family: str, size: float) -> dict[str, object]:
     return {"evaluator": evaluator, "axis": axis, "family": family, "median_abs_percent": size, "abs_low": size - 1,
             "abs_high": size + 1, "n_items": 40, "median_percent": -size / 2, "drift": f"drift of {family}",
-            "scatter": f"scatter of {family}"}  # fmt: skip
+            "scatter": f"scatter of {family}", "alike": 2 if family == "gender" else 1}  # fmt: skip
 
 
 def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> dict[str, object]:
@@ -27,6 +27,7 @@ def risk_row(evaluator: str, family: str, evidence: float, unit: str = IQR) -> d
         "of_iqr": 100 * evidence,
         "evidence_low": evidence / 2,
         "evidence_high": 2 * evidence,
+        "null_evidence": evidence / 10,
     }
 
 
@@ -51,12 +52,14 @@ def test_the_calmest_stands_first_with_the_worst_family_of_each_axis() -> None:
     ]
     claims = ["spatial_n", "spatial_signed", "spatial_drift", "spatial_scatter"]
     assert found.loc["wild", claims].tolist() == [40, -4.5, "drift of rotation", "scatter of rotation"]
+    assert found.loc["wild", ["spatial_alike", "societal_alike"]].tolist() == [1, 2]
     assert found["selectivity"].isna().all()
 
 
 def test_the_gap_is_the_largest_and_none_where_a_family_has_none() -> None:
     found = at_a_glance(CARD, RISKS).set_index("evaluator")
     assert found.loc["wild", ["evidence", "of_iqr", "evidence_of"]].tolist() == [0.5, 50, "gender"]
+    assert found.loc["wild", "null_evidence"] == 0.05
     assert math.isnan(found.loc["calm", "evidence"])
     assert found.loc["calm", "evidence_of"] == ""
 

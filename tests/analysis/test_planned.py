@@ -13,7 +13,7 @@ from core.analysis.reading import read_table
 from core.probes.registry import select
 from core.statistics.power import smallest_effect
 from core.store.store import Store
-from tests.analysis.made_runs import audited, write_run
+from tests.analysis.made_runs import audited, scores_of, write_run
 
 EDITS = ("vflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")
 ASKED = {"evaluators": ("e", "f"), "families": ("vertical-flip", "rotation", "occupational")}
@@ -78,6 +78,31 @@ def test_a_family_of_half_the_items_is_expected_of_half_the_planned_ones(tmp_pat
     assert found.table["n_items"].tolist() == [5]
     assert found.table["needed"].tolist() == [2 * known["needed"].iloc[0]]  # a family of half of the items
     assert found.table["detectable"].iloc[0] == pytest.approx(known["detectable"].iloc[0] * math.sqrt(20 / 5))
+
+
+def test_a_family_without_spread_is_no_drift_of_0_percent_and_not_unknown_either(tmp_path: Path) -> None:
+    """Every item falls by the same: the run knows it, and there is no smallest drift to tell of it."""
+    rows = scores_of(["identity", "vflip"], 24, lambda probe, item: 0.5 * (0.9 if probe == "vflip" else 1.0))
+    write_run(tmp_path / "flat", rows, corpus={"name": "c"})
+    asked = {"evaluators": ("e",), "families": ("vertical-flip", "rotation")}
+    with Store.open(tmp_path) as store:
+        known = prior(store, **asked, corpus="c")
+    found = planned(known, **asked, n=50)
+    assert found.table.empty
+    assert (found.still, found.unknown) == ({"e": ("vertical-flip",)}, {"e": ("rotation",)})
+    flat, unknown = found.sentences()
+    assert flat.startswith("No smallest drift is told of e (vertical-flip)")
+    assert "knows the scatter of e (rotation)" in unknown
+
+
+def test_equal_ends_are_said_once_with_how_many_share_them(stored: Store) -> None:
+    known = prior(stored, **ASKED, corpus="c").assign(detectable=0.004, needed=70.0)
+    found = planned(known, **ASKED, n=24)
+    said, needed, _ = found.sentences()
+    assert "with 80 % power is 0.004 % (" in said
+    assert "and 1 more alike)" in said
+    assert " from " not in said
+    assert "takes 70 items (" in needed
 
 
 def test_without_a_run_everything_is_unknown() -> None:

@@ -57,6 +57,30 @@ def test_filters_of_the_link_drive_the_numbers(open_page: Open, demo: Path) -> N
     assert animals["n_items"].max() < everything["n_items"].max()
 
 
+@pytest.mark.parametrize(("part", "row", "chosen"), [
+    ({}, "label", {"families": "vertical-flip,rotation"}),
+    ({"question": "words", "part": "gender"}, "label", {"modifiers": "female,male"}),
+    ({"question": "object", "part": "category"}, "level", {"categories": "animal,food"}),
+])  # fmt: skip
+def test_a_filter_of_rows_changes_no_corrected_p_value(
+    open_page: Open, demo: Path, part: dict[str, str], row: str, chosen: dict[str, str]
+) -> None:
+    """The family of tests is that of the question, whatever a reader looks at: p and its m stay."""
+    shared = 0
+    for every, own in zip(
+        tables(open_page(RESULTS, **part)), tables(open_page(RESULTS, **part, **chosen)), strict=False
+    ):
+        if row not in own or "m_tests" not in own:
+            continue
+        both = own.merge(every, on=["evaluator", row], suffixes=("", "_every"))
+        assert len(own) < len(every)
+        assert len(both) == len(own)
+        assert list(both["p_holm"]) == list(both["p_holm_every"])
+        assert list(both["m_tests"]) == list(both["m_tests_every"])
+        shared += int((both["m_tests"] > 1).sum())
+    assert shared >= 4
+
+
 def test_a_filter_that_leaves_nothing_says_so(open_page: Open, demo: Path) -> None:
     assert "The filters leave nothing of “Reposition: how far each probe moves the score”" in said(
         open_page(RESULTS, part="reposition", axes="societal")

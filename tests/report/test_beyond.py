@@ -199,5 +199,8 @@ def test_the_other_families_of_words_are_crossed_with_what_is_shown_too(demo_rep
     ids = {each.id for each in demo_report.tables}
     assert {"S16", "S16-economic", "S16-gender", "S16-emotion"} <= ids
     for name in ("economic", "gender"):
-        frame = next(each for each in demo_report.tables if each.id == f"S16-{name}").frame
+        made = next(each for each in demo_report.tables if each.id == f"S16-{name}")
+        # the verdict of a row and its corrected p stand beside each other, and so does where they differ
+        assert {"drift", "p_holm", "m_tests", "conflict"} <= {column.name for column in made.columns}
+        frame = made.frame
         assert set(frame["family"]) == {name}

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.people.outcomes import ONE
+from core.analysis.questions.filters import NOTHING, TURNED, direction
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Axis
@@ -27,8 +28,10 @@ class Reanalysis:
     Args:
         table: one row (evaluator, axis, family, analysis): n_all, median_all, low_all, high_all, n_kept,
             median_kept, low_kept, high_kept (medians of %Δ over items, in percent), change (kept - all, in
-            percentage points), flips (whether the sign of the median flips). Empty where people judged null edits,
-            controls or directional probes alone.
+            percentage points), flips (whether the sign of the median flips), direction (what the interval of
+            median_kept shows of that of median_all: TURNED, SAME or OPEN, NOTHING where no pair of the family fell out;
+            see :func:`core.analysis.questions.filters.direction`), note (why an interval is missing). Empty where
+            people judged null edits, controls or directional probes alone.
         scope: ``studied``: only pairs that people judged; ``run``: all of the run, less those that fell out.
         n_pairs: pairs behind it that people judged.
         dropped: pairs that fell out, by analysis.
@@ -44,8 +47,12 @@ class Reanalysis:
         return float(self.table.loc[self.table["analysis"] == analysis, "change"].abs().max())
 
     def flips(self, analysis: str) -> int:
-        """How many medians change their direction."""
+        """How many medians change their sign."""
         return int(self.table.loc[self.table["analysis"] == analysis, "flips"].sum())
+
+    def turned(self, analysis: str) -> int:
+        """How many directions are shown to turn: the interval of what is kept lies on the other side of 0."""
+        return int((self.table.loc[self.table["analysis"] == analysis, "direction"] == TURNED).sum())
 
 
 def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studied") -> Reanalysis:
@@ -86,7 +93,7 @@ def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studie
 
 _COLUMNS = (
     "evaluator", "axis", "family", "analysis", "n_all", "median_all", "low_all", "high_all", "n_kept", "median_kept",
-    "low_kept", "high_kept", "change", "flips",
+    "low_kept", "high_kept", "change", "flips", "direction", "note",
 )  # fmt: skip
 
 
@@ -133,4 +140,7 @@ def _compared(
         "n_kept": less.n, "median_kept": less.estimate, "low_kept": less.low, "high_kept": less.high,
         "change": less.estimate - every.estimate,
         "flips": bool(np.sign(less.estimate) * np.sign(every.estimate) < 0),
+        "direction": direction(less, every) if (whole != kept)[table.places(probes)].any() else NOTHING,
+        "note": less.note if less.note == every.note else "; ".join(
+            f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note),
     }  # fmt: skip

@@ -41,7 +41,7 @@ def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.Dat
         The rows with leads, bare_percent, matched_percent, neutral_low, neutral_high (range of the medians over the
         neutral words), neutral_words, neutral_n (the fewest items behind one of them) and beside, which says them.
     """
-    words = {each.label: each.probes for each in modifier_groups(view, family) if each.tests}
+    words = {each.label: each.probes for each in modifier_groups(view, family) if each.tests and each.shown}
     neutral = _neutral(view, family)
     found = [_against_each(view, row, words.get(str(row["label"]), ()), neutral, family) for _, row in rows.iterrows()]
     told = pd.DataFrame(found, index=rows.index, columns=list(_COLUMNS))
@@ -80,7 +80,7 @@ def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, i
     changes = view.changes(evaluator, probes, against=against)
     percent = changes.percent[items]
     percent = percent[~np.isnan(percent)]
-    if not len(percent) or (changes.baseline[items] < 0).any():
+    if not len(percent):
         return math.nan, 0
     return float(np.median(percent)), len(percent)
 

@@ -53,14 +53,14 @@ def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:
     ]
 
 
-def contrast_group(view: View, contrast: paper.Contrast, *, tests: str = "") -> Group | None:
+def contrast_group(view: View, contrast: paper.Contrast, *, tests: str = "", shown: bool = True) -> Group | None:
     """The probes of a contrast that a view keeps; None where it keeps none, or not what they are compared with."""
     wanted = [name for name in (*contrast.probes, contrast.against) if name in view.table.probes.index]
     here = view.probes(wanted)
     probes = tuple(name for name in contrast.probes if name in here)
     if not probes or (contrast.against and contrast.against not in here):
         return None
-    return Group(contrast.label, probes, contrast.against or BASELINE, tests)
+    return Group(contrast.label, probes, contrast.against or BASELINE, tests, shown)
 
 
 def shown(view: View, family: str) -> np.ndarray:

@@ -14,6 +14,7 @@ from core.analysis.questions.needs import no_family
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
 from core.statistics.bootstrap import Interval
+from core.statistics.changes import WITHHELD
 from core.statistics.power import aside
 from core.statistics.shift_tests import paired_test
 
@@ -117,8 +118,16 @@ def sentences(view: View) -> dict[str, str]:
         view: of the table of scores, one corpus of it.
     """
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
-    lack = _needs(view.table).partition("; an audit")[0] or "no item has both edits here"
-    return {name: _sentence(found[name]) if name in found else f"Blur control: {lack}." for name in view.evaluators}
+    lack = _needs(view.table).partition("; an audit")[0]
+    return {name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
+            for name in view.evaluators}  # fmt: skip
+
+
+def _unheld(view: View, evaluator: str) -> str:
+    """Why no item of an evaluator can be held against itself although both edits are here."""
+    if any(view.table.withheld(evaluator, corpus) for corpus in view.corpora):
+        return WITHHELD
+    return "no item has both edits here"
 
 
 def _sentence(row: pd.Series) -> str:

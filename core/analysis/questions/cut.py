@@ -75,7 +75,7 @@ def _groups(view: View) -> Iterator[Group]:
     if turns:
         yield Group(SMALL_TURNS, turns)
     for group in family_groups(view, axis=Axis.SPATIAL.value, controls=False):
-        if group.label == ROTATION or cut_items(view.table, group.probes).any():
+        if group.shown and (group.label == ROTATION or cut_items(view.table, group.probes).any()):
             yield group
 
 

@@ -1,12 +1,15 @@
 """Do the levels of a factor differ? Omnibus tests a row, and every pair of levels."""
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.questions.base import Column, Options, Question, once
 from core.analysis.questions.columns import CORPUS, EVALUATOR
+from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.factors import FactorTest, Omnibus, factor_test
 
@@ -28,12 +31,17 @@ COLUMNS = (
 PAIR_COLUMNS = (
     EVALUATOR, CORPUS, Column("a", "A", kind="text"), Column("b", "B", kind="text"),
     Column("test", "Test", kind="text"), Column("n", "n", digits=0), Column("p", "p", kind="p"),
-    Column("p_holm", "p (Holm)", kind="p", help="Corrected for all pairs of the evaluator"),
+    Column("p_holm", "p (Holm)", kind="p", help="Corrected for all pairs of the evaluator, m of them; no pair that "
+           "cannot be tested, none of whose values differ, is counted"),
+    Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 where there is no test"),
     Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
 )  # fmt: skip
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Values, their levels as places in the names, and the numbers of their items in the table, each [k]."""
+
+Corrected = Mapping[frozenset[str], tuple[float, int]]
+"""Two levels -> the p-value of their pair after Holm's correction, and the tests that this is over."""
 
 Levels = Callable[[View, Options, str], tuple[Values, Sequence[str]]]
 """What one evaluator has at each level of a factor on the reference corpus, and the levels' names."""
@@ -51,6 +59,7 @@ def factor_questions(
     paper: str = "",
     asks: tuple[str, ...] = (),
     clean: bool = False,
+    chosen_by: tuple[str, ...] = PROBES,
 ) -> tuple[Question, Question]:
     """Two questions of one factor: the tests of all levels at once, and pair by pair.
 
@@ -60,11 +69,17 @@ def factor_questions(
         section, part, needs, paper, asks, clean: see :class:`Question`.
         levels: what is compared, and the names of the levels.
         note: what stands behind HOW.
+        chosen_by: fields of a slice that choose levels: pairs of levels that a reader left out count in Holm's
+            correction all the same.
     """
 
     @once
     def tested(view: View, options: Options) -> list[tuple[str, FactorTest, Sequence[str]]]:
-        return list(_tested(view, options, levels))
+        found, whole = list(_tested(view, options, levels)), view.whole(*chosen_by)
+        if whole is view or not found:
+            return found
+        every = {name: _corrected(own, names) for name, own, names in _tested(whole, options, levels)}
+        return [(name, _of_all(own, names, every.get(name, {})), names) for name, own, names in found]
 
     def omnibus(view: View, options: Options) -> pd.DataFrame:
         rows = [
@@ -95,9 +110,10 @@ def _named(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return pairs.assign(**{side: [names[int(place)] for place in pairs[side]] for side in ("a", "b")})
 
 
+_PAIR_TOLD = ("a", "b", "p_holm", "m_tests")
 _TOLD_APART = 0.005
 _ROW = ("levels", "n", "h", "p", "friedman_n", "chi", "friedman_p", "differ", "pairs", "strongest", "note")
-_PAIR = ["evaluator", "corpus", "a", "b", "test", "p", "p_holm", "cliffs_delta", "n", "note"]
+_PAIR = ["evaluator", "corpus", "a", "b", "test", "p", "p_holm", "m_tests", "cliffs_delta", "n", "note"]
 
 
 def of_reference(table: ScoreTable) -> str:
@@ -127,6 +143,20 @@ def _tested(view: View, options: Options, levels: Levels) -> Iterator[tuple[str,
             yield evaluator, factor_test(*values, sources=of), names
 
 
+def _corrected(found: FactorTest, names: Sequence[str]) -> Corrected:
+    """Of every pair of levels, by their names."""
+    pairs = _named(found.pairs, names)
+    return {frozenset((a, b)): (p, m) for a, b, p, m in zip(*(pairs[name] for name in _PAIR_TOLD), strict=True)}
+
+
+def _of_all(found: FactorTest, names: Sequence[str], every: Corrected) -> FactorTest:
+    """The pairs of some levels, each with the p-value that is corrected over the pairs of all."""
+    pairs = _named(found.pairs, names)
+    held = [every.get(frozenset(pair), (math.nan, 0)) for pair in zip(pairs["a"], pairs["b"], strict=True)]
+    p_holm, sizes = [each[0] for each in held], [each[1] for each in held]
+    return replace(found, pairs=found.pairs.assign(p_holm=p_holm, m_tests=sizes))
+
+
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
     kruskal, friedman, pairs = found.kruskal, found.friedman, found.pairs
     return {
@@ -144,7 +174,9 @@ def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
         return ""
     top = pairs.iloc[int(np.nanargmax(sizes))]
     first, second = (top["a"], top["b"]) if top["cliffs_delta"] >= 0 else (top["b"], top["a"])
-    return f"{names[int(first)]} > {names[int(second)]}, δ {abs(top['cliffs_delta']):.2f}"
+    same = int((np.abs(sizes - np.nanmax(sizes)) < 1e-12).sum()) - 1
+    more = f" and {same} more as far apart" if same else ""
+    return f"{names[int(first)]} > {names[int(second)]}, δ {abs(top['cliffs_delta']):.2f}{more}"
 
 
 def _notes(*tests: Omnibus) -> str:

@@ -1,6 +1,7 @@
 """Every family at once: what the other tables of shifts take their rows from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -110,7 +111,9 @@ def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bo
     table = view.table
     groups = [each for each in family_groups(view) if table.axis_of(each.label) == axis]
     pooled = pooled and axis == Axis.SPATIAL.value
-    rows = effects(view, groups, pooled=pooled, margin=margin, only=(only,) if only else None)
+    if only:
+        groups = [replace(each, shown=each.shown and each.label == only) for each in groups]
+    rows = effects(view, groups, pooled=pooled, margin=margin)
     rows.insert(2, "axis", axis)
     order = {corpus: place for place, corpus in enumerate((*table.corpora, ALL))}
     rows = rows.assign(place=rows["corpus"].map(order))

@@ -11,7 +11,7 @@ from core.analysis.effects import median_over
 from core.analysis.verdicts import apart as distance_said
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
-from core.statistics.changes import percent_change
+from core.statistics.changes import WITHHELD, percent_changes
 from core.statistics.power import aside
 
 SHARES = (5, 10)
@@ -60,7 +60,7 @@ def beside(
         A row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart,
         apart_low, apart_high: median of the items' usual minus other %Δ, in points.
     """
-    percent = {way: percent_change(scores[way][1], scores[way][0]) for way in (USUAL, other)}
+    percent = {way: percent_changes(scores[way][1], scores[way][0]) for way in (USUAL, other)}
     both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
     found = {way: median_over(each, both, sources) for way, each in percent.items()}
     apart = median_over(percent[USUAL] - percent[other], both, sources)
@@ -70,7 +70,8 @@ def beside(
          "median_percent": own.estimate, "low": own.low, "high": own.high,
          "n_items": own.n, "direction": direction(own, found[USUAL]), "overlaps": overlap(own, found[USUAL]),
          **_kept_said(measured[way], both), **paired[way], "power": untold(own, found[USUAL]),
-         "note": own.note if way == USUAL else _both_said(own, apart)}
+         "note": WITHHELD if bool((np.asarray(scores[way])[0] < 0).any())
+         else own.note if way == USUAL else _both_said(own, apart)}
         for way, own in found.items()
     ]  # fmt: skip
 
@@ -105,17 +106,18 @@ def filtered_moves(
     """
     if not all(0 <= q < 100 for q in shares):
         raise InvalidInput(f"a filter drops between 0 and 100 percent, got {list(shares)}")
-    percent, whole = percent_change(scores[1], scores[0]), None
+    percent, whole = percent_changes(scores[1], scores[0]), None
+    withheld = bool((scores[0] < 0).any())
     for name, q, cut in _cuts(scores, measured, shares):
         found = median_over(percent, ~cut, sources)
         whole = whole or found
         yield {
             "filter": name, "q": q, "cut_items": int((cut & ~np.isnan(percent)).sum()),
             "median_percent": found.estimate, "low": found.low, "high": found.high, "n_items": found.n,
-            "direction": direction(found, whole) if (cut & ~np.isnan(percent)).any() or name == "none"
+            "direction": direction(found, whole) if withheld or (cut & ~np.isnan(percent)).any() or name == "none"
             else _uncut(name, measured),
             "overlaps": overlap(found, whole), **_kept_said(measured, ~cut), "power": untold(found, whole),
-            "note": found.note,
+            "note": WITHHELD if withheld else found.note,
         }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, families, pairs, percent
-from core.analysis.effects import corpora, median_over, with_holm
+from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.questions import papers
 from core.analysis.questions.base import Column, Options, Question
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
@@ -67,8 +67,9 @@ def _no_kinds(table: ScoreTable) -> str:
 def _of_kinds(view: View, options: Options) -> pd.DataFrame:
     table, records = view.table, list[Mapping[str, object]]()
     for evaluator in view.evaluators:
-        for family, names in families(view).items():
-            if len(names) < LEAST:
+        kept = families(view)
+        for family, names in families(view.whole()).items():
+            if len(kept.get(family, ())) < LEAST:
                 continue
             both = pairs(view, evaluator, names, known=options.known)
             right = table.baselines[table.place(evaluator), table.places(names)]
@@ -79,9 +80,10 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                     items = own & view.items & ~np.isnan(values)
                     if items.any():
                         told = {"evaluator": evaluator, "corpus": corpus, "family": family, "above": above,
-                                "below": below, "label": f"{above} − {below}", "tests": family}  # fmt: skip
+                                "below": below, "label": f"{above} − {below}", "tests": family,
+                                "shown": {above, below} <= set(kept[family])}  # fmt: skip
                         records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
-    return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_DIFFERENCES))))
+    return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
 
 
 def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:

@@ -341,8 +341,9 @@ def _response(family: str) -> Question:
     )  # fmt: skip
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        named = view.probes(view.table.of_expectation(RESPONSE).get(family, ()))
-        return effects(view, [Group(name, (name,), tests=family) for name in named], margin=options.margin)
+        named = view.table.of_expectation(RESPONSE).get(family, ())
+        groups = [Group(name, (name,), tests=family, shown=bool(view.probes((name,)))) for name in named]
+        return effects(view, groups, margin=options.margin)
 
     def lacking(table: ScoreTable) -> str:
         return no_family_of(table, family, RESPONSE, what=f"the edits of the family {said}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, modifier_groups, with_holm
+from core.analysis.effects import Group, corpora, corrected, modifier_groups
 from core.analysis.questions.base import Column, Options, Question, once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
 from core.analysis.questions.contrasts import shown
@@ -82,8 +82,12 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         groups = [each for each in modifier_groups(view, family, bare=options.bare) if each.tests]
+        if not any(each.shown for each in groups):
+            groups = []
         rows = betas(view, groups, view.table.reference, family=family)
-        return with_holm(rows.assign(tests=family, test="Wald", p=rows["beta_p"])).drop(columns="conflict")
+        shown = rows["label"].isin([each.label for each in groups if each.shown])
+        tested = rows.assign(tests=family, test="Wald", p=rows["beta_p"], shown=shown)
+        return corrected(tested).drop(columns="conflict")
 
     return Question(
         f"S14-{family}", f"{said.capitalize()} words: the mean shift of the score, with item and category as random "

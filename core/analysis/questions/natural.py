@@ -169,9 +169,11 @@ def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.Data
     words = dict.fromkeys([*family.written, *family.swapped])
     sides = {WRITTEN: (family.written,), SWAPPED: (family.swapped,), EITHER: (family.written, family.swapped)}
     for form, held in sides.items():
-        said = {word: view.probes([each[word] for each in held if word in each]) for word in words}
+        every = {word: tuple(each[word] for each in held if word in each) for word in words}
+        said = {word: view.probes(probes) for word, probes in every.items()}
         tests = f"{family.name}, {form}"
-        groups = [Group(word, probes, tests=tests) for word, probes in said.items()]
+        groups = [Group(word, said[word] or probes, tests=tests, shown=bool(said[word]))
+                  for word, probes in every.items()]  # fmt: skip
         if form != EITHER:  # either way, every caption has both of its words: none is left to tell
             whole = tuple(probe for probes in said.values() for probe in probes)
             groups.insert(0, Group(EVERY, whole, tests=f"{tests}, {EVERY}"))

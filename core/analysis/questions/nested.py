@@ -47,9 +47,10 @@ def _lacking(table: ScoreTable) -> str:
 
 
 def _answers(view: View, options: Options) -> pd.DataFrame:
-    there = view.probes(view.table.of_expectation(RESPONSE).get(papers.NESTED, ()))
+    there = view.table.of_expectation(RESPONSE).get(papers.NESTED, ())
     named = [step.name for step in STEPS if step.name in there]
-    found = effects(view, [Group(name, (name,), tests=papers.NESTED) for name in named], margin=options.margin)
+    groups = [Group(name, (name,), tests=papers.NESTED, shown=bool(view.probes((name,)))) for name in named]
+    found = effects(view, groups, margin=options.margin)
     rises = [_rises(view, str(row["evaluator"]), str(row["corpus"]), str(row["label"])) for _, row in found.iterrows()]
     return found.join(pd.DataFrame(rises, columns=["rises", "rises_low", "rises_high"], index=found.index))
 

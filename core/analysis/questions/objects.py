@@ -74,6 +74,7 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     tests = factor_questions(
         f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", section="object", part=name,
         levels=partial(_levels, column=column), needs=needs, note=of_reference(table), paper="B.2", clean=True,
+        chosen_by=(_FIELDS[column],),
     )  # fmt: skip
     return (scores, *tests, _shifts(table, name))
 

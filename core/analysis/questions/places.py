@@ -125,7 +125,10 @@ def _aims(view: View) -> tuple[Aim, ...]:
 def _compute(view: View, options: Options) -> pd.DataFrame:
     """Effect of every place, with towards, distance and held."""
     known = {each.probe: each for each in _aims(view)}
-    rows = effects(view, [Group(name, (name,), tests=_TESTED) for name in known], margin=options.margin)
+    groups = [
+        Group(each.probe, (each.probe,), tests=_TESTED, shown=each.probe in known) for each in _aims(view.whole())
+    ]
+    rows = effects(view, groups, margin=options.margin)
     held = {name: _percent(view, name, tuple(known)) for name in view.evaluators} if known else {}
     places = {name: place for place, name in enumerate(known)}
     moved = []

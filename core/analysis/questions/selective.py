@@ -219,7 +219,13 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
     for name, own in failures.groupby("evaluator", sort=False):
         known = own.dropna(subset=["failure"]).assign(few=own["verdict"].isin(NO_CLAIM))
         worst = known.sort_values(["few", "failure", "family"], ascending=[True, False, True]).head(most)
+        last = worst.iloc[-1] if len(worst) else None
+        alike = 0 if last is None else int(
+            ((known["failure"] == last["failure"]) & (known["few"] == last["few"])).sum()
+            - ((worst["failure"] == last["failure"]) & (worst["few"] == last["few"])).sum()
+        )  # fmt: skip
         named = "; ".join(_failure(row) for row in worst.to_dict("records"))
+        named += f"; and {alike} more that it fails as often" if alike else ""
         kept = usual(selective[selective["evaluator"] == name])
         value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
         said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."

@@ -103,12 +103,13 @@ def _flip_groups(view: View) -> list[Group]:
 def families_of_space(view: View) -> list[Group]:
     """A group a family of spatial edits, controls and the distance grid aside."""
     groups = family_groups(view, axis=Axis.SPATIAL.value, controls=False)
-    return [each for each in groups if each.label != paper.DISTANCE]
+    return [each for each in groups if each.shown and each.label != paper.DISTANCE]
 
 
 def _move_groups(view: View) -> list[Group]:
     """The two contrasts of table 4, as far as the view keeps their probes."""
-    found = (contrast_group(view, each, tests="moves") for each in (_CORNERS, _SMALL_TURNS))
+    found = [contrast_group(view, each, tests="moves") or contrast_group(view.whole(), each, tests="moves", shown=False)
+             for each in (_CORNERS, _SMALL_TURNS)]  # fmt: skip
     return [each for each in found if each is not None]
 
 

@@ -99,8 +99,9 @@ def _rows(view: View, margin: float) -> pd.DataFrame:
     """Effect of every point, with family, of, probe and null_median; empty where the view keeps no point."""
     parts = []
     for (family, fact), own in sweeps(view.table).items():
-        probes = {f"{strength:g}": name for strength, name in own.items() if view.probes((name,))}
-        groups = [Group(at, (name,), tests=f"the strengths of the {family}") for at, name in probes.items()]
+        probes = {f"{strength:g}": name for strength, name in own.items()}
+        groups = [Group(at, (name,), tests=f"the strengths of the {family}", shown=bool(view.probes((name,))))
+                  for at, name in probes.items()]  # fmt: skip
         found = effects(view, groups, margin=margin)
         parts.append(found.assign(family=family, fact=fact, of=_named(fact), probe=found["label"].map(probes)))
     none = {"family": "", "fact": "", "of": "", "probe": ""}

@@ -90,8 +90,8 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     for (family, key), own in points(view.table).items():
         tests = f"{family} by {key}"
         of[tests] = STRENGTHS[key]
-        asked += [Capability(f"{strength:g}", family, view.table.axis_of(family), (probe,), tests)
-                  for strength, probe in own.items() if view.probes((probe,))]  # fmt: skip
+        asked += [Capability(f"{strength:g}", family, view.table.axis_of(family), (probe,), tests,
+                             shown=bool(view.probes((probe,)))) for strength, probe in own.items()]  # fmt: skip
     frame = comparison_rows(view, asked, known=options.known)
     return frame.assign(label=frame["label"].astype(float), of=frame["tests"].map(of))
 

@@ -116,7 +116,7 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
     own, said = numbers(family), family.replace("-", " ")
 
     def levels(view: View, options: Options, evaluator: str) -> tuple[Any, ...]:
-        groups = [each for each in modifier_groups(view, family, bare=options.bare) if each.tests]
+        groups = [each for each in modifier_groups(view, family, bare=options.bare) if each.tests and each.shown]
         keep = shown(view, family) & view.table.of_corpus(view.table.reference)
         values = [view.changes(evaluator, each.probes, against=each.against).percent for each in groups]
         return laid_out(values, keep), [each.label for each in groups]

@@ -138,7 +138,7 @@ def _cells(view: View, evaluator: str, items: np.ndarray) -> Iterator[_Cell]:
     kinds = table.items[["category", "coverage_bin"]]
     known = np.flatnonzero(items & kinds.notna().all(axis=1).to_numpy())
     cells: Mapping[Any, Any] = kinds.iloc[known].astype(str).groupby(["category", "coverage_bin"]).indices
-    for group in family_groups(view, controls=False):
+    for group in (each for each in family_groups(view, controls=False) if each.shown):
         sizes = np.full(len(items), math.nan)
         sizes[items] = known_sizes(view.changes(evaluator, group.probes), items)
         whole = median_bca(sizes[items], groups=None if table.sources is None else table.sources[items])

@@ -9,11 +9,11 @@ from core.analysis.labels import labels_said
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.errors import InvalidInput
 from pages.views.common.frame import Chips, chips
-from pages.views.common.runs import Signature, narrowed, store
+from pages.views.common.runs import Signature, narrowed, scores, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
 
-__all__ = ["carried", "choose_scope", "scope_fields"]
+__all__ = ["carried", "choose_scope", "say_withheld", "scope_fields"]
 
 _FIELDS = {"run": "runs", "corpus": "corpus", "subject": "subject", "language": "language", "evaluators": "evaluators"}
 """Name in the link -> field of :class:`Scope`, in the order in which they narrow each other."""
@@ -78,6 +78,12 @@ def choose_scope(
             st.markdown(safe(" ".join(labels), limit=900))
     state.share()
     return found
+
+
+def say_withheld(files: Signature, scope: Narrowed) -> None:
+    """Name the evaluators of a scope of whose scores no %Δ is told; nothing where there is none."""
+    if told := scores(files, scope).withheld_said():
+        st.caption(safe(told, limit=600))
 
 
 def _unread(problems: Sequence[str]) -> None:

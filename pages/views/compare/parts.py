@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, compare
+from core.analysis.comparison import ALL, SCATTER_ALIKE, SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, compare
 from core.analysis.made_with import manifest_differences
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, holdings
@@ -125,7 +125,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
              for name, side in zip(SIDES, (a, b), strict=True)}  # fmt: skip
     unit, digits = UNITS[measure]
     names = _names(by, table["label"])
-    st.markdown(_summary(table, by))
+    st.markdown(_summary(table, by, bounded=measure == "percent"))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
@@ -143,9 +143,9 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
     ways = table["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
     st.caption(
-        f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items. Independent: "
-        "the difference of the two medians, each side resampled by itself. 95 % BCa intervals; Holm's correction is "
-        f"over the {int(table['p'].notna().sum())} tests of this table, of drift and of scatter apart. Drift is of the "
+        f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items, those of one "
+        "source together. Independent: the difference of the two medians, each side resampled by itself. 95 % BCa "
+        f"intervals; Holm's correction is over {_corrected(table)}. Drift is of the "
         "signed shift of an item, scatter of its size, whichever way: sides of one drift may scatter very differently. "
         "A click on a mark of a side leads to its pairs; a difference is of two sets and opens nothing."
     )
@@ -176,18 +176,36 @@ def _names(by: str, labels: Iterable[str]) -> dict[str, str]:
     return {label: _NAMES.get(label) or said(label) for label in map(str, labels)}
 
 
-def _summary(table: pd.DataFrame, by: str) -> str:
-    """In how many of the levels the sides are told apart, and which way; not a test of them together."""
+def _corrected(table: pd.DataFrame) -> str:
+    """What Holm's correction runs over, in words."""
+    drift, scatter = (int(table[name].max()) for name in ("m_tests", "size_m_tests"))
+    each = f"{counted(drift, 'test')} of drift and over {counted(scatter, 'test')} of scatter, each by itself"
+    aside = (
+        "; a control, and a row whose values are all equal, is none of them" if len(table) > min(drift, scatter) else ""
+    )
+    return f"{each}{aside}"
+
+
+def _summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
+    """In how many of the levels the sides are told apart, and which way; not a test of them together.
+
+    Args:
+        table: of :func:`compared`.
+        by: level of a row.
+        bounded: whether there is a margin.
+    """
     rows = table[table["label"] != ALL]
     if rows.empty:
         return ""
     told, alike = rows["scatter"] == SCATTER_DIFFERS, int((rows["scatter"] == SCATTER_ALIKE).sum())
     less = int((told & (rows["size_difference"] < 0)).sum())
     more = int((told & (rows["size_difference"] > 0)).sum())
-    rest = len(rows) - less - more - alike
+    small = int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum())
+    rest = len(rows) - less - more - alike - small
+    held = f"In {alike} they are alike within the margin, in {small} they differ but within it; " * bounded
     return (
         f"A scatters less than B in **{less} of {counted(len(rows), BY[by].lower() + ' row')}**, more in **{more}**. "
-        f"In {alike} they are alike within the margin; of the other {rest} no such thing is claimed."
+        f"{held}{'of' if held else 'Of'} the other {rest} nothing is claimed."
     )
 
 
@@ -204,8 +222,8 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
     order = ["label", "a_value", "b_value", "difference", "ends", "verdict", "a_size", "b_size",
              "size_difference", "size_ends", "scatter", "a_n", "b_n", "how", "n_items", "test", "p",
-             "p_holm", "conflict", "cliffs_delta", "detectable", "needed", "size_test", "size_p", "size_p_holm",
-             "size_conflict", "size_detectable", "size_needed"]  # fmt: skip
+             "p_holm", "m_tests", "conflict", "cliffs_delta", "detectable", "needed", "note", "size_test", "size_p",
+             "size_p_holm", "size_m_tests", "size_conflict", "size_detectable", "size_needed", "size_note"]  # fmt: skip
     draw_table(
         shown, column_order=order, alt="Both sides and their difference", key="compare.rows",
         column_config={
@@ -214,14 +232,19 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
             "b_value": number("Median B", format=signed), "difference": number("A − B", format=signed),
             "ends": look, "size_ends": look,
             "verdict": st.column_config.TextColumn(
-                "Drift", help="Differs: the 95 % interval of the difference excludes 0. Alike: its 90 % interval lies "
-                f"within the margin. Below {LEAST_N} items on a side no verdict is given."),
+                "Drift", help="Differs: the 95 % interval of the difference excludes 0 and the corrected test rejects. "
+                f"Alike: its 90 % interval lies within the margin. Below {LEAST_N} items on a side, or sources that "
+                "they come from, no verdict is given."),
             "a_size": number("Median |Δ| A", format=f"%.{digits}f"),
             "b_size": number("Median |Δ| B", format=f"%.{digits}f"),
             "size_difference": number("|A| − |B|", format=signed),
             "scatter": st.column_config.TextColumn(
                 "Scatter", help="The same of how far items move, whichever way."),
             "conflict": "Where interval and test differ",
+            "m_tests": number("m", format="%d", help="Tests that Holm's correction runs over; 0 for a control"),
+            "note": st.column_config.TextColumn("Remark", help="Why a number is missing, or what it cannot show"),
+            "size_m_tests": number("m, scatter", format="%d"),
+            "size_note": "Remark, scatter",
             "size_test": "Test, scatter", "size_p": st.column_config.TextColumn("p, scatter", alignment="right"),
             "size_p_holm": st.column_config.TextColumn("p, Holm, scatter", alignment="right"),
             "size_conflict": "Where they differ, scatter",
@@ -246,9 +269,13 @@ _P = ("p", "p_holm", "size_p", "size_p_holm")
 def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     return "; ".join(
         f"{names.get(row['label'], row['label'])}: A {row['a_value']:+.2f}, B {row['b_value']:+.2f}, difference "
-        f"{row['difference']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}), {row['how']}, n {row['n_items']}"
+        f"{row['difference']:+.2f} ({_ends(row)}), {row['how']}, n {row['n_items']}"
         for _, row in table.head(12).iterrows()
     )
+
+
+def _ends(row: pd.Series) -> str:
+    return "no interval" if pd.isna(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
 
 
 def draw_made_with(one: Run, other: Run) -> None:

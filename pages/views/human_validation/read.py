@@ -70,7 +70,10 @@ _REANALYSED = {
     "low_kept": st.column_config.NumberColumn("95 % from", format="%+.2f"),
     "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
     "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
-    "flips": st.column_config.CheckboxColumn("Direction flips"),
+    "flips": st.column_config.CheckboxColumn("Sign changes"),
+    "direction": st.column_config.TextColumn("Direction", help="Same or turned where the interval of those kept lies "
+                                             "on a side of 0, else it cannot be told"),
+    "note": st.column_config.TextColumn("Remark"),
 }  # fmt: skip
 
 
@@ -117,9 +120,9 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     """Draw every measure of agreement beside its n and interval."""
     rows, pairs = _agreements(study.id, study.log_path.stat().st_size)
     st.caption("No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
-               "Intervals are 95 % bootstrap intervals over items. Words beside a κ are those of Landis and Koch "
-               f"(1977): {_LIMITS}. They call these limits arbitrary; κ also falls where answers are skewed, so read "
-               "the number first.")  # fmt: skip
+               "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
+               f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
+               "answers are skewed, so read the number first.")  # fmt: skip
     cells = st.grid(2, min_column_width=340, gap="medium")
     for question, table in rows.groupby("question", sort=False):
         with cells.container(border=True):
@@ -161,11 +164,12 @@ def draw_scores(study: Study, state: PageState) -> None:
         st.info(safe(str(error), limit=300), icon=":material/hourglass_empty:")
         return
     for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT):
-        change, flips = found.largest_change(analysis), found.flips(analysis)
+        change, flips, turned = found.largest_change(analysis), found.flips(analysis), found.turned(analysis)
         st.markdown(
             f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; "
             f"the largest change of a median %Δ is {number(change, digits=2)} points, and "
-            f"{counted(flips, 'direction')} {'flips' if flips == 1 else 'flip'}."
+            f"{counted(flips, 'sign')} {'changes' if flips == 1 else 'change'}, of which {turned} by an interval on "
+            "the other side of 0."
         )
     if found.n_pairs < LEAST_CHANCE:
         st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")

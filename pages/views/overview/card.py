@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flips.risk import EVIDENCE, IQR, READ
-from core.analysis.overview import not_on_card
+from core.analysis.overview import more_alike, not_on_card
 from core.analysis.verdicts import reached, settled, told_from_null
 from core.charts.fairness import family_shifts, shared_top
 from core.charts.style import colours
@@ -85,7 +85,8 @@ def draw_card(
 def _worst(row: pd.Series, risks: pd.DataFrame) -> None:
     interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
     st.markdown(
-        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}** "
+        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}**"
+        f"{more_alike(row['alike'])} "
         f"{_sure(row['worst_in'])}"
         f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
@@ -163,6 +164,8 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "n_zero_baseline": percent("Zero baseline", help="Shifts without %Δ: the baseline scores 0 or less"),
             "n_missing": percent("Unscored"), "drift": "Drift", "scatter": "Scatter",
             "n_families": percent("Of families"),
+            "alike": percent("Alike", help="Families of the axis that nothing tells from the worst, it included: "
+                             "median, its interval, items beyond the margin and flip risk are the same"),
             "worst_in": percent("Worst in draws, %", format="%.0f", help="Bootstrap draws of the same items, or their "
                                 "sources, in which this family is the worst of its axis"),
             "null_median": percent("Null edits' median |%Δ|", format="%.2f"),
@@ -194,6 +197,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
 
 def _spoken(name: str, rows: pd.DataFrame) -> str:
     told = [
-        f"{row['axis']}: {family_title(row['family'])} {row['median_abs_percent']:.1f} %" for _, row in rows.iterrows()
+        f"{row['axis']}: {family_title(row['family'])}{more_alike(row['alike'])} {row['median_abs_percent']:.1f} %"
+        for _, row in rows.iterrows()
     ]
     return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"

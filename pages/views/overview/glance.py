@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.glance import AND
+from core.analysis.overview import more_alike
 from core.charts.fairness import worst_of_axes
 from core.evaluators import registry
 from core.evaluators.video.base import coarse_name
@@ -85,7 +86,8 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
-        "The calmest first, by the larger of its worst medians: an order of what was seen, not a test. Each dot is "
+        "The calmest first, by the larger of its worst medians, equal ones by name: an order of what was seen, not a "
+        "test. Each dot is "
         "the family that moves the evaluator most on that axis, picked after seeing them all, with the 95 % interval "
         "of its median \\|%Δ\\|. " + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
@@ -110,7 +112,9 @@ def _drift(row: Mapping[str, Any], axis: str) -> str:
 
 def _worst(row: Mapping[str, Any], axis: str) -> str:
     family = row.get(axis)
-    return f"{family_title(family)} {_between(row, axis, 1, unit=' %')}" if isinstance(family, str) else "—"
+    if not isinstance(family, str):
+        return "—"
+    return f"{family_title(family)}{more_alike(int(row[f'{axis}_alike']))} {_between(row, axis, 1, unit=' %')}"
 
 
 def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") -> str:
@@ -127,7 +131,8 @@ def _gap(row: Mapping[str, Any]) -> str:
         return "none was found"
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
     of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
-    return f"from {row['evidence']:.3g} on{share} ({of})"
+    floor = "" if math.isnan(row["null_evidence"]) else f"; null edits from {row['null_evidence']:.3g} on"
+    return f"from {row['evidence']:.3g} on{share} ({of}{floor})"
 
 
 def draw_kinds(names: Iterable[str]) -> None:

@@ -33,7 +33,8 @@ SEAL_HELP = (
 def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     """Draw each of the worst findings as a card with its example, linked into the Probe lab."""
     if found.empty:
-        st.info(f"The runs hold no shift yet that could be a finding{held.said()}.")
+        st.info("No family is shown to move an evaluator by more than the margin in the middle item: no interval of a "
+                f"median \\|%Δ\\| lies above it{held.said()}.")  # fmt: skip
         return
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():

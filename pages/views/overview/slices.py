@@ -50,8 +50,10 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     median, low, high = (number(row[name], digits=1) for name in ("median_abs_percent", "abs_low", "abs_high"))
     whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))
     covers = safe(row["coverage_bin"].replace("-", " to "))
+    same = int((frame["abs_low"] == row["abs_low"]).sum())
+    which = "the one that moves" if same == 1 else f"the first of {same} alike by their lower bound, which move"
     return (
-        f"Of **{row['n_cells']} cells looked at**, the one that moves {safe(row['evaluator'])} furthest for certain: "
+        f"Of **{row['n_cells']} cells looked at**, {which} {safe(row['evaluator'])} furthest for certain: "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
         f"{covers} % of the picture, median \\|%Δ\\| **{median} %** (interval adjusted for "
         f"{row['n_cells']} cells: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "

@@ -260,8 +260,10 @@ def _spoken(name: str, rows: pd.DataFrame) -> str:
     sizes = rows["percent"].astype(float).abs().fillna(-1.0)
     if (sizes >= 0).any():
         top = rows.iloc[int(sizes.argmax())]
+        same = int((sizes == sizes.max()).sum()) - 1
         return (f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the null band; "
-                f"largest {title(top['probe'])} {signed(top['percent'])}")  # fmt: skip
+                f"largest {title(top['probe'])} {signed(top['percent'])}"
+                + (f" and {same} more as large" if same else ""))  # fmt: skip
     return f"Percent change under {name}: none is defined for {len(rows)} probes"
 
 

@@ -110,6 +110,28 @@ def test_a_flip_of_the_sign_and_its_size_by_hand(tmp_path: Path) -> None:
     assert (fully["n_kept"], fully["median_kept"]) == (1, pytest.approx(20.0))
     assert math.isnan(fully["low_kept"])
     assert (found.flips(WITHOUT_ONE_SIDED), found.largest_change(WITHOUT_ONE_SIDED)) == (1, pytest.approx(25.0))
+    # a sign of three items is no direction: their median has no interval
+    assert (one["direction"], one["note"]) == ("cannot be told", "all: no interval (n = 5, below 10); "
+                                               "kept: no interval (n = 2, below 10)")  # fmt: skip
+    assert found.turned(WITHOUT_ONE_SIDED) == 0
+
+
+def test_a_direction_turns_only_where_the_interval_of_what_is_kept_lies_on_the_other_side(tmp_path: Path) -> None:
+    """Of 40 items 25 fall by about 30 % and 15 rise by about 10 %; people refuse the 25, then 14 of them."""
+    rows = scores_of(["identity", "vflip"], 40, lambda probe, item: 1.0 if probe == "identity" else
+                     0.7 + item / 1000 if item < 25 else 1.1 + item / 1000)  # fmt: skip
+    with Store.open(write_run(tmp_path / "r", rows)) as store:
+        table = read_table(store)
+    for refused, direction, flips in (
+        (25, "turned", True),
+        (14, "cannot be told", True),
+        (0, "nothing to drop", False),
+    ):
+        said = [outcome(f"i{place:03d}", "vflip", "one" if place < refused else "both") for place in range(40)]
+        found = reanalyse(table, pd.DataFrame(said))
+        row = found.table.set_index("analysis").loc[WITHOUT_ONE_SIDED]
+        assert (row["direction"], bool(row["flips"])) == (direction, flips), refused
+        assert found.turned(WITHOUT_ONE_SIDED) == (direction == "turned")
 
 
 def test_a_pair_and_not_an_item_falls_out(tmp_path: Path) -> None:
@@ -134,6 +156,7 @@ def test_pairs_of_another_subject_corpus_item_or_probe_are_left_out(tmp_path: Pa
                outcome("i001", "nothing", "one"), outcome("i002", "vflip", "one") | {"corpus": "d"}]  # fmt: skip
     found, alone = (reanalyse(table, pd.DataFrame(said)) for said in (own + strange, own))
     assert (found.n_pairs, found.dropped) == (1, {WITHOUT_ONE_SIDED: 0, BOTH_FULLY_CORRECT: 1})
+    assert found.table["direction"].tolist() == ["nothing to drop", ""]
     pd.testing.assert_frame_equal(found.table, alone.table)
     with pytest.raises(InvalidInput, match="scored no pair of this study with the template caption"):
         reanalyse(table, pd.DataFrame(strange))

@@ -141,15 +141,13 @@ def compare(
         share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
     means = [_item_means(each, rank) for each in (r, w)]
-    t, t_p = _as_if_independent(r, w)
-    said, sd_r, sd_w = (
-        verdict(failure, beaten, items=len(names), sources=n_sources),
-        standard_deviation(r),
-        standard_deviation(w),
-    )
+    mean_r, mean_w = _mean(r), _mean(w)
+    sd_r, sd_w = standard_deviation(r), standard_deviation(w)
+    t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
+    said = verdict(failure, beaten, items=len(names), sources=n_sources)
     return Comparison(
-        failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
-        sd_r, sd_w, _scaled(_mean(r), low, width), _scaled(_mean(w), low, width),
+        failure, ties, near, tau, beaten, detection, _auroc(r, w), mean_r, mean_w,
+        sd_r, sd_w, _scaled(mean_r, low, width), _scaled(mean_w, low, width),
         _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
         median_bca(_item_medians(percent_change(w, r), rank), groups=of_items),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
@@ -242,12 +240,15 @@ def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None, bounds: bool)
     return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
 
 
-def _as_if_independent(r: np.ndarray, w: np.ndarray) -> tuple[float, float]:
-    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread."""
-    spreads = standard_deviation(w), standard_deviation(r)
-    if not max(spreads) > 0:
+def _as_if_independent(wrong: tuple[float, float, int], right: tuple[float, float, int]) -> tuple[float, float]:
+    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread.
+
+    Args:
+        wrong, right: mean, standard deviation and n of a side.
+    """
+    if not max(wrong[1], right[1]) > 0:
         return math.nan, math.nan
-    found = stats.ttest_ind_from_stats(w.mean(), spreads[0], len(w), r.mean(), spreads[1], len(r))
+    found = stats.ttest_ind_from_stats(*wrong, *right)
     return float(found.statistic), float(found.pvalue)
 
 

@@ -142,15 +142,13 @@ def compare(
         share(found, groups=groups) for found in ((np.abs(distance) < tau) | (w == r), w > r, w < r)
     )
     means, percent = [_item_means(each, rank) for each in (r, w)], percent_changes(w, r)
-    t, t_p = _as_if_independent(r, w)
-    said, sd_r, sd_w = (
-        verdict(failure, beaten, items=len(names), sources=n_sources),
-        standard_deviation(r),
-        standard_deviation(w),
-    )
+    mean_r, mean_w = _mean(r), _mean(w)
+    sd_r, sd_w = standard_deviation(r), standard_deviation(w)
+    t, t_p = _as_if_independent((mean_w, sd_w, len(w)), (mean_r, sd_r, len(r)))
+    said = verdict(failure, beaten, items=len(names), sources=n_sources)
     return Comparison(
-        failure, ties, near, tau, beaten, detection, _auroc(r, w), _mean(r), _mean(w),
-        sd_r, sd_w, _scaled(_mean(r), low, width), _scaled(_mean(w), low, width),
+        failure, ties, near, tau, beaten, detection, _auroc(r, w), mean_r, mean_w,
+        sd_r, sd_w, _scaled(mean_r, low, width), _scaled(mean_w, low, width),
         _scaled(sd_r, 0.0, width), _scaled(sd_w, 0.0, width), _drop(r, w, groups, drops),
         _noted(median_bca(_item_medians(percent, rank), groups=of_items), r),
         _side(distance[distance > 0], width), _side(-distance[distance <= 0], width),
@@ -249,12 +247,15 @@ def _noted(found: Interval, right: np.ndarray) -> Interval:
     return replace(found, note=WITHHELD) if (right < 0).any() else found
 
 
-def _as_if_independent(r: np.ndarray, w: np.ndarray) -> tuple[float, float]:
-    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread."""
-    spreads = standard_deviation(w), standard_deviation(r)
-    if not max(spreads) > 0:
+def _as_if_independent(wrong: tuple[float, float, int], right: tuple[float, float, int]) -> tuple[float, float]:
+    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread.
+
+    Args:
+        wrong, right: mean, standard deviation and n of a side.
+    """
+    if not max(wrong[1], right[1]) > 0:
         return math.nan, math.nan
-    found = stats.ttest_ind_from_stats(w.mean(), spreads[0], len(w), r.mean(), spreads[1], len(r))
+    found = stats.ttest_ind_from_stats(*wrong, *right)
     return float(found.statistic), float(found.pvalue)
 
 

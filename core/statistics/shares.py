@@ -9,9 +9,12 @@ References:
     [2] Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 3.12 (proportions in cluster sampling).
     [3] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of
         positive counts estimated from survey data. Survey Methodology 24, 193-201.
+    [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
+        Statistics in Medicine 27, 1693-1702.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,6 +80,35 @@ def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95) -> 
     effective = min(p * (1 - p) / spread, n) if spread > 0 and 0 < p < 1 else float(sources)
     reach = float(stdtrit(sources - 1, (1 + level) / 2))
     return Interval(p, *wilson(p, effective, level=level, reach=reach), n, level)
+
+
+def mean_of_shares(shares: Sequence[Interval]) -> Interval:
+    """Mean of the shares of several groups, each weighing the same, with the interval that theirs join to [4].
+
+    The distance from the mean to either end is the root of the sum of the squared distances of the groups' own, over
+    their number: groups are taken as independent. Unlike a bootstrap it has a length where all answer alike.
+
+    Args:
+        shares: of :func:`share`, one a group, at one level.
+
+    Returns:
+        ``n`` counts the values of all. No number below two groups, no interval where a group has none; a note says why.
+
+    Example:
+        >>> found = mean_of_shares([share([True] * 8 + [False] * 2), share([True] * 2 + [False] * 8)])
+        >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+        (0.5, 0.329, 0.671)
+    """
+    n, level = sum(each.n for each in shares), shares[0].level if shares else 0.95
+    if len(shares) < 2:
+        return Interval(math.nan, math.nan, math.nan, n, level, "a mean of groups takes two")
+    mean = sum(each.estimate for each in shares) / len(shares)
+    lacking = next((each.note for each in shares if math.isnan(each.low)), "")
+    if lacking:
+        return Interval(mean, math.nan, math.nan, n, level, f"no interval of the mean: {lacking}")
+    below = math.hypot(*(each.estimate - each.low for each in shares)) / len(shares)
+    above = math.hypot(*(each.high - each.estimate for each in shares)) / len(shares)
+    return Interval(mean, max(mean - below, 0.0), min(mean + above, 1.0), n, level)
 
 
 def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = None) -> tuple[float, float]:

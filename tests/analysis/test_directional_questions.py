@@ -254,6 +254,14 @@ def test_paper_e_s_pair_stands_beside_the_family_it_is_of_over_items_and_over_do
         assert by.mean() != pytest.approx(lost.mean())
         for name, value in by.items():
             assert frame.loc[(of_, name), "failure"] == pytest.approx(value)
+        each = frame.loc[[(of_, name) for name in by.index]]
+        for share in ("failure", "ties"):  # no side is tied, and that none will be is no certainty
+            below, above = each[share] - each[f"{share}_low"], each[f"{share}_high"] - each[share]
+            mean = frame.loc[(of_, "mean of domains")]
+            assert mean[f"{share}_low"] == pytest.approx(max(mean[share] - np.hypot(*below) / 2, 0))
+            assert mean[f"{share}_high"] == pytest.approx(min(mean[share] + np.hypot(*above) / 2, 100))
+        assert (mean["ties"], mean["ties_low"]) == (0, 0)
+        assert mean["ties_high"] > 5
 
 
 def test_orders_are_counted_item_by_item(asked: dict[str, Question], table: ScoreTable, stored: pd.DataFrame) -> None:

@@ -42,6 +42,13 @@ def test_null_edits_controls_and_answers_are_no_harms(made: Open) -> None:
     assert headlines(view)["n_pairs"].tolist() == [ITEMS * 6 * 3]
 
 
+def test_a_null_edit_is_no_harm_even_where_nothing_marks_it_as_a_control(made: Open) -> None:
+    rows = [{**row, "control": row["control"] and row["axis"] != "null"} for row in rows_of()]
+    view = made(rows, facts=all_told("verified")).view()
+    assert not view.table.is_control("null")
+    assert list(harmless(view)) == ["rotation", "vertical-flip"]
+
+
 def test_an_evaluator_of_one_number_has_one_half_and_one_that_reads_only_truth_has_one(made: Open) -> None:
     view = made(rows_of(("flat", "truth")), facts=all_told("verified")).view()
     found = headlines(view).set_index("evaluator")

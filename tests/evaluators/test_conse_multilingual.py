@@ -105,3 +105,9 @@ def test_the_english_evaluators_refuse_other_languages(english: type[Evaluator])
     assert english.spec.unread("de") == f"{english.spec.name} reads en and not de"
     assert all(ConseMultilingual.spec.reads(language) for language in CAT)
     assert not ConseMultilingual.spec.reads("fi")
+
+
+def test_the_title_counts_the_languages_that_are_declared() -> None:
+    spec = ConseMultilingual.spec
+    assert len(spec.languages) == len(set(spec.languages)) == 15
+    assert spec.title == "ConSE, fifteen languages"

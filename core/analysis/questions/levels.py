@@ -45,9 +45,8 @@ from core.analysis.questions.needs import no_family_of
 from core.analysis.questions.sides import OF
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
-from core.statistics.balance import balanced_mean
 from core.statistics.orders import MOST, orders, pairwise_orders
-from core.statistics.shares import share
+from core.statistics.shares import mean_of_shares, share
 
 ABOVE = 1.0
 """Orders of more than this percent of the items are shown. Source: paper D's code prints every one."""
@@ -107,7 +106,10 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
 
     title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
     key = named[0] if named else ""
-    means = f"“{ALL_ITEMS}” every comparison counts once, in “{MEAN_OF.format(key)}” every {key} weighs the same"
+    means = (
+        f"“{ALL_ITEMS}” every comparison counts once, in “{MEAN_OF.format(key)}” every {key} weighs the same, and its "
+        "interval joins theirs"
+    )
     both = f" In {means}." if overall else ""
     note = (
         f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
@@ -150,19 +152,16 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
             there = ~np.isnan(both.right + both.wrong) & own & np.isin(told, list(levels))
             if not there.any():
                 continue
-            strata = pd.Index(levels).get_indexer(pd.Index(told[there]))
-            items = np.broadcast_to(np.arange(len(own)), there.shape)[there]
+            items = np.broadcast_to(np.arange(len(own)), there.shape)
             sources = items if table.sources is None else table.sources[items]
-            failed, tied = (np.where(each[there], 100.0, 0.0) for each in
-                            (both.wrong >= both.right, both.wrong == both.right))  # fmt: skip
-            found, ties = (balanced_mean(each, strata, sources=sources) for each in (failed, tied))
+            cells = [cell for level in levels if (cell := there & (told == level)).any()]
+            failed, tied = (mean_of_shares([share(each[cell], groups=sources[cell]) for cell in cells])
+                            for each in (both.wrong >= both.right, both.wrong == both.right))  # fmt: skip
             records.append(
                 {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family,
-                 "label": MEAN_OF.format(test.key), "tests": "", "n": int(there.sum()), "n_items": len(set(items)),
-                 "failure": found.balanced.estimate, "failure_low": found.balanced.low,
-                 "failure_high": found.balanced.high, "ties": ties.balanced.estimate,
-                 "ties_low": ties.balanced.low, "ties_high": ties.balanced.high, "verdict": "",
-                 "m_tests": 0, "note": found.balanced.note}
+                 "label": MEAN_OF.format(test.key), "tests": "", "n": int(there.sum()),
+                 "n_items": len(set(items[there])), **percent("failure", failed), **percent("ties", tied),
+                 "verdict": "", "m_tests": 0, "note": failed.note}
             )  # fmt: skip
     return pd.DataFrame(records)
 

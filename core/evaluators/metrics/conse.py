@@ -177,7 +177,7 @@ class ConseLite2(Conse):
 
 @evaluator(
     name="conse-multilingual",
-    title="ConSE, sixteen languages",
+    title="ConSE, fifteen languages",
     summary="As conse-lite2, with a text tower of German, French, Spanish, Japanese and eleven other languages.",
     family="offline",
     score_range=(0.0, 1.0),

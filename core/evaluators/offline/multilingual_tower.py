@@ -1,4 +1,4 @@
-"""Text tower of sixteen languages: Google's Universal Sentence Encoder, multilingual v3, as a package carries it."""
+"""Text tower of fifteen languages: Google's Universal Sentence Encoder, multilingual v3, as a package carries it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar

@@ -35,7 +35,9 @@ _ARTICLES = (
     "various",
 )
 _BE = ("is", "are", "was", "were")
-_MODALS = ("can", "could", "will", "would", "may", "might", "must", "should")
+_MODALS = ("can", "could", "will", "would", "must", "should")
+_PERHAPS = ("may", "might")
+"""Of something possible and of its denial both may be true: *the dog may be asleep*, *the dog may not be asleep*."""
 _JOINED = re.compile(r"\b(?:and|or|while|as) (?:a|an|the|some|another|two|three|his|her|its|their)\b", re.IGNORECASE)
 _NO_COUNT = ("of", "few", "lot", "little", "bit")
 """Words after which *no* is no determiner: *one of the dogs*, *a few dogs*."""
@@ -77,8 +79,8 @@ def negate(caption: str) -> Negation:
     """Negate an English caption by the first rule that fits.
 
     1. *existential*: ``There is a dog on a bed`` → ``There is no dog on a bed``. Exact.
-    2. *auxiliary*: ``The dog is asleep`` → ``The dog is not asleep``. Exact of ``the``; another dog of *a dog* may be
-       awake, so it is presumed.
+    2. *auxiliary*: ``The dog is asleep`` → ``The dog is not asleep``, ``The bird can fly`` → ``The bird cannot fly``.
+       Exact of ``the``; another dog of *a dog* may be awake, so it is presumed.
     3. *noun phrase*: ``A man riding a horse`` → ``No man riding a horse``. Exact, and presumed where a later phrase
        is joined to it, which the *no* may not reach.
     4. *fronted*: one of the above, after a phrase of place and its comma: ``On the left, a dog sleeps`` → ``On the
@@ -87,8 +89,8 @@ def negate(caption: str) -> Negation:
 
     Raises:
         ProbeRejected: ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
-            verb stands in a clause beside the main one, two phrases are joined at the beginning, or a name or *the*
-            begins a caption without an auxiliary.
+            verb stands in a clause beside the main one, two phrases are joined at the beginning, a name or *the*
+            begins a caption without an auxiliary, or it says what may be.
     """
     if _NEGATIVE.search(caption):
         raise ProbeRejected("already-negated", f"{caption!r} holds a negative word, so a second one may undo it")
@@ -101,6 +103,8 @@ def negate(caption: str) -> Negation:
 
 def _whole(text: str) -> Negation | None:
     found = words(text)
+    if any(word.core in _PERHAPS for word in found):  # May with a capital is the month
+        return None
     return _existential(text) or _auxiliary(found) or _noun_phrase(found)
 
 
@@ -108,7 +112,7 @@ def _fronted(text: str) -> Negation | None:
     """Negate what stands after a phrase of place that opens a caption: no clause, and the only thing before a comma."""
     place, comma, rest = text.partition(", ")
     inside = [word.core.casefold() for word in words(place)]
-    clause = {*_SUBORDINATE, *_BE, *_MODALS, "or"} & set(inside)
+    clause = {*_SUBORDINATE, *_BE, *_MODALS, *_PERHAPS, "or"} & set(inside)
     if not comma or len(inside) < 2 or inside[0] not in _PLACES or inside[1].endswith("ing") or clause:
         return None
     made = _whole(rest) if rest[:1].islower() else None
@@ -139,7 +143,7 @@ def _auxiliary(found: tuple[Word, ...]) -> Negation | None:
         if text in _SUBORDINATE or (index and found[index - 1].trail):
             return None
         if index and not word.trail and text in (*_BE, *_MODALS) and not _is_thing(found, index):
-            return _with_word(found, index + 1, "not", "auxiliary")
+            return _cannot(found, index) if text == "can" else _with_word(found, index + 1, "not", "auxiliary")
         if index and not word.trail and text in ("has", "have") and found[index + 1].core.casefold() == "been":
             return _with_word(found, index + 1, "not", "auxiliary")
     return None
@@ -149,6 +153,11 @@ def _is_thing(found: tuple[Word, ...], index: int) -> bool:
     """Whether *can* is a thing: *a garbage can on a street*, *the can on a table*."""
     before, after = (found[place].core.casefold() for place in (index - 1, index + 1))
     return found[index].core.casefold() == "can" and (before in _CANS or after in (*_PLACES, "of", "with"))
+
+
+def _cannot(found: tuple[Word, ...], place: int) -> Negation:
+    """One word: *can not fly* may be read as being able to leave it."""
+    return _with_word((*found[:place], *found[place + 1 :]), place, found[place].text + "not", "auxiliary")
 
 
 def _with_word(found: tuple[Word, ...], place: int, word: str, rule: str) -> Negation:

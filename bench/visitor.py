@@ -134,6 +134,17 @@ class Visitor:
         """Put words into a field and press Enter."""
         self.run(WidgetState(id=self.named("text_input", key).id, string_value=words))
 
+    def widgets(self) -> dict[str, str]:
+        """Id of every widget that the last run drew -> its kind."""
+        kinds = ((each.WhichOneof("type") or "", each) for each in self.drawn)
+        found = ((getattr(getattr(each, kind), "id", ""), kind) for kind, each in kinds)
+        return {name: kind for name, kind in found if name}
+
+    def go(self, page: str, query: str = "") -> None:
+        """Open another page in the same session, as a click in the menu does."""
+        self._state.page_name, self._state.page_script_hash, self._state.query_string = page, "", query
+        self.run()
+
     def press(self, key: str) -> None:
         """Press a button."""
         self.run(WidgetState(id=self.named("button", key).id, trigger_value=True))

@@ -70,7 +70,11 @@ def marks_that_open(app: AppTest, chart: str) -> list[str]:
 def click(app: AppTest, chart: str, opens: str) -> AppTest:
     """Click the mark of a figure that opens this, as a browser would tell of it; the figure must have it."""
     assert opens in marks_that_open(app, chart)
-    selection = {"points": [{"customdata": opens}], "point_indices": [0], "box": [], "lasso": []}
+    return told(app, chart, {"points": [{"customdata": opens}], "point_indices": [0], "box": [], "lasso": []})
+
+
+def told(app: AppTest, chart: str, selection: Any) -> AppTest:
+    """Tell the page that this was chosen of a figure, as a browser may that is not a browser."""
     states = app._tree.get_widget_states()
     states.widgets.add(id=_chart(app, chart).proto.id, string_value=json.dumps({"selection": selection}))
     return app._run(states)

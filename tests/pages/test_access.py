@@ -11,6 +11,7 @@ from core.stories.story import Story
 from pages.views.common import access
 from tests.pages.opening import (
     CALIBRATION,
+    CONTRAST,
     FAILURES,
     FLIP_RISK,
     LAB,
@@ -88,6 +89,17 @@ def test_viewers_look_and_start_nothing(open_page: Open, demo: Path, viewer: Non
     assert "a note" in said(open_page(STORIES))
     assert "you are a viewer here" in said(open_page(SUITES))
     assert "1 −" not in said(open_page(FAILURES))
+
+
+def test_a_run_without_a_directional_test_leads_viewers_to_no_page_that_they_have_not(
+    open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = [each.proto.page for each in open_page(CONTRAST).get("page_link")]
+    assert {"run_audit", "probe_lab"} <= set(ways)
+    monkeypatch.setattr(access, "_local", lambda: False)
+    app = open_page(CONTRAST)
+    assert not app.exception
+    assert [each.proto.page for each in app.get("page_link")] == [each for each in ways if each != "run_audit"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from core.settings import ROOT
 from pages.views.common import charts
 from pages.views.common.runs import present, store
 from pages.views.human_validation.read import with_all_opened
+from tests.pages.opening import CALIBRATION, OVERVIEW, Open, marks_that_open, told
 
 NOTHING = {
     "study.outcomes": "answers of people", "study.kappa_map": "two annotators", "study.competence": "an annotator",
@@ -78,3 +80,21 @@ def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.M
     opens = [json.dumps({"families": name}) for name in marks["series"]]
     assert charts.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
     assert sorted(asked) == sorted(set(opens))
+
+
+@pytest.mark.parametrize(("page", "chart"), [(OVERVIEW, "overview.glance.axes"), (CALIBRATION, "calib.bars")])
+@pytest.mark.parametrize(
+    "selection",
+    [[], {}, {"points": 5}, {"points": []}, {"points": [3]},
+     *({"points": [{"customdata": each}]} for each in ("x", "[1]", "{}", '{"evaluators": 3}', ["x"], {"a": 1}, 1e400))],
+)  # fmt: skip
+def test_what_no_mark_of_the_figure_opens_opens_nothing(
+    open_page: Open, demo: Path, page: str, chart: str, selection: object
+) -> None:
+    """A browser may say anything of what was clicked."""
+    app = open_page(page)
+    links = len(app.get("page_link"))
+    assert marks_that_open(app, chart)
+    after = told(app, chart, selection)
+    assert not after.exception
+    assert len(after.get("page_link")) == links

@@ -193,6 +193,19 @@ def test_what_another_session_took_out_is_said_and_not_a_crash(open_page: Open, 
     assert "There is no slide" in said(app) or "there is no slide" in said(app)
 
 
+def test_a_picture_that_is_none_and_a_page_that_is_gone_are_no_crash(open_page: Open, own_folder: Path) -> None:
+    broken = {"png": b"\x89PNG\r\n\x1a\n" + bytes(20), "jpg": b"\xff\xd8\xff\xe0", "svg": b"<svg \xff/>"}
+    pictures = tuple(Picture(f"a broken {kind}", kind, data) for kind, data in broken.items())
+    story = Story.create("Somebody else's")
+    story.add(Slide("One", pictures=pictures, page="pages/of_before.py"))
+    story.add(Slide("Two", page="pages/failures.py"))
+    app = open_page(STORIES)
+    assert not app.exception
+    for kind in broken:
+        assert f"This picture cannot be read: a broken {kind}" in said(app)
+    assert [each.proto.page for each in app.get("page_link") if each.proto.label == "Open it live"] == ["failures"]
+
+
 def test_the_keys_turn_the_slides_before_an_audience(open_page: Open, own_folder: Path) -> None:
     made(("one", "two"))
     app = open_page(STORIES, present="yes")

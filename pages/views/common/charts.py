@@ -1,7 +1,7 @@
 """The one place where a page draws a figure."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ def draw(
     """
     figure = with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
+    marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
     with st.container(key=_room(figure, key)):
         if not answers:
             st.plotly_chart(plot(figure, dark=_dark()), width="stretch", config=CONFIG, alt=alt, key=key)
@@ -47,10 +48,10 @@ def draw(
             config=CONFIG,
             alt=alt,
             key=key,
-            on_select="rerun" if picked is None else partial(_pick, key, picked),
+            on_select="rerun" if picked is None else partial(_pick, key, marks, picked),
             selection_mode="points",
         )
-    if clicked and (opened := _opened(chosen)):
+    if clicked and (opened := _opened(chosen, marks)):
         clicked(opened)
 
 
@@ -92,13 +93,19 @@ def _opened_families(figure: Figure) -> set[str]:
     return {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
 
 
-def _pick(key: str, picked: Callable[[str], None]) -> None:
-    if opened := _opened(st.session_state[key]):
+def _pick(key: str, marks: frozenset[str], picked: Callable[[str], None]) -> None:
+    if opened := _opened(st.session_state[key], marks):
         picked(opened)
 
 
-def _opened(chosen: Any) -> str:
-    """What the mark that was clicked opens; nothing where none was, or where it opens nothing."""
-    points = chosen["selection"]["points"]
-    said = points[0].get("customdata", "") if points else ""
-    return str(said[0] if isinstance(said, list) and said else said or "")
+def _opened(chosen: Any, marks: frozenset[str]) -> str:
+    """What the mark that was clicked opens; nothing where none was, where it opens nothing or is none of the figure's.
+
+    What was clicked is what a browser says, and a browser may say anything.
+    """
+    selection = chosen.get("selection") if isinstance(chosen, Mapping) else None
+    points = selection.get("points") if isinstance(selection, Mapping) else None
+    point = points[0] if isinstance(points, list) and points else None
+    said = point.get("customdata") if isinstance(point, Mapping) else None
+    opened = said[0] if isinstance(said, list) and said else said
+    return opened if isinstance(opened, str) and opened in marks else ""

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.analysis.failures import PAIR
 from core.probes.titles import family_title, title
+from core.settings import ROOT
 from pages.views.common.corpora import corpus_name_of, corpus_names
 from pages.views.common.runs import Signature
 from pages.views.common.text import safe
@@ -45,6 +48,16 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | Non
     if corpus != corpus_names(files)[0]:
         link = {"corpus": corpus, **link}
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
+
+
+def is_listed(page: str) -> bool:
+    """Whether this session has a page, by its file: viewers have none that starts audits, stories name former ones.
+
+    A way to a page that is not listed is a fault to Streamlit.
+    """
+    context = get_script_run_ctx()
+    listed = context.pages_manager.get_pages().values() if context else ()
+    return any(Path(each["script_path"]) == ROOT / page for each in listed)
 
 
 def failures_link(row: Row) -> dict[str, str]:

@@ -6,7 +6,7 @@ from core.analysis.comparisons import AUDIT
 from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed
 from pages.views.common.empty import AUDIT as RUN_AUDIT
-from pages.views.common.links import LAB
+from pages.views.common.links import LAB, is_listed
 from pages.views.common.runs import Signature, scores
 from pages.views.common.text import safe
 
@@ -20,5 +20,6 @@ def draw_no_test(files: Signature, scope: Narrowed) -> None:
                 "what should not matter, on the demo corpus and its human captions:")  # fmt: skip
     st.code(AUDIT, language="shell", wrap_lines=True)
     with st.container(horizontal=True):
-        st.page_link(RUN_AUDIT, label="Run an audit", icon=":material/play_circle:")
+        if is_listed(RUN_AUDIT):
+            st.page_link(RUN_AUDIT, label="Run an audit", icon=":material/play_circle:")
         st.page_link(LAB, label="Try one in the Probe lab", icon=":material/science:")

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 import streamlit as st
+from PIL.Image import DecompressionBombError
 
 from core.errors import InvariscopeError
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import Story, Telling
 from pages.views.common.access import may_operate
 from pages.views.common.callbacks import operators_only
+from pages.views.common.links import is_listed
 from pages.views.common.text import safe
 
 _SAID = "stories.said"
@@ -77,7 +79,7 @@ def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], t
 def _origin(slide: Slide) -> None:
     st.caption(f"{safe(slide.of, limit=400)}. Collected {safe(slide.when)}.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if slide.page:
+        if is_listed(slide.page):
             st.page_link(slide.page, label="Open it live", icon=":material/open_in_new:",
                          query_params=dict(slide.link or {}))  # fmt: skip
         if slide.signature:
@@ -86,12 +88,15 @@ def _origin(slide: Slide) -> None:
 
 
 def _picture(picture: Picture) -> None:
+    """Draw a picture; of a story that somebody else wrote, its file may be anything that begins as a picture does."""
     if not picture.data:
         st.caption(f":material/hide_image: This picture is lost: {safe(picture.alt)}")
-    elif picture.kind == "svg":
-        st.image(picture.data.decode(), alt=picture.alt, width="stretch")
-    else:
-        st.image(picture.data, alt=picture.alt, width="stretch")
+        return
+    try:
+        shown = picture.data.decode() if picture.kind == "svg" else picture.data
+        st.image(shown, alt=picture.alt, width="stretch")
+    except (OSError, ValueError, SyntaxError, DecompressionBombError):
+        st.caption(f":material/hide_image: This picture cannot be read: {safe(picture.alt)}")
 
 
 def _table(slide: Slide) -> list[str]:

@@ -16,6 +16,7 @@ MEASUREMENTS = (
     "statistics",
     "whole_report",
     "dashboard",
+    "store",
     "contrast",
     "published",
     "captions",

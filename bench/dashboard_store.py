@@ -27,6 +27,8 @@ from core.probes.registry import select
 from core.seeds import RUN_SEED
 from core.store.schema import ITEMS as ITEM_COLUMNS
 from core.store.schema import REJECTIONS, SCHEMA_VERSION, SCORES, VARIANTS
+from core.store.seal import AUDIT, with_seal
+from core.store.whole import sealed_files
 
 ITEMS: Mapping[str, int] = {"made-up-a": 8_300, "made-up-b": 300, "made-up-c": 100}
 """Items of each corpus: pages look at one corpus, so nearly all of the two million scores are of one."""
@@ -44,20 +46,23 @@ FALSITIES = {**dict.fromkeys(("foil", "grounding", "number-word", "negation", "t
 """Family of broken captions -> what its edits tell of their falsity; the others tell nothing."""
 
 
-def write_store(folder: Path, *, items: Mapping[str, int] = ITEMS, subject: str = TEMPLATE) -> int:
+def write_store(
+    folder: Path, *, items: Mapping[str, int] = ITEMS, subject: str = TEMPLATE, shard_items: int = SHARD_ITEMS
+) -> int:
     """Write one complete run a corpus: of the default probes, or of what breaks a human caption and harmless edits.
 
     Args:
         folder: where the run folders go; made when needed.
         items: corpus -> how many items it has.
         subject: of the captions, TEMPLATE or HUMAN.
+        shard_items: items of a shard.
 
     Returns:
         Rows of all score tables.
     """
     chosen = select(("default",)) if subject == TEMPLATE else broken_and_harmless()
     return sum(
-        _write_run(folder / name, name, count, chosen, rank, subject)
+        _write_run(folder / name, name, count, chosen, rank, subject, shard_items)
         for rank, (name, count) in enumerate(items.items())
     )
 
@@ -71,13 +76,15 @@ def broken_and_harmless() -> tuple[Probe, ...]:
     )  # fmt: skip
 
 
-def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...], rank: int, subject: str) -> int:
+def _write_run(
+    folder: Path, corpus: str, items: int, probes: tuple[Probe, ...], rank: int, subject: str, shard_items: int
+) -> int:
     rng = np.random.default_rng((RUN_SEED, rank))
     about = _about_items(corpus, items, rng)
     clean = rng.beta(8, 3, size=(items, len(EVALUATORS)))
     rows = 0
-    for index, start in enumerate(range(0, items, SHARD_ITEMS)):
-        part = slice(start, min(start + SHARD_ITEMS, items))
+    for index, start in enumerate(range(0, items, shard_items)):
+        part = slice(start, min(start + shard_items, items))
         scores = _scores(folder.name, corpus, {name: values[part] for name, values in about.items()}, clean[part],
                          probes, rng, subject)  # fmt: skip
         rows += scores.num_rows
@@ -90,7 +97,8 @@ def _write_run(folder: Path, corpus: str, items: int, probes: tuple[Probe, ...],
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(content, path, compression="zstd", write_page_checksum=True)
     manifest = _manifest(folder.name, corpus, items, rows, probes)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    sealed = with_seal(manifest, by=AUDIT, files=sealed_files(folder, SCHEMA_VERSION))
+    (folder / "manifest.json").write_text(json.dumps(sealed, indent=2), encoding="utf-8")
     return rows
 
 

@@ -1,14 +1,16 @@
 """From stored rows to the table of scores."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.analysis.scope import NAMED, Narrowed, Scope, narrow, open_probes
+from core.analysis.places import Places
+from core.analysis.scope import NAMED, NAMED_GROUP, Narrowed, Scope, narrow, open_probes
 from core.analysis.table import CAPTIONS, ScoreTable
 from core.analysis.ties import TIES, ties_of
 from core.errors import InvalidInput
@@ -23,16 +25,22 @@ from core.store.store import Store
 
 DIAGNOSTICS = ("bg_delta", "seam_energy", "seam_ratio", "fill_ratio", "texture_ratio", "object_kept")
 
-_ROWS = (
-    "from scores where list_contains($runs, run) and subject = $subject and language = $language and rank = $rank "
-    f"and {NAMED}"
-)
-_SCORES = f"select corpus, item, probe, baseline, evaluator, score, object_inside::float as inside {_ROWS}"
+_IN_SCOPE = "list_contains($runs, run) and subject = $subject and language = $language and rank = $rank"
+_ROWS = f"from scores where {_IN_SCOPE} and {NAMED}"
+_OWN = f"{_ROWS} and list_contains($evaluators, evaluator)"
+_SCORES = f"select corpus, item, probe, baseline, evaluator, score, object_inside::float as inside {_OWN}"
+_SCORED = f"select distinct corpus, item {_OWN} order by corpus, item"
+_TWICE = f"""
+select corpus, item {_OWN} group by evaluator, probe, corpus, item having count(*) > 1
+order by evaluator, probe, corpus, item limit 1
+"""
+_GROUPS = f"from groups where {_IN_SCOPE} and {NAMED_GROUP}"
 _PROBES = f"""
 select probe, any_value(axis) as axis, any_value(family) as family, any_value(modifier) as modifier,
        bool_or(control) as control, any_value(expectation) as expectation, count(distinct family) as families
-{_ROWS} group by probe order by probe
+{_GROUPS} group by probe order by probe
 """
+_COMPARED = f"select distinct evaluator, baseline {_GROUPS} and list_contains($evaluators, evaluator)"
 _ITEMS = """
 select corpus, item, any_value(category) as category, any_value(coverage) as coverage,
        any_value(coverage_bin) as coverage_bin, any_value(label) as label, any_value(pixels_sha256) as pixels,
@@ -66,6 +74,10 @@ where subject = $subject and language = $language and rank = $rank
 """
 
 
+_ROWS_AT_ONCE = 2**20
+"""Rows that are held with their names while a table is read."""
+
+
 def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTable:
     """Read the scores of a scope.
 
@@ -80,30 +92,22 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
     params = {"runs": list(narrowed.run_ids), "subject": narrowed.subject, "language": narrowed.language,
               "rank": narrowed.rank}  # fmt: skip
-    rows = store.table(_SCORES, params)
-    if set(narrowed.evaluators) != set(rows["evaluator"].unique().to_pylist()):
-        rows = rows.filter(pa.compute.is_in(rows["evaluator"], pa.array(narrowed.evaluators)))
-    if not len(rows):
+    own = {**params, "evaluators": list(narrowed.evaluators)}
+    compared = store.query(_COMPARED, own)
+    if compared.empty:
         raise InvalidInput(f"the runs {', '.join(narrowed.run_ids)} hold no score of this scope; choose other runs")
-    probes = _probes(store.query(_PROBES, params), rows["baseline"])
-    places = _Places(rows, probes.index)
+    probes = _probes(store.query(_PROBES, params), set(compared["baseline"].dropna()))
+    places = Places(sorted(set(compared["evaluator"])), probes.index, store.table(_SCORED, own))
     items = places.items.merge(store.query(_ITEMS, {"runs": list(narrowed.run_ids)}), on=["corpus", "item"], how="left")
     named = items["corpus"] + "\x1f" + items["item"]
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
-    scores = np.full(places.shape, math.nan)
-    inside = np.full(places.shape, math.nan, dtype=np.float32)
-    baselines, stored = np.full(places.shape, -1, dtype=np.int16), np.zeros(places.shape, dtype=bool)
-    for array, values in (
-        (scores, rows["score"].to_numpy()), (inside, rows["inside"].to_numpy()), (baselines, places.baseline),
-        (stored, True),
-    ):  # fmt: skip
-        array.ravel()[places.flat] = values
+    cells = _cells(store, own, places)
     measured = store.table(_MEASURED, params)
     judged = store.table(_VERDICTS, {name: params[name] for name in ("subject", "language", "rank")})
-    accepted, upheld = (places.laid_out(judged, name).astype(np.float32) for name in ("accepted", "upheld"))
+    accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
     return ScoreTable(
-        narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), scores, baselines,
-        stored, inside, accepted, upheld, {name: places.laid_out(measured, name) for name in DIAGNOSTICS},
+        narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object}), cells.scores,
+        cells.baselines, cells.stored, cells.inside, accepted, upheld, places.laid_out(measured, DIAGNOSTICS),
         _about(store, narrowed, params, probes), reader=partial(read_table, store),
         texts=partial(_texts, store, params),
     )  # fmt: skip
@@ -185,77 +189,67 @@ def _span(spec: object) -> float:
 _MADE = ("key", "weights", "precision", "versions")
 
 
-def _probes(rows: pd.DataFrame, baselines: pa.ChunkedArray) -> pd.DataFrame:
+def _probes(rows: pd.DataFrame, baselines: set[str]) -> pd.DataFrame:
     mixed = rows[rows["families"] > 1]
     if len(mixed):
         raise InvalidInput(f"probe {mixed['probe'].iloc[0]!r} is of two families in these runs; look at them apart")
     probes = rows.drop(columns="families").set_index("probe").sort_index()
     # a baseline that nobody scored has a place too, without a score: what is compared with it is missing, not absent
-    named = set(baselines.unique().to_pylist()) - {None, *probes.index}
+    named = baselines - set(probes.index)
     probes = probes.reindex(sorted([*probes.index, *named])).rename_axis("probe") if named else probes
     probes["control"] = probes["control"].fillna(value=False).astype(bool)
     return probes
 
 
-class _Places:
-    """Where every row stands in the array, and the names of its sides.
+class _Cells(NamedTuple):
+    """What every place of a table holds; see :class:`ScoreTable`."""
+
+    scores: np.ndarray
+    inside: np.ndarray
+    baselines: np.ndarray
+    stored: np.ndarray
+
+
+def _cells(store: Store, params: dict[str, object], places: Places) -> _Cells:
+    """Lay the rows of a scope out, some at a time: all of them with their names take many times what they say.
 
     Raises:
         InvalidInput: if two rows stand in one place.
     """
-
-    def __init__(self, rows: pa.Table, probes: pd.Index) -> None:
-        evaluator, evaluators = _codes(rows["evaluator"])
-        probe, _ = _codes(rows["probe"], list(probes))
-        self.evaluators = tuple(evaluators)
-        self.baseline, _ = _codes(rows["baseline"], list(probes))
-        corpus, self._corpora = _codes(rows["corpus"])
-        item, self._names = _codes(rows["item"])
-        self._probes = {name: place for place, name in enumerate(probes)}
-        pairs = corpus * len(self._names) + item
-        there = np.zeros(len(self._corpora) * len(self._names), dtype=bool)
-        there[pairs] = True
-        keys = np.flatnonzero(there)
-        self._ranks = np.where(there, np.cumsum(there) - 1, -1)
-        self.items = pd.DataFrame(
-            {"corpus": np.array(self._corpora, dtype=object)[keys // len(self._names)],
-             "item": np.array(self._names, dtype=object)[keys % len(self._names)]}
-        )  # fmt: skip
-        self.shape = (len(evaluators), len(probes), len(keys))
-        self.flat = np.ravel_multi_index((evaluator, probe, self._ranks[pairs]), self.shape)
-        self._refuse_twice()
-
-    def _refuse_twice(self) -> None:
-        counts = np.bincount(self.flat)
-        if counts.max() > 1:
-            _, _, item = np.unravel_index(int(counts.argmax()), self.shape)
-            twice = self.items.iloc[int(item)]
-            raise InvalidInput(
-                f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
-                "audit it again under another run id"
-            )
-
-    def laid_out(self, rows: pa.Table, name: str) -> np.ndarray:
-        """A column of rows with corpus, item and probe as float64 [P, N]; NaN elsewhere, strangers left out."""
-        found = np.full(self.shape[1:], math.nan)
-        corpora, items = ({each: place for place, each in enumerate(names)} for names in (self._corpora, self._names))
-        values = rows[name].to_numpy()
-        named = zip(*(rows[key].to_pylist() for key in ("corpus", "item", "probe")), strict=True)
-        for value, (corpus, item, probe) in zip(values, named, strict=True):
-            if corpus in corpora and item in items and probe in self._probes:
-                place = self._ranks[corpora[corpus] * len(self._names) + items[item]]
-                if place >= 0:
-                    found[self._probes[probe], place] = value
-        return found
+    shape = places.shape
+    cells = _Cells(
+        np.full(shape, math.nan), np.full(shape, math.nan, dtype=np.float32), np.full(shape, -1, dtype=np.int16),
+        np.zeros(shape, dtype=bool),
+    )  # fmt: skip
+    seen = 0
+    for rows in _some(store.batches(_SCORES, params)):
+        flat = places.flat(rows)
+        for array, values in zip(
+            cells, (rows["score"].to_numpy(), rows["inside"].to_numpy(), places.of_probes(rows["baseline"]), True),
+            strict=True,
+        ):  # fmt: skip
+            array.ravel()[flat] = values
+        seen += len(flat)
+    if seen > np.count_nonzero(cells.stored):
+        _refuse_twice(store.query(_TWICE, params))
+    return cells
 
 
-def _codes(column: pa.ChunkedArray, order: list[str] | None = None) -> tuple[np.ndarray, list[str]]:
-    """Place of each text in the sorted (or given) order, -1 for none; and the order."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    texts = encoded.dictionary.to_pylist()
-    names = sorted(texts) if order is None else order
-    position: Mapping[str, int] = {name: place for place, name in enumerate(names)}
-    places = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int64)
-    return places[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)], names
+def _some(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Rows of several batches at a time: names are looked up once for all of them."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= _ROWS_AT_ONCE:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _refuse_twice(found: pd.DataFrame) -> None:
+    twice = found.iloc[0]
+    raise InvalidInput(
+        f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
+        "audit it again under another run id"
+    )

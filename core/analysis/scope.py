@@ -24,20 +24,24 @@ NAMED = " and ".join(
 )
 """Condition on a row of ``scores`` that says what it is of; others count nowhere."""
 
+NAMED_GROUP = f"named and {NAMED.replace('item is not null and ', '')}"
+"""The same of a row of ``groups``."""
+
 _HOLDINGS = f"""
-select run, corpus, subject, language, rank, evaluator, count(*) as n,
-       count(*) filter (
+select run, corpus, subject, language, rank, evaluator, sum(n)::bigint as n,
+       coalesce(sum(n) filter (
            baseline is not null and axis is distinct from 'null' and coalesce(expectation, 'invariant') = 'invariant'
-       ) as n_shifts,
-       count(*) filter (expectation = 'directional') as n_directional,
-       count(distinct item) as n_items
-from scores where {NAMED} group by all order by all
+       ), 0)::bigint as n_shifts,
+       coalesce(sum(n) filter (expectation = 'directional'), 0)::bigint as n_directional,
+       any_value(n_items) as n_items
+from groups join held using (run, corpus, subject, language, rank, evaluator)
+where {NAMED_GROUP} group by all order by all
 """
 _OPEN = f"""
-select distinct run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation from scores
-where {NAMED} order by all
+select distinct run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation from groups
+where {NAMED_GROUP} order by all
 """
-_NAMELESS = f"select run, count(*) as n from scores where not ({NAMED}) group by run"
+_NAMELESS = f"select run, sum(n)::bigint as n from groups where not ({NAMED_GROUP}) group by run"
 
 
 @dataclass(frozen=True, slots=True)

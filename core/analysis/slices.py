@@ -173,7 +173,7 @@ def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...
 
 
 def _source(column: str) -> str:
-    return "items" if column in ("category", "coverage_bin") else "scores"
+    return "items" if column in ("category", "coverage_bin") else "groups"
 
 
 def judged(store: Store) -> bool:

@@ -12,15 +12,20 @@ from core.store import sorted_copies as copies
 from core.store.manifest import COMPLETE, Run, read_run, run_folders
 from core.store.published import HeldElsewhere, attach
 from core.store.run_files import half_runs, run_paths, run_signature, signature
-from core.store.schema import SCHEMA_VERSION, SCHEMAS, VERDICTS
+from core.store.schema import SCHEMAS, VERDICTS
 from core.store.seal import without_seal
-from core.store.sql import column_list, empty_select, no_glob, quoted, shifts_of, table_select
+from core.store.sql import (
+    VIEWS,
+    column_list,
+    empty_select,
+    groups_of,
+    held_of,
+    no_glob,
+    quoted,
+    shifts_of,
+    table_select,
+)
 from core.store.whole import NotWhole, check_tables
-
-_SHIFTS = pa.schema(
-    [*SCHEMAS["scores"], ("baseline_score", pa.float64()), ("baseline_caption", pa.string()), ("delta", pa.float64()),
-     ("percent", pa.float64())]
-)  # fmt: skip
 
 
 class Opening:
@@ -42,9 +47,10 @@ class Opening:
         self.copies: list[Path] = []
         self.direct: list[Run] = []
         self._copies_in = copies_in
-        self._parts: dict[str, list[str]] = {table: [] for table in (*SCHEMAS, "shifts")}
+        self._parts: dict[str, list[str]] = {table: [] for table in VIEWS}
         self._files: list[Path] = []
         self._attached = 0
+        self._made = False
         if copies_in is not None:
             copies.limit(self.connection, copies_in)
 
@@ -60,7 +66,9 @@ class Opening:
     def finish(self, verdicts: pa.Table | None) -> duckdb.DuckDBPyConnection:
         """Make the views, then lock the connection: no other file, no other setting."""
         connection = self.connection
-        for table, schema in {**SCHEMAS, "shifts": _SHIFTS}.items():
+        if self._made and self._copies_in is not None:
+            copies.remove_unused(self._copies_in, self.copies)
+        for table, schema in VIEWS.items():
             parts = [*self._parts[table], empty_select(schema)]
             connection.execute(f"create view {table} as {' union all '.join(parts)}")
         self._list_runs()
@@ -148,12 +156,13 @@ class Opening:
                 raise
             except StoreError:  # no room, no right to write: the files themselves still answer, only slower
                 return False
+            self._made = True
             problems = copies.attach_copy(self.connection, copy, alias)
         if problems is None:
             return False
         self.left_out += problems
         self.copies.append(copy)
-        self._take_tables(alias, runs, version=SCHEMA_VERSION, shifts=f"{alias}.main.shifts")
+        self._take_copied(alias, runs)
         return True
 
     def _take_shards(self, run: Run) -> None:
@@ -162,17 +171,25 @@ class Opening:
         for table, files in whole.items():
             self._files += files
             self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
-        own = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
-        self._parts["shifts"].append(f"select * from ({shifts_of(f'({own})')})")
+        self._take_scores(copies.parquet_select("scores", whole["scores"], version=run.schema_version))
 
-    def _take_tables(self, alias: str, runs: Sequence[Run], *, version: int, shifts: str | None = None) -> None:
-        chosen = f"where run in ({', '.join(quoted(run.id) for run in runs) or 'null'})"
+    def _take_tables(self, alias: str, runs: Sequence[Run], *, version: int) -> None:
         for table in SCHEMAS:
             rows = table_select(table, f"{alias}.main.{table}", version=version)
-            self._parts[table].append(f"select * from ({rows}) {chosen}")
+            self._parts[table].append(f"select * from ({rows}) {_of(runs)}")
         scores = table_select("scores", f"{alias}.main.scores", version=version)
-        source = shifts or f"({shifts_of(f'({scores})')})"
-        self._parts["shifts"].append(f"select {column_list(_SHIFTS)} from {source} {chosen}")
+        self._take_scores(f"select * from ({scores}) {_of(runs)}")
+
+    def _take_copied(self, alias: str, runs: Sequence[Run]) -> None:
+        for view, schema in VIEWS.items():
+            table = f"{alias}.main.{'scored' if view in ('scores', 'shifts') else view}"
+            compared = " and baseline is not null" if view == "shifts" else ""
+            self._parts[view].append(f"select {column_list(schema)} from {table} {_of(runs)}{compared}")
+
+    def _take_scores(self, scores: str) -> None:
+        """What follows from scores that no copy has worked out."""
+        for view, made in (("shifts", shifts_of), ("groups", groups_of), ("held", held_of)):
+            self._parts[view].append(f"select {column_list(VIEWS[view])} from ({made(f'({scores})')})")
 
     def _take(self, run: Run) -> None:
         self.runs.append(run)
@@ -204,6 +221,10 @@ class Opening:
             self.connection.execute(
                 "insert into runs values (?, ?, ?, ?, ?, ?)", [*values, json.dumps(without_seal(told))]
             )
+
+
+def _of(runs: Sequence[Run]) -> str:
+    return f"where run in ({', '.join(quoted(run.id) for run in runs) or 'null'})"
 
 
 def _take_verdicts(connection: duckdb.DuckDBPyConnection, verdicts: pa.Table | None) -> None:

@@ -1,9 +1,11 @@
 """One read-only ``.duckdb`` file of any runs, for handing around."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 
@@ -13,8 +15,12 @@ from core.store.manifest import COMPLETE
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.seal import PUBLISH, with_seal
 from core.store.sorted_copies import limit
+from core.store.sql import empty_select
 from core.store.store import Store
 from core.store.whole import table_parts
+
+PART_ROWS = 1_000_000
+"""Rows that are sorted at once, about."""
 
 
 def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False) -> Path:
@@ -60,10 +66,12 @@ def _write(store: Store, path: Path) -> None:
     try:
         with TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled, duckdb.connect(str(path)) as file:
             limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
-            for table in SCHEMAS:
-                file.register("source", store.batches(f"select * from {table}"))
-                file.execute(f"create table {table} as select * from source order by all")
-                file.unregister("source")
+            for table, schema in SCHEMAS.items():
+                file.execute(f"create table {table} as {empty_select(schema)}")
+                for condition, params in _parts(store, table):
+                    file.register("source", store.batches(f"select * from {table} where {condition}", params))
+                    file.execute(f"insert into {table} select * from source order by all")
+                    file.unregister("source")
             file.execute("create table runs (run varchar, manifest varchar)")
             for run in store.runs():
                 parts = table_parts(file, None, SCHEMA_VERSION, run.id)
@@ -73,3 +81,27 @@ def _write(store: Store, path: Path) -> None:
     except duckdb.Error as error:
         Path(f"{path}.wal").unlink(missing_ok=True)
         raise OSError(None, str(error).splitlines()[0]) from error
+
+
+def _parts(store: Store, table: str) -> Iterator[tuple[str, list[Any]]]:
+    """Conditions that cut a table into parts of about PART_ROWS rows, in the order of its rows sorted by all columns.
+
+    The first columns of every table are run, corpus and item: a part is a range of one run's items, which lie together
+    in the shards, too. One part sorted after the other is the whole table sorted, and no sort has to hold all of it.
+    """
+    counted = store.batches(f"select run, corpus, item, count(*) as n from {table} group by all order by all")
+    sizes = (each for batch in counted for each in batch.to_pylist())
+    for (run, corpus), own in groupby(sizes, key=lambda each: (each["run"], each["corpus"])):
+        starts: list[str | None] = [None]
+        rows = 0
+        for each in own:
+            if rows >= PART_ROWS and each["item"] is not None:
+                starts.append(each["item"])
+                rows = 0
+            rows += each["n"]
+        for start, end in zip(starts, [*starts[1:], None], strict=True):
+            bounds: list[str] = ([] if start is None else ["item >= ?"]) + ([] if end is None else ["item < ?"])
+            last = " or item is null" if end is None and start is not None else ""
+            within = f" and ({' and '.join(bounds)}{last})" if bounds else ""
+            values = [each for each in (start, end) if each is not None]
+            yield f"run is not distinct from ? and corpus is not distinct from ?{within}", [run, corpus, *values]

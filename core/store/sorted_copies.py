@@ -1,14 +1,16 @@
 """Copies of runs that answer at once: checked, sorted, with their shifts worked out.
 
 A copy is a DuckDB file in a folder of its own, named after the state of the files that it was made of: it is never
-stale, only unused, and may be deleted at any time. Sorted columns compress to a fraction and are skipped over in
-blocks, so a filter over millions of rows takes milliseconds and the rows stay on disk.
+stale, only unused, and may be deleted at any time. Every run, so every corpus, has a copy of its own, in which each
+evaluator's rows lie together in their order. Sorted columns compress to a fraction and are skipped over in blocks, so a
+filter over millions of rows takes milliseconds and the rows stay on disk. A score and its shift are one row; what the
+store's views make of rows is in :mod:`core.store.sql`.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,17 +21,28 @@ from core.store.files import write_whole
 from core.store.manifest import COMPLETE, Run
 from core.store.run_files import Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
-from core.store.sql import empty_select, first_line, no_glob, quoted, shifts_of, table_select
+from core.store.sql import (
+    KEY,
+    bases_of,
+    empty_select,
+    first_line,
+    groups_of,
+    held_of,
+    no_glob,
+    quoted,
+    scored_of,
+    table_select,
+)
 from core.store.whole import check_files, counts_rows, not_whole, shard_files, shard_problems
 
 KEPT_BYTES = 8_000_000_000
-"""Most bytes of copies; beyond, those not opened for the longest time are removed."""
+"""Most bytes of copies; beyond, those not opened for the longest time are removed, none that is open now."""
 
 MEMORY = "1GB"
 """What DuckDB may hold in memory; beyond, it works in files below the folder of copies."""
 
-_FORMAT = 3
-_ORDER = "evaluator, family, probe, corpus, item, subject, language, rank"
+_FORMAT = 4
+_ORDER = "family, probe, corpus, item, subject, language, rank"
 
 Sources = dict[str, str]
 """Stored table -> SELECT that gives its rows."""
@@ -146,9 +159,10 @@ def _make(
             with duckdb.connect(str(temporary)) as connection:
                 limit(connection, folder)
                 for table, select in fill(connection).items():
-                    order = f" order by {_ORDER}" if table == "scores" else ""
-                    connection.execute(f"create table {table} as {select}{order}")
-                connection.execute(f"create table shifts as {shifts_of('scores')} order by {_ORDER}")
+                    if table == "scores":
+                        _write_scored(connection, select, path)
+                    else:
+                        connection.execute(f"create table {table} as {select}")
                 connection.execute("create table problems (text varchar)")
                 connection.executemany("insert into problems values (?)", [[text] for text in problems] or [[None]])
                 connection.execute("delete from problems where text is null")
@@ -157,17 +171,42 @@ def _make(
             raise OSError(None, first_line(error)) from error
 
     write_whole(path, write)
-    _remove_unused(folder)
 
 
-def _remove_unused(folder: Path) -> None:
-    """Remove the copies that were not opened for the longest time, down to KEPT_BYTES."""
+def _write_scored(connection: duckdb.DuckDBPyConnection, scores: str, path: Path) -> None:
+    """Write the table ``scored`` evaluator by evaluator, so that no more is sorted at once, and what it adds up to.
+
+    Raises:
+        StoreError: if one pair was scored twice by one evaluator: a score would not be one row.
+    """
+    connection.execute(f"create temp table bases as {bases_of(f'({scores})')}")
+    keys, known = (word.join(KEY) for word in (", ", " is not null and "))
+    twice = f"select 1 from bases where {known} is not null group by {keys}, probe having count(*) > 1 limit 1"
+    if connection.execute(twice).fetchall():
+        raise StoreError(f"{path}: no copy of a run that scored one pair twice")
+    connection.execute(f"create table scored as {scored_of(f'({scores})', 'bases')} limit 0")
+    for (name,) in connection.execute(f"select distinct evaluator from ({scores}) order by 1").fetchall():
+        own = "evaluator is null" if name is None else f"evaluator = {quoted(name)}"
+        rows = scored_of(f"(select * from ({scores}) where {own})", f"(select * from bases where {own})")
+        connection.execute(f"insert into scored {rows} order by {_ORDER}")
+    connection.execute("drop table bases")
+    connection.execute(f"create table groups as {groups_of('scored')}")
+    connection.execute(f"create table held as {held_of('scored')}")
+
+
+def remove_unused(folder: Path, used: Collection[Path]) -> None:
+    """Remove the copies that were not opened for the longest time, down to KEPT_BYTES.
+
+    Args:
+        folder: of the copies.
+        used: copies that stay, however large: without them the next opening would have to make them again.
+    """
     known = []
     for file in folder.glob("*.duckdb"):
         with suppress(OSError):
-            known.append((file.stat().st_mtime_ns, file.stat().st_size, file))
+            known.append((file in used, file.stat().st_mtime_ns, file.stat().st_size, file))
     total = 0
-    for _, size, file in sorted(known, reverse=True):
+    for in_use, _, size, file in sorted(known, reverse=True):
         total += size
-        if total > KEPT_BYTES:
+        if total > KEPT_BYTES and not in_use:
             file.unlink(missing_ok=True)

@@ -7,21 +7,63 @@ import pyarrow as pa
 from core.statistics.changes import SHIFT_FLOOR
 from core.store.schema import ADDED, SCHEMAS, schemas_of
 
+_SCORES = SCHEMAS["scores"]
+KEY = ("run", "corpus", "item", "subject", "language", "rank", "evaluator")
+"""Columns that a row of ``scores`` and its baseline share."""
+
+_HELD_BY = tuple(name for name in KEY if name != "item")
+_GROUPED_BY = (*_HELD_BY, "axis", "family", "probe", "modifier", "control", "expectation", "baseline")
+
+SHIFTS = pa.schema(
+    [*_SCORES, ("baseline_score", pa.float64()), ("baseline_caption", pa.string()), ("delta", pa.float64()),
+     ("percent", pa.float64())]
+)  # fmt: skip
+GROUPS = pa.schema([*map(_SCORES.field, _GROUPED_BY), ("named", pa.bool_()), ("n", pa.int64())])
+HELD = pa.schema([*map(_SCORES.field, _HELD_BY), ("n_items", pa.int64())])
+VIEWS = {**SCHEMAS, "shifts": SHIFTS, "groups": GROUPS, "held": HELD}
+"""View of a store over runs -> its columns; what each says is in :mod:`core.store.store`."""
+
 SQL_TYPES = {
     pa.string(): "VARCHAR", pa.float64(): "DOUBLE", pa.bool_(): "BOOLEAN", pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
 }  # fmt: skip
 """Column type of a stored table -> its name in DuckDB."""
 
 
-def shifts_of(scores: str) -> str:
-    """SELECT that makes the rows of ``shifts`` from a relation with the columns of ``scores``."""
+def scored_of(scores: str, bases: str) -> str:
+    """SELECT of every row of a relation ``scores`` with what its shift is; null where it has no baseline.
+
+    Args:
+        scores: relation with the columns of ``scores``.
+        bases: relation that holds at least the rows that are baselines (:func:`bases_of`).
+    """
+    same = " and ".join(f"b.{name} = s.{name}" for name in KEY)
     return f"""
 select s.*, b.score as baseline_score, b.caption as baseline_caption, s.score - b.score as delta,
        case when b.score >= {SHIFT_FLOOR!r} then 100 * (s.score - b.score) / b.score end as percent
-from {scores} s left join {scores} b
-  on b.run = s.run and b.corpus = s.corpus and b.item = s.item and b.subject = s.subject
- and b.language = s.language and b.rank = s.rank and b.evaluator = s.evaluator and b.probe = s.baseline
-where s.baseline is not null"""
+from {scores} s left join {bases} b on {same} and b.probe = s.baseline"""
+
+
+def bases_of(scores: str) -> str:
+    """SELECT of the rows that may be baselines: of every probe that some row names as one, which are few."""
+    columns = ", ".join((*KEY, "probe", "score", "caption"))
+    return f"select {columns} from {scores} where probe in (select distinct baseline from {scores})"
+
+
+def shifts_of(scores: str) -> str:
+    """SELECT that makes the rows of ``shifts`` from a relation with the columns of ``scores``."""
+    return f"{scored_of(scores, scores)}\nwhere s.baseline is not null"
+
+
+def groups_of(scores: str) -> str:
+    """SELECT that counts the rows of ``scores``: how many each probe has under each evaluator."""
+    return f"select {', '.join(_GROUPED_BY)}, item is not null as named, count(*) as n from {scores} group by all"
+
+
+def held_of(scores: str) -> str:
+    """SELECT that counts the items of ``scores`` that any probe was applied to, under each evaluator."""
+    counted = "count(distinct item) as n_items"
+    return f"select {', '.join(_HELD_BY)}, {counted} from {scores} where probe is not null group by all"
 
 
 def empty_select(schema: pa.Schema) -> str:

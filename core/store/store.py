@@ -5,8 +5,11 @@ reads as language ``en``, rank 0, without facts of variants; what a version did 
 corpus, status, created, schema_version, manifest as JSON text), ``shifts``: every row of ``scores`` that has a
 baseline, which is the row of that probe with the same run, corpus, item, subject, language, rank and evaluator, with
 baseline_score, baseline_caption, delta (score - baseline_score, null where either is null) and percent (100 · delta /
-baseline_score; null also where baseline_score < SHIFT_FLOOR); and ``verdicts``: what people said of (corpus, item,
-probe, subject, language, rank), as given to :meth:`Store.open`.
+baseline_score; null also where baseline_score < SHIFT_FLOOR); ``groups``: how many rows ``scores`` has (n) of every
+(run, corpus, subject, language, rank, evaluator, axis, family, probe, modifier, control, expectation, baseline) and
+whether they name an item (named); ``held``: how many items have a row of a probe (n_items) of every (run, corpus,
+subject, language, rank, evaluator); and ``verdicts``: what people said of (corpus, item, probe, subject, language,
+rank), as given to :meth:`Store.open`. ``groups`` and ``held`` say at once what would have to be counted over all rows.
 """
 
 import threading

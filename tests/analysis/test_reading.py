@@ -1,7 +1,7 @@
 """From stored rows to the table: every score stands in its place, in whatever order the rows lie."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +107,27 @@ def test_a_permutation_of_the_stored_rows_changes_nothing(table: ScoreTable, tmp
     some = [view.view(Slice(axes=("spatial",))) for view in (table, other)]
     one, same = (effects(view, family_groups(view), level="category") for view in some)
     pd.testing.assert_frame_equal(one, same, check_exact=True)
+
+
+def test_rows_that_are_read_a_few_at_a_time_give_the_same_table(
+    table: ScoreTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.store.store.BATCH_ROWS", 2048)
+    monkeypatch.setattr("core.analysis.reading._ROWS_AT_ONCE", 3000)
+    monkeypatch.setattr(Store, "table", _no_scores(Store.table))
+    with Store.open(SHIPPED) as store:
+        assert_equal_tables(table, read_table(store))
+
+
+def _no_scores(asked: Callable[..., pa.Table]) -> Callable[..., pa.Table]:
+    """A store's answer, once it is known to hold no score of every row at once."""
+
+    def watched(store: Store, sql: str, params: object = None) -> pa.Table:
+        found = asked(store, sql, params)
+        assert "score" not in found.column_names
+        return found
+
+    return watched
 
 
 def test_a_score_that_changes_changes_the_digest(table: ScoreTable, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def kept(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.duckdb"))
 
 
-VIEWS = (*SCHEMAS, "shifts", "runs", "verdicts")
+VIEWS = (*SCHEMAS, "shifts", "groups", "held", "runs", "verdicts")
 
 
 def same(first: Store, second: Store, view: str) -> None:
@@ -144,6 +144,44 @@ def test_the_copies_longest_unused_make_room(run: Path, tmp_path: Path, monkeypa
         assert len(store.query("select * from items")) == 252
     (second,) = kept(folder)
     assert second != first
+
+
+def test_a_copy_that_is_open_stays_however_large_it_is(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "KEPT_BYTES", 1000)
+    for _ in range(2):
+        with Store.open(run, copies=tmp_path / "copies") as store, Store.open(run) as plain:
+            same(store, plain, "shifts")
+        (copy,) = kept(tmp_path / "copies")
+        made = copy.stat().st_ino
+    assert kept(tmp_path / "copies")[0].stat().st_ino == made
+
+
+def test_a_run_that_scored_a_pair_twice_is_read_as_it_is(run: Path, tmp_path: Path) -> None:
+    path = run / "scores" / "shard-00001.parquet"
+    table = pq.read_table(path)
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path, write_page_checksum=True)
+    edit_manifest(run, counts={})
+    with Store.open(run, copies=tmp_path / "copies") as store, Store.open(run) as plain:
+        assert store.problems == ()
+        for view in VIEWS:
+            same(store, plain, view)
+    assert kept(tmp_path / "copies") == []
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_counts_are_those_of_the_rows(run: Path, tmp_path: Path, copied: bool) -> None:
+    with Store.open(run, copies=tmp_path / "copies" if copied else None) as store:
+        rows = store.query("select * from scores")
+        groups = store.query("select evaluator, probe, baseline, n from groups where named")
+        held = store.query("select evaluator, n_items from held")
+    counted = rows.groupby(["evaluator", "probe", "baseline"], dropna=False).size()
+    assert groups.groupby(["evaluator", "probe", "baseline"], dropna=False)["n"].sum().to_dict() == counted.to_dict()
+    assert (
+        dict(zip(held["evaluator"], held["n_items"], strict=True))
+        == rows.groupby("evaluator")["item"].nunique().to_dict()
+    )
 
 
 def test_runs_appear_from_every_place_and_the_signature_follows(

@@ -86,7 +86,11 @@ def test_the_four_captions_are_joined_item_by_item_over_their_captions(opened) -
              "absent_denied": "negation:absent", "absent_affirmed": "affirmation:absent"}  # fmt: skip
     assert row[list(names)].tolist() == pytest.approx([four[probe].mean() for probe in names.values()])
     affirms = there & (four["affirmation:absent"] > four["negation:absent"])
-    assert row["affirms"] == pytest.approx(100 * affirms.mean())
+    denies = (four["affirmation:template"] < four["negation:template"]) & absent
+    for name, found in (("affirms", affirms), ("denies", denies)):
+        ends = proportion_confint(found.sum(), len(four), method="wilson")
+        assert row[name] == pytest.approx(100 * found.mean())
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(100 * end for end in ends))
     assert row["captions"] == "human, en; template, en"
     assert "4 items lack one of the four" in row["note"]
 

@@ -20,6 +20,7 @@ from core.analysis.verdicts import ALPHA
 from core.probes.base import Expectation
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import OPEN, RIGHT, WRONG, Comparison, Side, compare
+from core.statistics.wording import counted
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 RESPONSE = Expectation.RESPONSE.value
@@ -260,4 +261,4 @@ def _median_said(found: Comparison) -> str:
 
 
 def _missing_said(missing: int, asked: int) -> str:
-    return f"no score for {missing} of {asked} comparisons" if missing else ""
+    return f"no score for {missing} of {counted(asked, 'comparison')}" if missing else ""

@@ -92,7 +92,7 @@ def test_the_four_captions_are_joined_item_by_item_over_their_captions(opened) -
         assert row[name] == pytest.approx(100 * found.mean())
         assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(100 * end for end in ends))
     assert row["captions"] == "human, en; template, en"
-    assert "4 items lack one of the four" in row["note"]
+    assert "4 items without one of the four" in row["note"]
 
 
 def test_who_likes_whatever_is_affirmed_has_one_order_right_and_never_both(opened) -> None:

@@ -25,6 +25,7 @@ from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure, Reference
 from core.probes.base import TEMPLATE
 from core.statistics.shares import share
+from core.statistics.wording import counted
 
 THERE, ABSENT, BOTH = "what is there", "what is absent", "both of an item"
 
@@ -157,7 +158,7 @@ def _record(four: np.ndarray, sources: np.ndarray | None, without: int) -> Mappi
     return {
         "n_items": four.shape[1], **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
         **{key: value for name, found in shares.items() for key, value in percent(name, found).items()},
-        "note": "; ".join(filter(None, (f"{without} items lack one of the four" if without else "",
+        "note": "; ".join(filter(None, (f"{counted(without, 'item')} without one of the four" if without else "",
                                         shares["both"].note))),
     }  # fmt: skip
 

@@ -83,6 +83,7 @@ _PEOPLE = {
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),
+        Column("power", "Where it cannot be told", kind="text"),
         Column("note", "Remark", kind="text"),
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
        "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else it cannot be "

@@ -104,7 +104,8 @@ _PEOPLE = {
         Column("tied", "neither % [95 % CI]", digits=1, low="tied_low", high="tied_high"),
         Column("undecided", "no majority % [95 % CI]", digits=1, low="undecided_low", high="undecided_high"),
         Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
-        Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"), Column("gap", "Δ", signed=True),
+        Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"),
+        Column("gap", "Δ [95 % CI]", signed=True, low="gap_low", high="gap_high"),
         Column("note", "Remark", kind="text"),
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
        "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. Wilson intervals over "

@@ -10,6 +10,7 @@ from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, wo
 from core.analysis.reading import read_table
 from core.analysis.verdicts import TOO_FEW
 from core.analysis.worst_family import furthest, worst_first
+from core.report.card import card_report
 from core.statistics.flip_risk import flip_risk
 from core.store.store import Store
 from tests.analysis.made_runs import scores_of, write_run
@@ -46,6 +47,8 @@ def test_a_larger_value_before_the_size_leads_and_alike_counts_what_is_left(tmp_
         view = read_table(store).view()
         families = family_contrasts(view)
         assert worst_first(view, families, ["evaluator"])["alike"].tolist() == [2, 2]
+        assert fairness_card(view)["alike"].tolist() == [2]
+        assert "(of 2 and 1 more alike, the worst in 50 % of the draws)" in card_report(store)
         led = worst_first(view, families.assign(led=[0.0, 1.0]), ["evaluator"], first=["led"])
     assert led["family"].tolist() == ["rotation", "horizontal-flip"]
     assert led["alike"].iloc[0] == 1
